@@ -1,12 +1,35 @@
-//! Checks licences, bans and sources of all dependencies against the lists in deny.toml.
+//! Checks licences, bans and sources of all dependencies against the lists in deny.toml, and what the
+//! services consist of.
 //!
 //! Does what `cargo deny` does without the advisory database, in a second and without installing
 //! anything.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::process::{Failure, Outcome, cargo, output, say};
+
+/// The services and the module, and the number of packages that each may consist of.
+const SERVICES: [(&str, usize); 3] =
+    [("cycloid-hsm", 130), ("cycloid-vpn", 110), ("cycloid-pkcs11", 60)];
+
+/// What no service may contain: the lab, and the peers that it measures.
+const LAB_ONLY: [&str; 14] = [
+    "ark-ec",
+    "backtrace",
+    "bls12_381",
+    "blst",
+    "crypto-bigint",
+    "cycloid-blst",
+    "cycloid-lab",
+    "ed25519-dalek",
+    "graviola",
+    "p224",
+    "p256",
+    "ring",
+    "rsa",
+    "x25519-dalek",
+];
 
 /// The workspaces, each with its own lock file.
 const MANIFESTS: [&str; 2] = ["Cargo.toml", "xtask/no-std/Cargo.toml"];
@@ -43,14 +66,45 @@ pub(crate) fn run() -> Outcome {
         wrong.extend(foreign_sources(&lock, &sources));
         eprintln!("{manifest}: {} packages", packages.len());
     }
+    for (service, most) in SERVICES {
+        let tree = "tree --edges normal,build --locked --prefix none --no-dedupe --package";
+        let listing = output(cargo(tree).args([service, "--format", "{p}\t{l}"]))?;
+        let contents = contents(&listing);
+        eprintln!("{service}: {} packages", contents.len());
+        wrong.extend(unsuitable(service, most, &contents));
+    }
     if wrong.is_empty() {
         return Ok(());
     }
     Err(Failure::new(format!(
-        "dependencies that deny.toml does not allow:\n  {}",
+        "dependencies that deny.toml or the rules for services do not allow:\n  {}",
         wrong.join("\n  ")
     ))
     .hint("choose another crate, or change deny.toml and give the reason there"))
+}
+
+/// Parses names and versions from lines such as `serde v1.0.0 (proc-macro)<tab>MIT`.
+fn contents(listing: &str) -> BTreeSet<(String, String)> {
+    let words = listing.lines().map(|line| line.split([' ', '\t']));
+    words.filter_map(|mut words| Some((words.next()?.into(), words.next()?.into()))).collect()
+}
+
+/// Returns what is wrong with the contents of a service: the lab, a peer, a pre-release, or too
+/// many packages.
+fn unsuitable(service: &str, most: usize, contents: &BTreeSet<(String, String)>) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (name, version) in contents {
+        if LAB_ONLY.contains(&name.as_str()) {
+            wrong.push(format!("{service} contains {name}, which is for the lab only"));
+        }
+        if version.contains('-') {
+            wrong.push(format!("{service} contains {name} {version}, a pre-release"));
+        }
+    }
+    if contents.len() > most {
+        wrong.push(format!("{service} has {} packages, more than {most}", contents.len()));
+    }
+    wrong
 }
 
 /// Returns the packages that depend on `name` directly, or the workspace if there are none.
@@ -220,6 +274,23 @@ mod tests {
         let toml = "exceptions = [\n { name = \"a\", allow = [\"L-1.0\", \"M\"] },\n]\n";
         assert_eq!(inline(toml, "a", "allow"), ["L-1.0", "M"]);
         assert!(inline(toml, "a", "wrappers").is_empty() && inline(toml, "b", "allow").is_empty());
+    }
+
+    #[test]
+    fn a_service_contains_no_peer_and_no_pre_release() {
+        let listing = "a v1.0.0 (/x)\tMIT\nring v0.17.0\tISC\nb v2.0.0-rc.1 (proc-macro)\tMIT\n\
+                       a v1.0.0 (/x)\tMIT\n";
+        let contents = contents(listing);
+        assert_eq!(contents.len(), 3);
+        assert_eq!(
+            unsuitable("s", 2, &contents),
+            [
+                "s contains b v2.0.0-rc.1, a pre-release",
+                "s contains ring, which is for the lab only",
+                "s has 3 packages, more than 2",
+            ]
+        );
+        assert!(unsuitable("s", 1, &[("a".into(), "v1.0.0".into())].into()).is_empty());
     }
 
     #[test]

@@ -80,9 +80,13 @@ enum Declaration<'a> {
 fn declarations(text: &str) -> Vec<Declaration<'_>> {
     let mut found = Vec::new();
     for line in text.lines().map(str::trim_start) {
-        let quoted = || line.split('"').nth(1).map(Declaration::Path);
-        if line.starts_with("#[path =") || line.contains("include!(\"") {
-            found.extend(quoted());
+        // The path follows any features in a condition.
+        let last_quoted = || line.rsplit('"').nth(1).map(Declaration::Path);
+        if line.starts_with("#[path =")
+            || line.starts_with("#[cfg_attr(") && line.contains(", path = \"")
+            || line.contains("include!(\"")
+        {
+            found.extend(last_quoted());
         } else if let Some((before, after)) = line.split_once("mod ")
             && (before.is_empty() || before.starts_with("pub"))
             && let Some(name) = after.strip_suffix(';')
@@ -113,8 +117,8 @@ mod tests {
 
     #[test]
     fn modules_of_every_form_are_declarations() {
-        let text =
-            "mod a;\npub(crate) mod b;\n#[path = \"../c.rs\"]\nmod d {}\ninclude!(\"e.rs\");";
+        let text = "mod a;\npub(crate) mod b;\n#[path = \"../c.rs\"]\nmod d {}\ninclude!(\"e.rs\");\n\
+             #[cfg_attr(not(feature = \"f\"), path = \"g.rs\")]";
         let found: Vec<String> = declarations(text)
             .into_iter()
             .map(|declaration| match declaration {
@@ -122,7 +126,7 @@ mod tests {
                 Declaration::Path(path) => format!("path {path}"),
             })
             .collect();
-        assert_eq!(found, ["mod a", "mod b", "path ../c.rs", "path e.rs"]);
+        assert_eq!(found, ["mod a", "mod b", "path ../c.rs", "path e.rs", "path g.rs"]);
         assert_eq!(resolved(Path::new("a/b/../c.rs")), Path::new("a/c.rs"));
     }
 }

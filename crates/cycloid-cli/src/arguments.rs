@@ -1,19 +1,17 @@
 //! The command line's arguments.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
-use cycloid_lab::Failure;
 use cycloid_lab::suite::Effort;
 
 use crate::compare::Compare;
+use crate::helper::Helper;
 use crate::history::History;
-use crate::hsm::arguments::Hsm;
-use crate::output::{self, Stop};
 use crate::profile::arguments::Profile;
 use crate::report::Report;
-use crate::vpn::arguments::Vpn;
+use cycloid_command::Stop;
 
 /// Constant-time cryptography, and benchmarks of its cost.
 #[derive(Debug, Parser)]
@@ -26,7 +24,10 @@ Examples:
   cycloid compare old.json new.json what changed by more than noise
   cycloid profile ec p256-sign      where an operation spends its time
   cycloid report                    an HTML page with the tables and plots
-  cycloid hsm init                  create a keystore; then run cycloid hsm serve")]
+
+Services, in programs of their own:
+  cycloid hsm                       keep keys in a daemon, for programs that use PKCS #11
+  cycloid vpn                       connect to peers that speak the OpenVPN protocol")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -44,10 +45,9 @@ pub(crate) enum Command {
     Profile(Box<Profile>),
     /// Make one HTML page of results: plots, tables, flame graphs.
     Report(Report),
-    /// Keep keys in a daemon, for programs that use them through PKCS #11.
-    Hsm(Hsm),
-    /// Carry traffic to and from peers that speak the OpenVPN protocol.
-    Vpn(Vpn),
+    /// Do a part of a benchmark's work.
+    #[command(hide = true)]
+    Helper(Helper),
 }
 
 #[derive(Debug, Args)]
@@ -282,37 +282,23 @@ pub(crate) struct Bls {
     pub(crate) sums: Option<String>,
 }
 
-/// Parses the command line. Help and version go to stdout.
-pub(crate) fn parse() -> Result<Arguments, Stop> {
-    Arguments::try_parse().or_else(|error| match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            output::print(&error.render().to_string())?;
-            Err(Stop::Shown)
-        }
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Err(Stop::Usage(Failure::new(
-            "no command is given",
-            "run cycloid bench to measure; cycloid --help lists all commands",
-        ))),
-        _ => Err(Stop::Usage(in_two_lines(&error))),
-    })
+/// Returns the command line of this process. `hsm bench` and `vpn bench` are `bench hsm` and
+/// `bench vpn`.
+pub(crate) fn line() -> Vec<OsString> {
+    let mut line: Vec<OsString> = std::env::args_os().collect();
+    if let [_, suite, bench, ..] = &mut line[..]
+        && bench == "bench"
+        && (suite == "hsm" || suite == "vpn")
+    {
+        std::mem::swap(suite, bench);
+    }
+    line
 }
 
-/// Reduces clap's paragraphs to a message and a hint.
-fn in_two_lines(error: &clap::Error) -> Failure {
-    let text = error.render().to_string();
-    let first = text.lines().next().unwrap_or_default();
-    let message = first.strip_prefix("error: ").unwrap_or(first).trim_end_matches([':', '.']);
-    let suggestion =
-        [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
-            .into_iter()
-            .find_map(|kind| match error.get(kind)? {
-                ContextValue::String(name) => Some(name.clone()),
-                ContextValue::Strings(names) => names.first().cloned(),
-                _ => None,
-            });
-    let hint = match suggestion {
-        Some(name) => format!("did you mean {name}"),
-        None => "add --help to the command to see its arguments".into(),
-    };
-    Failure::new(message, hint)
+/// Parses the command line.
+pub(crate) fn parse() -> Result<Arguments, Stop> {
+    cycloid_command::arguments::parse_from(
+        line(),
+        "run cycloid bench to measure; cycloid --help lists all commands",
+    )
 }

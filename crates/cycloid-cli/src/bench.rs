@@ -1,31 +1,25 @@
 //! `cycloid bench`: measures, shows and saves.
 
-use std::env;
-
-use cycloid::cpu::{self, Level};
+use cycloid_command::processor;
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
 use cycloid_lab::suite::bls::Bls;
 use cycloid_lab::suite::dh::Dh;
 use cycloid_lab::suite::ec::Ec;
-use cycloid_lab::suite::hsm::Hsm;
+use cycloid_lab::suite::hsm::{Hsm, KeyKind};
 use cycloid_lab::suite::modexp::ModExp;
 use cycloid_lab::suite::rsa::Rsa;
-use cycloid_lab::suite::vpn::Part;
+use cycloid_lab::suite::vpn::{Part, Vpn};
 use cycloid_lab::suite::{self, Effort};
 use cycloid_lab::{count as lab_count, interrupt, tables};
 use signal_hook::consts::SIGINT;
 
-use crate::arguments::{Bench, Common, Suite};
+use crate::arguments::{Bench, Common, HsmSuite, Suite, VpnSuite};
 use crate::count;
-use crate::hsm;
-use crate::output::{self, Destination, Stop};
 use crate::progress::Bar;
-use crate::vpn;
-
-/// The environment variable with the same effect as `--cpu`.
-pub(crate) const VARIABLE: &str = "CYCLOID_CPU";
+use cycloid_command::Stop;
+use cycloid_command::output::{self, Destination};
 
 /// The exit code after Ctrl-C: 128 plus the signal's number, as in shells.
 pub(crate) const INTERRUPTED: u8 = 130;
@@ -67,7 +61,7 @@ pub(crate) fn measure(
 ) -> Result<(), Stop> {
     let Common { cpu, peers, csv, json, markdown, save, samples, .. } = common;
     let effort = common.effort();
-    limit_cpu(cpu.as_deref())?;
+    processor::limit(cpu.as_deref())?;
     let peers = Peer::from_list(peers).map_err(Stop::Usage)?;
     let suites = suites(effort)?;
     let destination = save.as_deref().map(Destination::new).transpose()?;
@@ -99,7 +93,7 @@ pub(crate) fn measure(
         true => Ok(()),
         false => {
             tell_unfinished(&report);
-            Err(Stop::Interrupted)
+            Err(Stop::Exit(INTERRUPTED))
         }
     }
 }
@@ -168,10 +162,10 @@ fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, S
         #[cfg(feature = "tls")]
         Some(Suite::Tls) => vec![Box::new(suite::tls::Tls) as Box<dyn suite::Suite>],
         Some(Suite::Hsm(arguments)) => {
-            vec![Box::new(hsm::bench::suite(arguments, effort)?) as Box<dyn suite::Suite>]
+            vec![Box::new(hsm(arguments, effort)?) as Box<dyn suite::Suite>]
         }
         Some(Suite::Vpn(arguments)) => {
-            vec![Box::new(vpn::bench::suite(arguments)?) as Box<dyn suite::Suite>]
+            vec![Box::new(vpn(arguments)?) as Box<dyn suite::Suite>]
         }
         Some(Suite::Ec(arguments)) => vec![Box::new(Ec {
             curves: Ec::curves_from_list(&arguments.curve).map_err(Stop::Usage)?,
@@ -201,42 +195,45 @@ fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, S
     })
 }
 
-/// Returns every suite: the HSM's only if its module, which is built separately, is found, and the
-/// VPN's tunnels only if they can be created.
+/// Returns every suite: the HSM's only if its programs are found, and the VPN's tunnels only if they
+/// can be created.
 fn all(effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
     let mut suites = suite::all(effort);
-    let program = env::current_exe().unwrap_or_default();
-    match Hsm::usual(&program, effort) {
+    match Hsm::usual(effort) {
         Ok(hsm) => suites.push(Box::new(hsm)),
         Err(failure) => {
             eprintln!("note: skipped the HSM suite: {failure}\nhint: {}", failure.hint);
         }
     }
-    suites.push(Box::new(vpn::bench::usual(Part::ALL.into())?));
+    suites.push(Box::new(usual_vpn(Part::ALL.into())));
     Ok(suites)
 }
 
-/// Limits the library to the level in the flag or, failing that, in the environment variable.
-pub(crate) fn limit_cpu(flag: Option<&str>) -> Result<(), Stop> {
-    let (name, place) = match (flag, env::var(VARIABLE)) {
-        (Some(name), _) => (name.to_owned(), "--cpu"),
-        (None, Ok(name)) if !name.is_empty() => (name, VARIABLE),
-        _ => return Ok(()),
-    };
-    let detected = cpu::detected_level();
-    let available = Level::ALL.into_iter().filter(|level| *level <= detected);
-    let names = available.map(Level::name).collect::<Vec<_>>().join(", ");
-    let failure = |message: String| {
-        Err(Stop::Usage(Failure::new(message, format!("this processor has {names}"))))
-    };
-    match Level::from_name(&name) {
-        None => failure(format!("unknown level '{name}' in {place}")),
-        Some(level) if level > detected => {
-            failure(format!("this processor lacks {name}, which {place} demands"))
-        }
-        Some(level) => {
-            cpu::limit(level);
-            Ok(())
-        }
+/// Returns the HSM's suite with the settings in the arguments.
+fn hsm(arguments: &HsmSuite, effort: Effort) -> Result<Hsm, Stop> {
+    let mut suite = Hsm::whole(effort).map_err(Stop::Failed)?;
+    if let Some(list) = &arguments.key {
+        suite.keys = KeyKind::from_list(list).map_err(Stop::Usage)?;
     }
+    if let Some(list) = &arguments.clients {
+        suite.clients = Hsm::clients_from_list(list).map_err(Stop::Usage)?;
+    }
+    Ok(suite)
+}
+
+/// Returns the VPN's suite with the settings in the arguments.
+fn vpn(arguments: &VpnSuite) -> Result<Vpn, Stop> {
+    let mut suite = usual_vpn(Vpn::parts_from_list(&arguments.part).map_err(Stop::Usage)?);
+    suite.rounds = arguments.rounds.map(|rounds| rounds as usize);
+    suite.seconds = arguments.seconds;
+    Ok(suite)
+}
+
+/// Returns the VPN's suite for these parts. Prints a note about what cannot be measured here.
+fn usual_vpn(parts: Vec<Part>) -> Vpn {
+    let suite = Vpn::new(parts);
+    if let Some(failure) = suite.left_out() {
+        eprintln!("note: skipping tunnels: {failure}\nhint: {}", failure.hint);
+    }
+    suite
 }

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cycloid_lab::Failure;
 use serde::de::DeserializeOwned;
 
-use crate::output::Stop;
+use cycloid_command::Stop;
 
 /// Returns the arguments of this run, for the child.
 pub(crate) fn arguments() -> impl Iterator<Item = std::ffi::OsString> {

@@ -5,12 +5,10 @@ use std::time::Duration;
 
 use cycloid::cpu::{self, Level};
 use cycloid_lab::record::Report;
-use cycloid_lab::{Failure, count, interrupt};
+use cycloid_lab::{Failure, count, interrupt, programs};
 
-use crate::bench;
 use crate::child;
-use crate::hsm::bench::program;
-use crate::output::Stop;
+use cycloid_command::{Stop, processor};
 
 /// The time limit of a whole count, on a busy machine. Single rows that take too long are left out.
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
@@ -54,10 +52,11 @@ fn at(level: Level) -> Result<Counted, Stop> {
             "set TMPDIR to a writable directory",
         ))
     })?;
-    let mut command = count::command(&program()?, directory.path());
+    let own = programs::own().map_err(Stop::Failed)?;
+    let mut command = count::command(&own, directory.path());
     // The arguments select the rows; the level comes from the flag alone.
     command.args(child::arguments()).arg(format!("--{FLAG}")).arg(level.name());
-    command.env_remove(bench::VARIABLE);
+    command.env_remove(processor::VARIABLE);
     let rows = child::run(&mut command, PATIENCE, CALLED)?;
     count::read(directory.path(), rows).map_err(Stop::Failed)
 }

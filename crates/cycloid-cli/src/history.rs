@@ -11,7 +11,7 @@ use cycloid_lab::compare::Verdict;
 use cycloid_lab::history::{self, Entry};
 
 use crate::compare;
-use crate::output::{self, Stop};
+use cycloid_command::{Stop, output};
 
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = false)]
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
                 history::text(&checks)
             })?;
             let slower = checks.iter().any(|check| check.verdict == Verdict::Slower);
-            if slower { Err(Stop::Slower) } else { Ok(()) }
+            if slower { Err(Stop::Exit(crate::SLOWER)) } else { Ok(()) }
         }
     }
 }

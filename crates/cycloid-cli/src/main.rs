@@ -1,60 +1,35 @@
-//! The program `cycloid`.
+//! The program `cycloid`: the lab, which measures the library, the HSM and the VPN beside their
+//! peers. `cycloid NAME …` runs the program `cycloid-NAME`.
 //!
-//! Data goes to stdout and messages to stderr. An error is a line that states the problem and a
-//! line that states the remedy. The exit code is 2 for invalid arguments, 3 if a comparison found
-//! something slower, 130 after Ctrl-C, and 1 for any other failure.
+//! The exit code is 3 if a comparison found something slower, and 130 after Ctrl-C; the other codes
+//! are those of [`cycloid_command`].
 
 mod arguments;
 mod bench;
 mod child;
 mod compare;
 mod count;
+mod helper;
 mod history;
-mod hsm;
-mod output;
+mod other;
 mod profile;
 mod progress;
 mod report;
-mod temporary;
-mod vpn;
 
 use std::process::ExitCode;
 
 use arguments::Command;
-use output::Stop;
+
+/// The exit code of a comparison that found something slower.
+const SLOWER: u8 = 3;
 
 fn main() -> ExitCode {
-    let done = arguments::parse().and_then(|arguments| match arguments.command {
+    cycloid_command::run(|| match other::dispatch().and_then(|()| arguments::parse())?.command {
         Command::Bench(bench) => bench::run(&bench),
         Command::Compare(compare) => compare::run(&compare),
         Command::History(history) => history::run(&history),
         Command::Profile(profile) => profile::run(&profile),
         Command::Report(report) => report::run(&report),
-        Command::Hsm(hsm) => bench::limit_cpu(None).and_then(|()| hsm::run(&hsm)),
-        Command::Vpn(vpn) => vpn::run(&vpn),
-    });
-    match done {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(stop) => stop.report(),
-    }
-}
-
-impl Stop {
-    /// Prints the message, and returns the exit code.
-    fn report(self) -> ExitCode {
-        match self {
-            // A reader that has closed stdout wants no more output.
-            Self::Shown | Self::ReaderGone => ExitCode::SUCCESS,
-            Self::Slower => ExitCode::from(3),
-            Self::Interrupted => ExitCode::from(bench::INTERRUPTED),
-            Self::Usage(failure) => {
-                eprintln!("error: {}\nhint: {}", failure.message, failure.hint);
-                ExitCode::from(2)
-            }
-            Self::Failed(failure) => {
-                eprintln!("error: {}\nhint: {}", failure.message, failure.hint);
-                ExitCode::FAILURE
-            }
-        }
-    }
+        Command::Helper(helper) => helper::run(&helper),
+    })
 }

@@ -8,7 +8,7 @@ use cycloid_lab::suite::Progress;
 use cycloid_lab::tables;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::output::{self, Stop};
+use cycloid_command::{Stop, output};
 
 /// The interval between redraws. Drawing takes time from the measurement, so it is rare, and no
 /// other thread does it.

@@ -8,7 +8,8 @@ use clap::Args;
 use cycloid_lab::Failure;
 use cycloid_lab::page::{self, Source};
 
-use crate::output::{self, Destination, Stop};
+use cycloid_command::Stop;
+use cycloid_command::output::{self, Destination};
 
 /// The directory of the repository's records.
 const RESULTS: &str = "docs/results";

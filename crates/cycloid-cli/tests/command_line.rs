@@ -1,5 +1,7 @@
 //! The command line: arguments, messages, exit codes, and records of the suites.
 
+mod support;
+
 use std::fs;
 use std::io::Read;
 use std::path::PathBuf;
@@ -8,8 +10,8 @@ use std::process::{Command, Output, Stdio};
 use cycloid_lab::record::{FORMAT, Report};
 
 fn cycloid(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).env_remove("CYCLOID_CPU").stdin(Stdio::null());
+    let mut command = support::cycloid();
+    command.args(arguments);
     command
 }
 
@@ -344,6 +346,33 @@ fn a_table_without_a_terminal_is_plain_text_of_at_most_100_columns() {
     for line in text.lines() {
         assert!(line.chars().count() <= 100, "{line}");
     }
+}
+
+#[test]
+fn a_name_that_is_no_command_runs_the_program_of_that_name() {
+    let said = |arguments: &[&str]| {
+        let output = run(arguments);
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(said(&["hsm", "--version"]).starts_with("cycloid-hsm "));
+    assert!(said(&["vpn", "--help"]).contains("Usage: cycloid-vpn <COMMAND>"));
+    // The program's own exit code and messages pass through.
+    let (message, _) = complaint(&run(&["vpn", "check", "/no/such/file"]), 1);
+    assert!(message.contains("/no/such/file"), "{message}");
+    let (message, hint) = complaint(&run(&["vpn", "sevre"]), 2);
+    assert!(message.contains("'sevre'") && hint.contains("server"), "{message}, {hint}");
+    // A lab without the services names what is missing; an unknown name is only a mistake.
+    let alone = tempfile::tempdir().unwrap();
+    let copy = alone.path().join("cycloid");
+    fs::copy(env!("CARGO_BIN_EXE_cycloid"), &copy).unwrap();
+    let without = |arguments: &[&str]| {
+        let mut command = Command::new(&copy);
+        command.args(arguments).env("PATH", alone.path()).env_remove("CARGO_PKG_NAME");
+        complaint(&command.output().unwrap(), 2)
+    };
+    assert!(without(&["hsm", "status"]).0.contains("cycloid-hsm is not installed"));
+    assert!(without(&["tpm"]).0.contains("unrecognized subcommand 'tpm'"));
 }
 
 #[test]

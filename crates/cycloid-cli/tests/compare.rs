@@ -1,15 +1,17 @@
 //! The command line of `cycloid compare` and `cycloid history`.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use cycloid_lab::record::Report;
 use serde_json::Value;
 
 fn run(arguments: &[&str], directory: &Path) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).current_dir(directory).stdin(Stdio::null()).output().unwrap()
+    let mut command = support::cycloid();
+    command.args(arguments).current_dir(directory).output().unwrap()
 }
 
 /// Returns stdout, after asserting the exit code.

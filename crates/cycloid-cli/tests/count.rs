@@ -1,15 +1,17 @@
 //! The command line of `cycloid bench --instructions`.
 
+mod support;
+
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Output};
 
 use cycloid::cpu::{Level, detected_level};
 use cycloid_lab::record::{Count, Report};
 
 fn cycloid(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).env_remove("CYCLOID_CPU").stdin(Stdio::null());
+    let mut command = support::cycloid();
+    command.args(arguments);
     command
 }
 

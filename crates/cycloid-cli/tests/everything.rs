@@ -1,5 +1,7 @@
 //! Properties of every suite's benchmarks: output formats, width, and interruption.
 
+mod support;
+
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -11,8 +13,8 @@ use cycloid_lab::record::Report;
 use cycloid_lab::tables;
 
 fn cycloid(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).env_remove("CYCLOID_CPU").stdin(Stdio::null());
+    let mut command = support::cycloid();
+    command.args(arguments);
     command
 }
 

@@ -1,5 +1,7 @@
 //! Benchmarks and profiles of the HSM: they run a daemon and modules, and leave nothing behind.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,8 +20,8 @@ fn scratch(name: &str) -> PathBuf {
 }
 
 fn cycloid(arguments: &[&str], directory: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).env_remove("CYCLOID_CPU").env("TMPDIR", directory).stdin(Stdio::null());
+    let mut command = support::cycloid();
+    command.args(arguments).env("TMPDIR", directory);
     command
 }
 
@@ -30,7 +32,7 @@ fn is_empty(directory: &Path) -> bool {
 #[test]
 fn a_bench_has_a_table_for_each_number_of_clients_and_leaves_nothing_behind() {
     let directory = scratch("bench");
-    let arguments = ["hsm", "bench", "--quick", "--key", "p-256,ed25519", "--clients", "1,3"];
+    let arguments = ["bench", "hsm", "--quick", "--key", "p-256,ed25519", "--clients", "1,3"];
     let output = cycloid(&arguments, &directory).arg("--json").output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(is_empty(&directory));
@@ -61,7 +63,7 @@ fn a_bench_has_a_table_for_each_number_of_clients_and_leaves_nothing_behind() {
 #[test]
 fn a_bench_that_is_killed_leaves_neither_daemon_nor_keystore() {
     let directory = scratch("killed");
-    let arguments = ["hsm", "bench", "--full", "--key", "p-256", "--clients", "2"];
+    let arguments = ["bench", "hsm", "--full", "--key", "p-256", "--clients", "2"];
     let mut bench = cycloid(&arguments, &directory)
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -1,6 +1,8 @@
 //! The page of `cycloid report` in a browser, as narrow as a telephone: it fits, tables sort, bars
 //! of flame graphs zoom, the dark theme is dark, and the console stays empty.
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -60,7 +62,7 @@ fn page() -> PathBuf {
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join("report.html");
     let _ = fs::remove_file(&page);
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let output = Command::new(env!("CARGO_BIN_EXE_cycloid"))
+    let output = support::cycloid()
         .args(["report", "--output"])
         .arg(&page)
         .current_dir(repository)

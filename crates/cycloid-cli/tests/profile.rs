@@ -1,5 +1,7 @@
 //! The command line of `cycloid profile`.
 
+mod support;
+
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -8,11 +10,11 @@ use std::thread;
 use std::time::Instant;
 
 use cycloid_lab::profile::{Difference, Node, Report, SelfTest};
+use cycloid_profiler::RawProfile;
 
 fn cycloid(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
-    command.args(arguments).env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE");
-    command.stdin(Stdio::null()).output().unwrap()
+    let mut command = support::cycloid();
+    command.args(arguments).output().unwrap()
 }
 
 /// Returns stdout of a successful run.
@@ -167,9 +169,8 @@ impl Daemon {
 }
 
 fn hsm(socket: &str, store: &str, arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid"));
+    let mut command = support::cycloid();
     command.arg("hsm").args(arguments).args(["--socket", socket, "--home", store]);
-    command.env_remove("CYCLOID_CPU").env_remove("CYCLOID_PROFILE").stdin(Stdio::null());
     command
 }
 
@@ -178,21 +179,59 @@ fn done(command: &mut Command) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A service with CYCLOID_PROFILE writes its stacks when it is stopped.
+/// A service with CYCLOID_PROFILE writes its samples when it is stopped, and `profile --from` shows
+/// them in every form.
 #[test]
-fn a_service_writes_its_stacks_when_it_ends() {
+fn a_service_writes_its_samples_when_it_ends() {
     let home = tempfile::tempdir().unwrap();
-    let folded = home.path().join("service.folded");
-    let daemon = Daemon::start(Some(&folded));
+    let samples = home.path().join("service.samples");
+    let daemon = Daemon::start(Some(&samples));
     daemon.generate("a");
     // It is profiling its whole run already, so it refuses.
     let number = daemon.serve.id().to_string();
     let output = cycloid(&["profile", "--pid", &number, "--seconds", "0.1"]);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
     assert!(daemon.end().contains("samples in"));
-    let folded = fs::read_to_string(folded).unwrap();
-    let generated = |line: &str| line.starts_with("cycloid hsm serve;") && line.contains("::rsa::");
-    assert!(folded.lines().any(generated), "{folded}");
+    let raw = RawProfile::parse(&fs::read_to_string(&samples).unwrap()).unwrap();
+    assert_eq!((&*raw.title, raw.process.to_string()), ("cycloid-hsm serve", number));
+
+    let paths = ["folded", "svg", "speedscope.json", "save.json"]
+        .map(|name| home.path().join(name).display().to_string());
+    let [folded, svg, speedscope, save] = &paths;
+    let from = ["profile", "--from", samples.to_str().unwrap()];
+    let files = ["--folded", folded, "--svg", svg, "--speedscope", speedscope, "--save", save];
+    let text = printed(&[&from[..], &files].concat());
+    for part in ["Flat profile:", "Call graph:", "::rsa::"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    let read = |path: &str| fs::read_to_string(path).unwrap();
+    let generated = |line: &str| line.starts_with("cycloid-hsm serve;") && line.contains("::rsa::");
+    assert!(read(folded).lines().any(generated), "{}", read(folded));
+    assert!(read(svg).contains("::rsa::") && read(speedscope).contains("::rsa::"));
+    let report: Report =
+        serde_json::from_str(&printed(&[&from[..], &["--json"]].concat())).unwrap();
+    let total: u64 = raw.stacks.iter().map(|stack| stack.samples).sum();
+    assert_eq!(report.profiles[0].sampling.unwrap().samples, total);
+    // Of a busy daemon, the callers are known.
+    assert!(report.profiles[0].sampling.unwrap().cut_short * 4 <= total, "{text}");
+    let saved: Report = serde_json::from_str(&read(save)).unwrap();
+    assert_eq!(saved.profiles, report.profiles);
+    let differences = printed(&["profile", "--diff", save, samples.to_str().unwrap(), "--json"]);
+    let differences: Vec<Difference> = serde_json::from_str(&differences).unwrap();
+    assert!(differences[0].names.iter().all(|change| change.before_us == change.after_us));
+
+    // Samples of a program that has changed have no names.
+    let mut changed = raw;
+    for file in changed.files.iter_mut().filter(|file| file.path.ends_with("cycloid-hsm")) {
+        file.identity.as_mut().unwrap().bytes += 1;
+    }
+    fs::write(&samples, changed.to_string()).unwrap();
+    let text = printed(&from);
+    assert!(text.contains("[cycloid-hsm]") && !text.contains("::rsa::"), "{text}");
+    fs::write(&samples, "cycloid samples 2\n").unwrap();
+    let output = cycloid(&from);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("line 1: expected") && said.contains("hint: "), "{said}");
 }
 
 /// A running service answers repeated profile requests while it serves.
@@ -215,7 +254,7 @@ fn a_running_service_answers_profile_requests() {
         });
         assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
         let report: Report = serde_json::from_slice(&report.stdout).unwrap();
-        assert_eq!(report.workload, "cycloid hsm serve");
+        assert_eq!(report.workload, "cycloid-hsm serve");
         let [profile] = &report.profiles[..] else { panic!("{report:?}") };
         // The unit is seconds; a busy machine may take longer than requested.
         let longest = start.elapsed().as_secs_f64().round() as u64;
@@ -245,5 +284,5 @@ fn other_processes_are_not_signalled() {
     other.wait().unwrap();
     let output = cycloid(&["profile", "--pid", &other.id().to_string()]);
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("no process has the id"), "{said}");
+    assert!(said.contains(&format!("process {} does not exist", other.id())), "{said}");
 }

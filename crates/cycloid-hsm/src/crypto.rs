@@ -10,8 +10,8 @@ use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
 use hmac::{Hmac, Mac};
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Result};
 use crate::mechanism::Hash;
+use crate::{Code, Result};
 
 /// Evaluates `$body` with `$Cipher` as the AES for the key's length.
 macro_rules! with_aes {

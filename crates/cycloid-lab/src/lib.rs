@@ -9,13 +9,13 @@
 //! - [`peers`]: other libraries, compiled in or loaded at run time.
 //! - [`suite`]: the benchmark suites; each suite makes tables.
 //! - [`profile`]: shows where time is spent, as flat profile, call graph and folded stacks.
+//! - [`programs`]: finds the services' programs, or has cargo build them.
 //! - [`record`]: the common format of all results, as JSON and in memory.
 //! - [`tables`]: shows a record as text.
 
 pub mod compare;
 pub mod count;
 pub mod environment;
-mod failure;
 pub mod history;
 pub mod interrupt;
 pub mod measure;
@@ -23,8 +23,9 @@ pub mod page;
 pub mod peers;
 mod process;
 pub mod profile;
+pub mod programs;
 pub mod record;
 pub mod suite;
 pub mod tables;
 
-pub use failure::Failure;
+pub use cycloid_command::Failure;

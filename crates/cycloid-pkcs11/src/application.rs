@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use cycloid_hsm::rpc::message::AttributeValue;
-use cycloid_hsm::rpc::{Client, Request, Response, Role, Secret};
-use cycloid_hsm::{Code, Error, Result};
+use cycloid_hsm_protocol::rpc::message::AttributeValue;
+use cycloid_hsm_protocol::rpc::{Client, Request, Response, Role, Secret};
+use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::key::Key;
 

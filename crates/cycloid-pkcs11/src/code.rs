@@ -1,6 +1,6 @@
 //! Return values that only the module uses (PKCS #11 3.0, section 5.1).
 
-use cycloid_hsm::Code;
+use cycloid_hsm_protocol::Code;
 
 pub(crate) const FUNCTION_NOT_PARALLEL: Code = Code(0x51);
 pub(crate) const NO_EVENT: Code = Code(0x8);

@@ -28,7 +28,7 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cryptoki_sys::*;
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::{Code, Result};
 
 pub use objects::*;
 pub use operations::*;

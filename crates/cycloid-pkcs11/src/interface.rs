@@ -6,7 +6,7 @@ use cryptoki_sys::{
     CK_FLAGS, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_0, CK_INTERFACE, CK_RV, CK_ULONG, CK_UTF8CHAR,
     CK_VERSION,
 };
-use cycloid_hsm::Code;
+use cycloid_hsm_protocol::Code;
 
 use crate::exports::{self, answer};
 use crate::memory::{self, Output};

@@ -1,11 +1,11 @@
 //! The module's cached description of a key: enough to refuse early, and to predict the length of
 //! an output. The daemon checks everything again at each use.
 
-use cycloid_hsm::attribute::{cka, ckk, cko};
-use cycloid_hsm::mechanism::{Hash, Parameter, ckf, ckm, offered};
-use cycloid_hsm::rpc::message::AttributeValue;
-use cycloid_hsm::rpc::{Mechanism, Usage};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::attribute::{cka, ckk, cko};
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckf, ckm, offered};
+use cycloid_hsm_protocol::rpc::message::AttributeValue;
+use cycloid_hsm_protocol::rpc::{Mechanism, Usage};
+use cycloid_hsm_protocol::{Code, Result};
 
 /// The length of an AES block in bytes.
 pub(crate) const BLOCK: usize = 16;

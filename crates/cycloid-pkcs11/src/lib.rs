@@ -6,7 +6,7 @@
 //! C's structures. It computes digests, including those that a signature mechanism needs, so that
 //! long messages stay in the program.
 //!
-//! - **The daemon's address** is that of [`default_socket`](cycloid_hsm::rpc::default_socket) at
+//! - **The daemon's address** is that of [`default_socket`](cycloid_hsm_protocol::rpc::default_socket) at
 //!   C_Initialize; the environment variable `CYCLOID_HSM_SOCKET` sets it. For `tls://host:port`,
 //!   `CYCLOID_HSM_CERTIFICATE`, `CYCLOID_HSM_KEY` and `CYCLOID_HSM_CA` name PEM files: the module's
 //!   certificate and key, and the authorities that sign the daemon's certificate.
@@ -25,7 +25,7 @@
 //! - **Roles**: `CKU_SO` and `CKU_USER`, and [`CKU_AUDITOR`], who sees everything except secrets
 //!   and changes nothing.
 //! - If the daemon needs a message as a whole, the module collects its parts, up to one megabyte
-//!   ([`MAX_LENGTH`](cycloid_hsm::rpc::frame::MAX_LENGTH)). Mechanisms that hash first have no
+//!   ([`MAX_LENGTH`](cycloid_hsm_protocol::rpc::frame::MAX_LENGTH)). Mechanisms that hash first have no
 //!   limit.
 //! - Not supported, with the standard's code for it: operations on messages (C_EncryptMessage and
 //!   the like), dual-function operations (C_DigestEncryptUpdate and the like), operations with

@@ -8,7 +8,7 @@
 use std::ptr;
 
 use cryptoki_sys::{CK_ATTRIBUTE, CK_ULONG, CK_UNAVAILABLE_INFORMATION};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::{Code, Result};
 
 /// The maximum number of attributes in a template; objects have about forty.
 const MAX_ATTRIBUTES: CK_ULONG = 1024;

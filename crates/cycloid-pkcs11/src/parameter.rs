@@ -6,9 +6,9 @@ use cryptoki_sys::{
     CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_PARAMS, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
     CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKZ_DATA_SPECIFIED,
 };
-use cycloid_hsm::mechanism::{Hash, Parameter, ckm, offered};
-use cycloid_hsm::rpc::{Bytes, Mechanism};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, offered};
+use cycloid_hsm_protocol::rpc::{Bytes, Mechanism};
+use cycloid_hsm_protocol::{Code, Result};
 
 use crate::memory;
 
@@ -77,7 +77,7 @@ struct OldGcm {
     tag_bits: CK_ULONG,
 }
 
-fn invalid() -> cycloid_hsm::Error {
+fn invalid() -> cycloid_hsm_protocol::Error {
     Code::MECHANISM_PARAM_INVALID.into()
 }
 

@@ -8,9 +8,9 @@ use cryptoki_sys::{
     CK_SESSION_INFO, CKF_RW_SESSION, CKF_SERIAL_SESSION, CKS_RO_PUBLIC_SESSION,
     CKS_RO_USER_FUNCTIONS, CKS_RW_PUBLIC_SESSION, CKS_RW_SO_FUNCTIONS, CKS_RW_USER_FUNCTIONS,
 };
-use cycloid_hsm::attribute::{Template, cka};
-use cycloid_hsm::rpc::{Request, Role, Secret};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::attribute::{Template, cka};
+use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
+use cycloid_hsm_protocol::{Code, Result};
 
 use crate::application::{Application, unexpected};
 use crate::code;

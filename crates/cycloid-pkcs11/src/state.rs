@@ -11,8 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cycloid_hsm::rpc::default_socket;
-use cycloid_hsm::{Code, Error, Result};
+use cycloid_hsm_protocol::rpc::default_socket;
+use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::application::Application;
 use crate::code;

@@ -2,9 +2,9 @@
 //! integers have no leading zeros, and it has no nested attribute lists.
 
 use cryptoki_sys::{CK_ULONG, CKF_ARRAY_ATTRIBUTE};
-use cycloid_hsm::attribute::{Template, cka};
-use cycloid_hsm::rpc::frame;
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::attribute::{Template, cka};
+use cycloid_hsm_protocol::rpc::frame;
+use cycloid_hsm_protocol::{Code, Result};
 
 use crate::application::Application;
 use crate::memory::Wanted;

@@ -6,10 +6,10 @@ use cryptoki_sys::{
     CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW,
     CKF_USER_PIN_INITIALIZED,
 };
-use cycloid_hsm::mechanism::offered;
-use cycloid_hsm::rpc::message::TokenInfo;
-use cycloid_hsm::rpc::{Request, Response};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::mechanism::offered;
+use cycloid_hsm_protocol::rpc::message::TokenInfo;
+use cycloid_hsm_protocol::rpc::{Request, Response};
+use cycloid_hsm_protocol::{Code, Result};
 
 use crate::application::{Application, unexpected};
 use crate::state::Module;

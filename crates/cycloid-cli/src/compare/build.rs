@@ -16,7 +16,7 @@ use cycloid_lab::Failure;
 use cycloid_lab::compare::SIDES;
 use cycloid_lab::record::Report;
 
-use crate::output::Stop;
+use cycloid_command::Stop;
 
 /// The name of the working tree in place of a revision.
 const WORKING_TREE: &str = ".";

@@ -10,7 +10,7 @@ use cycloid_lab::Failure;
 use cycloid_lab::compare::{self, Comparison};
 use cycloid_lab::record::Report;
 
-use crate::output::{self, Stop};
+use cycloid_command::{Stop, output};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -77,7 +77,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Stop> {
     };
     let comparison = compare::compare(&old, &new, *threshold).map_err(Stop::Failed)?;
     output::print(&shown(&comparison, arguments))?;
-    if comparison.is_slower() { Err(Stop::Slower) } else { Ok(()) }
+    if comparison.is_slower() { Err(Stop::Exit(crate::SLOWER)) } else { Ok(()) }
 }
 
 fn shown(comparison: &Comparison, arguments: &Compare) -> String {

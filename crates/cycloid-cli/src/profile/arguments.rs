@@ -18,7 +18,8 @@ Examples:
   cycloid profile self-test                      check the profiler itself
 A running service, and a service from start to end:
   cycloid profile --pid 1234 --seconds 10 --svg hsm.svg
-  CYCLOID_PROFILE=stacks.folded cycloid hsm serve")]
+  CYCLOID_PROFILE=hsm.samples cycloid-hsm serve
+  cycloid profile --from hsm.samples --svg hsm.svg")]
 pub(crate) struct Profile {
     #[command(subcommand)]
     pub(crate) special: Option<Special>,
@@ -35,11 +36,11 @@ pub(crate) struct Profile {
     #[arg(long, num_args = 2, value_names = ["BEFORE", "AFTER"], conflicts_with_all = ["words", "from"])]
     pub(crate) diff: Option<Vec<PathBuf>>,
 
-    /// Show a saved record again, or write it in another form.
-    #[arg(long, value_name = "RECORD", conflicts_with = "words")]
+    /// Show a saved record, or the samples that a service wrote, or write them in another form.
+    #[arg(long, value_name = "FILE", conflicts_with = "words")]
     pub(crate) from: Option<PathBuf>,
 
-    /// Profile a running service (hsm serve, vpn server or vpn client), by its process id. Here
+    /// Profile a running service (HSM, VPN server or VPN client), by its process id. Here
     /// --seconds is wall-clock time.
     #[arg(long, value_name = "PROCESS", conflicts_with_all = ["words", "list", "diff", "from"])]
     pub(crate) pid: Option<u32>,

@@ -1,29 +1,21 @@
 //! `cycloid profile hsm-sign`: profiles a real daemon under load, in several configurations.
+//!
+//! The HSM's program signs and records the times of every step; this module evaluates them.
 
-use std::hint::black_box;
-use std::time::Instant;
+use std::process::{Command, Stdio};
 
-use cycloid_hsm::spans::{self, Recording, Span};
-use cycloid_lab::environment;
+use cycloid_command::Stop;
 use cycloid_lab::measure::statistics::{self, Estimate};
 use cycloid_lab::profile::{Configuration, FORMAT, Overhead, Profile, Report, Wait};
 use cycloid_lab::record::{Parameters, Ratio};
+use cycloid_lab::{environment, programs};
+use serde::Deserialize;
 
 use super::arguments::HsmSign;
-use super::temporary_daemon::{Running, Signed, TemporaryKeystore};
-use crate::output::Stop;
 
-/// The number of keys: one for each lane of a batch.
-const KEYS: usize = 8;
-
-/// The capacity of the daemon's key cache in the configurations that have one.
-const PREPARED: usize = 4096;
-
-/// The number of daemon starts for the first-use measurements.
-const STARTS: usize = 5;
-
-/// The number of rounds with and without recording.
-const TURNS: usize = 12;
+/// The span of a batch, and the span of the exponentiations in it.
+const BATCH: &str = "batch";
+const EXPONENTIATION: &str = "exponentiation";
 
 const NOTES: [&str; 6] = [
     "unwrap every time: before each signature the master key is unsealed with the key file, and the \
@@ -42,49 +34,58 @@ const NOTES: [&str; 6] = [
     "queue: from entering a queue until a batch takes the job. idle: workers that wait for sockets",
 ];
 
-/// A configuration of the daemon for one client.
-struct Way {
-    name: &'static str,
-    prepared: usize,
-    unlock: bool,
+/// What `cycloid-hsm record-signatures` prints.
+#[derive(Deserialize)]
+struct Measurements {
+    keys: usize,
+    first: Part,
+    alone: Vec<Part>,
+    batched: Part,
+    overhead: Cost,
 }
 
-const ALONE: [Way; 3] = [
-    Way { name: "unwrap every time", prepared: 0, unlock: true },
-    Way { name: "master key cached", prepared: 0, unlock: false },
-    Way { name: "prepared keys cached", prepared: PREPARED, unlock: false },
-];
+/// The measurements of one configuration. Times are in seconds.
+#[derive(Deserialize)]
+struct Part {
+    name: String,
+    prepared: bool,
+    operations: usize,
+    times: Vec<f64>,
+    paths: Vec<Path>,
+    waits: Vec<Path>,
+}
+
+/// The spans on one path.
+#[derive(Deserialize)]
+struct Path {
+    names: Vec<String>,
+    calls: u64,
+    seconds: f64,
+}
+
+/// The cost of recording.
+#[derive(Deserialize)]
+struct Cost {
+    span_ns: f64,
+    span_off_ns: f64,
+    /// The times of signatures with and without recording.
+    rounds: Vec<[Vec<f64>; 2]>,
+}
 
 /// Profiles all configurations.
 pub(super) fn run(arguments: &HsmSign) -> Result<Report, Stop> {
     let environment = environment::current();
-    let quick = arguments.output.quick;
-    let count = arguments.signatures.map_or(if quick { 500 } else { 5000 }, |n| n as usize);
     let clients = usize::from(arguments.clients);
-    let keystore = TemporaryKeystore::new(&arguments.key, KEYS)?;
+    let Measurements { keys, first, alone, batched, overhead } = measured(arguments, clients)?;
     let mut configurations = Vec::new();
-    let mut profiles = Vec::new();
-
-    let (first, recording) = first_uses(&keystore)?;
-    let title = "first use, one client".to_owned();
-    profiles.push(profile(title, first.len(), recording));
-    for way in &ALONE {
-        let running = keystore.start(way.prepared)?;
-        let (times, recording) = alone(&running, way, count)?;
-        let first = (way.prepared > 0).then_some(&*first);
-        configurations.push(configuration(way.name, 1, &times, first));
-        profiles.push(profile(format!("{}, one client", way.name), count, recording));
+    let mut profiles = vec![profile("first use, one client".into(), &first)];
+    for part in &alone {
+        let first = part.prepared.then_some(&*first.times);
+        configurations.push(configuration(part, 1, first));
+        profiles.push(profile(format!("{}, one client", part.name), part));
     }
-    let running = keystore.start(PREPARED)?;
-    // A warm-up keeps one-time work out of the recording.
-    running.sign_together(clients, 4 * clients)?;
-    spans::start();
-    let signed = running.sign_together(clients, count)?;
-    let recording = spans::stop();
-    let times = together(&signed, clients);
-    configurations.push(configuration("batched", clients, &times, None));
-    let title = format!("batched, {clients} clients");
-    profiles.push(profile(title, signed.len(), recording));
+    configurations.push(configuration(&batched, clients, None));
+    profiles.push(profile(format!("batched, {clients} clients"), &batched));
 
     let mut notes: Vec<String> = NOTES.map(Into::into).into();
     notes.extend(outside_exponentiation(profiles.last().expect("it was pushed")));
@@ -94,69 +95,63 @@ pub(super) fn run(arguments: &HsmSign) -> Result<Report, Stop> {
         workload: "hsm-sign".into(),
         parameters: Parameters::from([
             ("key".into(), arguments.key.clone().into()),
-            ("keys".into(), KEYS.into()),
+            ("keys".into(), keys.into()),
         ]),
         unit: "signature".into(),
         configurations,
         profiles,
-        overhead: Some(overhead(&running, clients, count.min(1000))?),
+        overhead: Some(overhead.summary()),
         notes,
     })
 }
 
-/// Returns the seconds of the first signature with each key, for freshly started daemons.
-fn first_uses(keystore: &TemporaryKeystore) -> Result<(Vec<f64>, Recording), Stop> {
-    let mut times = Vec::new();
-    spans::start();
-    for _ in 0..STARTS {
-        let running = keystore.start(PREPARED)?;
-        for number in 0..keystore.keys() {
-            times.push(seconds(running.sign(number)?));
-        }
+/// Has the HSM's program sign in a temporary directory.
+fn measured(arguments: &HsmSign, clients: usize) -> Result<Measurements, Stop> {
+    let count = arguments.signatures.unwrap_or(if arguments.output.quick { 500 } else { 5000 });
+    let program = programs::find(programs::HSM).map_err(Stop::Failed)?;
+    let directory = tempfile::Builder::new().prefix("cycloid-profile-").tempdir();
+    let directory = directory.map_err(|error| {
+        Stop::failed(
+            format!("cannot make a directory: {error}"),
+            "check TMPDIR and the free space for temporary files",
+        )
+    })?;
+    let mut command = Command::new(&program);
+    command.arg("record-signatures").arg(directory.path()).args(["--key", &arguments.key]);
+    command.args(["--signatures", &count.to_string(), "--clients", &clients.to_string()]);
+    command.env("CYCLOID_CPU", cycloid::cpu::level().name()).stdin(Stdio::null());
+    let output = command.output().map_err(|error| {
+        Stop::failed(format!("cannot run {}: {error}", program.display()), "install it again")
+    })?;
+    if !output.status.success() {
+        let message = String::from_utf8_lossy(&output.stderr);
+        let line = |start: &str| {
+            let line = message.lines().find_map(|line| line.strip_prefix(start));
+            line.map(str::to_owned)
+        };
+        let failure = cycloid_lab::Failure::new(
+            line("error: ").unwrap_or_else(|| format!("cycloid-hsm failed: {}", output.status)),
+            line("hint: ").unwrap_or_else(|| "report it".into()),
+        );
+        return Err(match output.status.code() {
+            Some(2) => Stop::Usage(failure),
+            _ => Stop::Failed(failure),
+        });
     }
-    Ok((times, spans::stop()))
+    serde_json::from_slice(&output.stdout).map_err(|error| {
+        Stop::failed(
+            format!("cycloid-hsm printed no measurements: {error}"),
+            "use the same version of cycloid and cycloid-hsm",
+        )
+    })
 }
 
-/// Returns the seconds of consecutive signatures by one client.
-fn alone(running: &Running<'_>, way: &Way, count: usize) -> Result<(Vec<f64>, Recording), Stop> {
-    let sign = |number| {
-        let start = Instant::now();
-        if way.unlock {
-            running.unlock()?;
-        }
-        let Signed { answered, .. } = running.sign(number)?;
-        Ok((answered - start).as_secs_f64())
-    };
-    // First uses are measured separately.
-    (0..KEYS).try_for_each(|number| sign(number).map(drop))?;
-    spans::start();
-    let times = (0..count).map(sign).collect::<Result<_, Stop>>();
-    let recording = spans::stop();
-    Ok((times?, recording))
-}
-
-/// Returns, for each signature except the last `clients`, the time until `clients` more answers
-/// arrived, divided by `clients`.
-fn together(signed: &[Signed], clients: usize) -> Vec<f64> {
-    let pairs = signed.iter().zip(&signed[clients..]);
-    pairs.map(|(a, b)| (b.answered - a.answered).as_secs_f64() / clients as f64).collect()
-}
-
-fn seconds(signed: Signed) -> f64 {
-    (signed.answered - signed.asked).as_secs_f64()
-}
-
-fn configuration(
-    name: &str,
-    clients: usize,
-    times: &[f64],
-    first: Option<&[f64]>,
-) -> Configuration {
-    let Estimate { value, interval } = statistics::estimate(times);
+fn configuration(part: &Part, clients: usize, first: Option<&[f64]>) -> Configuration {
+    let Estimate { value, interval } = statistics::estimate(&part.times);
     Configuration {
-        name: name.into(),
+        name: part.name.clone(),
         clients,
-        operations: times.len(),
+        operations: part.times.len(),
         median_seconds: value,
         interval_seconds: interval,
         first_seconds: first.map(statistics::median),
@@ -164,24 +159,28 @@ fn configuration(
     }
 }
 
-fn profile(title: String, operations: usize, recording: Recording) -> Profile {
-    let Recording { paths, waits } = recording;
-    let paths = paths.iter().map(|path| (&*path.names, path.calls, path.time.as_secs_f64()));
-    let waits = waits.iter().map(|wait| Wait {
+fn profile(title: String, part: &Part) -> Profile {
+    let paths: Vec<(Vec<&str>, u64, f64)> = part
+        .paths
+        .iter()
+        .map(|path| (path.names.iter().map(String::as_str).collect(), path.calls, path.seconds))
+        .collect();
+    let paths = paths.iter().map(|(names, calls, seconds)| (&**names, *calls, *seconds));
+    let waits = part.waits.iter().map(|wait| Wait {
         name: wait.names.join(" "),
         times: wait.calls,
-        seconds: wait.time.as_secs_f64(),
+        seconds: wait.seconds,
     });
-    Profile::from_paths(title, operations as u64, paths, waits.collect())
+    Profile::from_paths(title, part.operations as u64, paths, waits.collect())
 }
 
 /// Returns a note on the share of the work outside the exponentiation, for RSA.
 fn outside_exponentiation(profile: &Profile) -> Option<String> {
-    let batch = profile.roots.iter().find(|root| root.name == Span::Batch.name())?;
+    let batch = profile.roots.iter().find(|root| root.name == BATCH)?;
     let powers: f64 = batch
         .children
         .iter()
-        .filter(|child| child.name == Span::Exponentiation.name())
+        .filter(|child| child.name == EXPONENTIATION)
         .map(|child| child.seconds)
         .sum();
     let share = |whole: f64| 100.0 * (whole - powers) / whole;
@@ -195,45 +194,18 @@ fn outside_exponentiation(profile: &Profile) -> Option<String> {
     })
 }
 
-/// Measures the cost of recording: per span, and as a ratio of alternating rounds with and without
-/// it.
-fn overhead(running: &Running<'_>, clients: usize, count: usize) -> Result<Overhead, Stop> {
-    const SPANS: u32 = 200_000;
-    let span = || {
-        let start = Instant::now();
-        let _outer = spans::enter(Span::Batch);
-        for _ in 0..SPANS {
-            drop(black_box(spans::enter(Span::Reply)));
+impl Cost {
+    /// Returns the cost of a span, and the ratio of the rounds with recording to those without.
+    fn summary(&self) -> Overhead {
+        let ratio = |[with, without]: &[Vec<f64>; 2]| {
+            statistics::median(with) / statistics::median(without)
+        };
+        let ratios: Vec<f64> = self.rounds.iter().map(ratio).collect();
+        let Estimate { value, interval } = statistics::estimate(&ratios);
+        Overhead {
+            span_ns: Some(self.span_ns),
+            span_off_ns: Some(self.span_off_ns),
+            ratio: Ratio { samples: ratios.len(), median: value, interval },
         }
-        start.elapsed().as_nanos() as f64 / f64::from(SPANS)
-    };
-    let span_off_ns = span();
-    spans::start();
-    let span_ns = span();
-    let _ = spans::stop();
-
-    let mut ratios = Vec::new();
-    for turn in 0..TURNS {
-        let time = |recorded: bool| -> Result<f64, Stop> {
-            if recorded {
-                spans::start();
-            }
-            let signed = running.sign_together(clients, count);
-            if recorded {
-                let _ = spans::stop();
-            }
-            Ok(statistics::median(&together(&signed?, clients)))
-        };
-        // The order alternates, so that drift affects both sides equally.
-        let (with, without) = if turn % 2 == 0 {
-            (time(true)?, time(false)?)
-        } else {
-            let without = time(false)?;
-            (time(true)?, without)
-        };
-        ratios.push(with / without);
     }
-    let Estimate { value, interval } = statistics::estimate(&ratios);
-    let ratio = Ratio { samples: ratios.len(), median: value, interval };
-    Ok(Overhead { span_ns: Some(span_ns), span_off_ns: Some(span_off_ns), ratio })
 }

@@ -3,24 +3,21 @@
 pub(crate) mod arguments;
 mod hsm_sign;
 mod service;
-mod temporary_daemon;
 
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use cycloid_lab::Failure;
 use cycloid_lab::profile::{self, Choice, FORMAT, Report, Settings};
 use cycloid_lab::tables::MAX_WIDTH;
+use cycloid_lab::{Failure, programs};
+use cycloid_profiler::RawProfile;
 
 use self::arguments::{Output, Profile, Sampling, SelfTest, Special};
-use crate::bench;
 use crate::child;
-use crate::hsm::bench::program;
-use crate::output::{self, Destination, Stop};
-
-pub(crate) use self::service::{answer_profile_requests, whole_run};
+use cycloid_command::output::{self, Destination};
+use cycloid_command::{Stop, processor};
 
 /// The time limit of everything except sampling: generating keys, verifying results, looking up
 /// names.
@@ -37,7 +34,7 @@ const QUICK: f64 = 1.0;
 pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
     match &profile.special {
         Some(Special::HsmSign(arguments)) => {
-            bench::limit_cpu(arguments.output.cpu.as_deref())?;
+            processor::limit(arguments.output.cpu.as_deref())?;
             let files = Files::new(&arguments.output)?;
             let report = hsm_sign::run(arguments)?;
             return files.write(&report, arguments.output.json);
@@ -56,7 +53,7 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
     if let Some(record) = &profile.from {
         return files.write(&read(record)?, output.json);
     }
-    bench::limit_cpu(output.cpu.as_deref())?;
+    processor::limit(output.cpu.as_deref())?;
     let settings = settings(sampling, output.quick);
     if let Some(process) = profile.pid {
         return files.write(&service::ask(process, settings)?, output.json);
@@ -77,7 +74,7 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
 /// prints. If the unwinder crashes in the signal handler, only the child dies, and the failure is
 /// reported. `seconds` is the duration of sampling.
 fn in_child<R: serde::de::DeserializeOwned>(seconds: f64) -> Result<R, Stop> {
-    let mut command = Command::new(program()?);
+    let mut command = Command::new(programs::own().map_err(Stop::Failed)?);
     command.args(child::arguments()).arg("--in-this-process");
     // On a busy machine, processor time takes much longer than wall-clock time.
     let patience = GRACE + Duration::from_secs_f64(20.0 * seconds);
@@ -126,13 +123,18 @@ fn json(record: &impl serde::Serialize) -> String {
     serde_json::to_string_pretty(record).expect("a record has nothing but data") + "\n"
 }
 
-/// Reads a saved record.
+/// Reads a saved record, or the samples that a service wrote and resolves their names.
 fn read(path: &Path) -> Result<Report, Stop> {
     let stop = |message: String| {
-        let hint = "name a record that `cycloid profile WORKLOAD --save FILE` wrote";
+        let hint =
+            "name a file written by `cycloid profile --save` or by a service with CYCLOID_PROFILE";
         Stop::Failed(Failure::new(format!("cannot read {}: {message}", path.display()), hint))
     };
     let text = fs::read_to_string(path).map_err(|error| stop(error.to_string()))?;
+    if RawProfile::claims_format(&text) {
+        let raw = RawProfile::parse(&text).map_err(|error| stop(error.to_string()))?;
+        return Ok(Report::of_samples(&raw, &[]));
+    }
     let report: Report = serde_json::from_str(&text).map_err(|error| stop(error.to_string()))?;
     if report.format > FORMAT {
         return Err(stop(format!(

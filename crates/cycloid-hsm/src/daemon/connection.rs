@@ -13,10 +13,10 @@ use zeroize::Zeroize;
 
 use super::application::{Application, Peer};
 use super::wire::Wire;
-use crate::error::{Code, Result};
 use crate::rpc::message::Response;
 use crate::rpc::{Malformed, frame};
 use crate::spans::{self, Span};
+use crate::{Code, Result};
 
 /// The maximum number of requests in flight on one connection.
 const MOST_REQUESTS: usize = 256;

@@ -15,7 +15,6 @@ use super::handler::{Asked, Daemon};
 use crate::attribute::{cka, ckk};
 use crate::crypto;
 use crate::engine::{Job, Kind, Outcome, Work};
-use crate::error::{Code, Error, Result};
 use crate::key::{Key, PrivateKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, offered};
 use crate::object::Object;
@@ -23,6 +22,7 @@ use crate::rpc::Secret;
 use crate::rpc::codec::Bytes;
 use crate::rpc::message::{Mechanism, Response, Signed, Signing, Usage};
 use crate::spans::{self, Span};
+use crate::{Code, Error, Result};
 
 /// Refuses a mechanism that does not support this use.
 pub(super) fn needs_flag(mechanism: u32, flag: u32) -> Result<()> {

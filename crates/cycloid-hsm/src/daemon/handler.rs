@@ -14,11 +14,11 @@ use super::server::Task;
 use super::token::Token;
 use crate::attribute::cka;
 use crate::engine::Engine;
-use crate::error::{Code, Error, Result};
 use crate::object::Object;
 use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, VERSION};
 use crate::spans::{self, Span};
+use crate::{Code, Error, Result};
 
 /// The state that answers requests.
 #[derive(Debug)]
@@ -119,7 +119,7 @@ impl Daemon {
     fn dispatch(self: &Arc<Self>, asked: Asked, request: Request) {
         if self.token.store.is_locked() && !works_locked(&request) {
             return asked.reply.send(Err(Code::DEVICE_ERROR
-                .because("the keystore is locked; unlock it with `cycloid hsm unlock`")));
+                .because("the keystore is locked; unlock it with `cycloid-hsm unlock`")));
         }
         match request {
             // Operations that many clients request concurrently stay on the workers.

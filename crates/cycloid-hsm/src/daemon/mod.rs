@@ -21,7 +21,7 @@ pub use memory::{Memory, forbid_dumps, lock_memory};
 pub use server::{Server, Settings};
 pub use wire::Tls;
 
-use crate::error::Result;
+use crate::Result;
 use crate::rpc::Role;
 use crate::store::Store;
 

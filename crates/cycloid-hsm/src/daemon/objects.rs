@@ -4,13 +4,13 @@ use super::application::Application;
 use super::handler::{Daemon, needs};
 use super::token::describe;
 use crate::attribute::{Template, cka};
-use crate::error::{Code, Result};
 use crate::key::PrivateKey;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Role;
 use crate::rpc::codec::{Bytes, Value};
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
+use crate::{Code, Result};
 
 use getrandom::SysRng;
 use rand_core::UnwrapErr;

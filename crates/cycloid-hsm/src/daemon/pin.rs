@@ -18,10 +18,10 @@ use rand_core::{Rng, UnwrapErr};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Result};
 use crate::rpc::Role;
 use crate::rpc::codec::{Bytes, Value};
 use crate::store::{Store, Write};
+use crate::{Code, Result};
 
 /// The allowed lengths of a PIN in bytes.
 pub const LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;

@@ -10,10 +10,10 @@ use super::handler::{Daemon, needs};
 use super::pin;
 use super::token::describe;
 use crate::attribute::cka;
-use crate::error::{Code, Result};
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
 use crate::store::{Unlocking, Write};
+use crate::{Code, Result};
 
 /// The maximum number of random bytes in one answer.
 const MOST_RANDOM: u32 = 64 * 1024;

@@ -8,11 +8,11 @@ use zeroize::Zeroizing;
 
 use super::index::Index;
 use crate::attribute::{Template, cka, cko};
-use crate::error::{Code, Result};
 use crate::key::Key;
 use crate::object::{New, Object};
 use crate::spans::{self, Span};
 use crate::store::{self, Generation, Record, Store, Write};
+use crate::{Code, Result};
 
 /// Stored objects and their keys.
 #[derive(Debug)]

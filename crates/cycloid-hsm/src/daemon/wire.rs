@@ -17,9 +17,9 @@ use x509_cert::der::Decode;
 
 use super::application::Peer;
 use crate::crypto;
-use crate::error::{Code, Result};
 use crate::mechanism::Hash;
 use crate::rpc::tls::{ALPN, authorities, certificates, prepare, private_key};
+use crate::{Code, Result};
 
 /// The maximum number of reads from a socket before other sockets have their turn.
 const MOST_READS: usize = 16;

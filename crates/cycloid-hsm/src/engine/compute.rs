@@ -18,10 +18,10 @@ use rand_core::{CryptoRng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::job::{Job, Kind, Outcome, Work};
-use crate::error::{Code, Error};
 use crate::key::{Curve, EdwardsKey, PrimeCurveKey, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
 use crate::spans::{self, Span};
+use crate::{Code, Error};
 
 /// The memory of batches, which lives as long as the worker.
 pub(crate) type Arena = typed_arena::Arena<Lanes>;
@@ -41,15 +41,14 @@ impl std::fmt::Debug for Compute<'_> {
     }
 }
 
-impl From<Hash> for scheme::Hash {
-    fn from(hash: Hash) -> Self {
-        match hash {
-            Hash::Sha1 => Self::Sha1,
-            Hash::Sha224 => Self::Sha224,
-            Hash::Sha256 => Self::Sha256,
-            Hash::Sha384 => Self::Sha384,
-            Hash::Sha512 => Self::Sha512,
-        }
+/// Returns the library's name of a hash function.
+pub(crate) const fn library_hash(hash: Hash) -> scheme::Hash {
+    match hash {
+        Hash::Sha1 => scheme::Hash::Sha1,
+        Hash::Sha224 => scheme::Hash::Sha224,
+        Hash::Sha256 => scheme::Hash::Sha256,
+        Hash::Sha384 => scheme::Hash::Sha384,
+        Hash::Sha512 => scheme::Hash::Sha512,
     }
 }
 
@@ -128,8 +127,8 @@ impl<'a> Compute<'a> {
                 },
                 Work::SignPss { hash, mask, salt_length, digest } => {
                     let pss = rsa::Pss {
-                        hash: (*hash).into(),
-                        mask_hash: (*mask).into(),
+                        hash: library_hash(*hash),
+                        mask_hash: library_hash(*mask),
                         salt_length: *salt_length,
                     };
                     rsa::Job::sign_pss_with(key, pss, digest, output)
@@ -138,7 +137,11 @@ impl<'a> Compute<'a> {
                     rsa::Job::decrypt_pkcs1v15(key, ciphertext, output)
                 }
                 Work::DecryptOaep { hash, mask, label, ciphertext } => {
-                    let oaep = rsa::Oaep { hash: (*hash).into(), mask_hash: (*mask).into(), label };
+                    let oaep = rsa::Oaep {
+                        hash: library_hash(*hash),
+                        mask_hash: library_hash(*mask),
+                        label,
+                    };
                     rsa::Job::decrypt_oaep(key, oaep, ciphertext, output)
                 }
                 _ => continue,

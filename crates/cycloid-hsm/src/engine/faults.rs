@@ -13,8 +13,8 @@ use cycloid::scheme::{ed25519, rsa};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
-use super::{Arena, Compute, Job, Kind, Outcome, Work, encode_pkcs1v15};
-use crate::error::Code;
+use super::{Arena, Compute, Job, Kind, Outcome, Work, encode_pkcs1v15, library_hash};
+use crate::Code;
 use crate::key::{Curve, PrivateKey};
 use crate::mechanism::Hash;
 
@@ -92,7 +92,7 @@ fn verifier(key: &PrivateKey) -> Verify {
                             && Some(encoded) == encode_pkcs1v15(info, bits / 8)
                     }
                     Work::SignPss { digest, .. } => {
-                        let pss = rsa::Pss::new(Hash::Sha256.into());
+                        let pss = rsa::Pss::new(library_hash(Hash::Sha256));
                         public.verify_pss_with(pss, digest, signature, &mut scratch).is_ok()
                     }
                     _ => unreachable!(),

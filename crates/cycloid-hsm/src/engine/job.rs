@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Result};
 use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::Hash;
+use crate::{Code, Result};
 
 /// The kind of a job; a batch has jobs of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -17,10 +17,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-pub(crate) use compute::{Arena, Compute, encode_pkcs1v15, variant};
+pub(crate) use compute::{Arena, Compute, encode_pkcs1v15, library_hash, variant};
 pub(crate) use job::{Job, Kind, Outcome, Work};
 
-use crate::error::Code;
+use crate::Code;
 
 /// The number of lanes in a batch.
 pub(crate) const LANES: usize = 8;

@@ -1,6 +1,6 @@
 //! Curves, identified by `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
 
-use crate::error::{Code, Result};
+use crate::{Code, Result};
 
 /// A curve that the daemon supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -59,8 +59,8 @@ mod tests {
     use rand_core::UnwrapErr;
 
     use super::*;
+    use crate::Code;
     use crate::engine::{Arena, Compute, Job, Kind, Outcome, Work};
-    use crate::error::Code;
     use crate::key::PrivateKey;
 
     fn key() -> PrimeCurveKey<P256> {

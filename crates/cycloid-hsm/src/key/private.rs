@@ -13,7 +13,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::curve::{Curve, octet_string};
 use super::{BlsKey, EdwardsKey, PrimeCurveKey};
 use crate::attribute::{Template, cka, ckk};
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// A private key that signs, decrypts or agrees.
 pub enum PrivateKey {

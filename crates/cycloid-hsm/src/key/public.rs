@@ -7,7 +7,7 @@ use cycloid::scheme::{ed25519, rsa};
 use super::curve::{Curve, point_bytes};
 use super::private::{RSA_BITS, rsa_public_memory};
 use crate::attribute::{Template, cka, ckk};
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// A public key that verifies or encrypts.
 pub enum PublicKey {

@@ -7,9 +7,9 @@ use zeroize::Zeroizing;
 use super::rules::{check_form, exclude, settle_usages};
 use super::{New, is_symmetric};
 use crate::attribute::{Template, cka, ckk, cko};
-use crate::error::{Code, Result};
 use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::ckm;
+use crate::{Code, Result};
 
 /// The origin of a key's value, which determines what its attributes may promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use zeroize::Zeroizing;
 use super::rules::{DEVICE, USAGES, check_form};
 use super::{New, Object};
 use crate::attribute::{Template, cka, cko};
-use crate::error::{Code, Error, Result};
 use crate::rpc::Role;
+use crate::{Code, Error, Result};
 
 fn read_only(number: u32) -> Error {
     Code::ATTRIBUTE_READ_ONLY.because(format!("attribute {number:#x} cannot be changed this way"))

@@ -9,8 +9,8 @@ use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
 use crate::attribute::{Template, cka, ckk, cko};
-use crate::error::{Code, Result};
 use crate::key::{Key, PrivateKey, PublicKey};
+use crate::{Code, Result};
 
 /// An object to be created: its attributes, and its secret if it has one.
 #[derive(Debug)]

@@ -5,7 +5,7 @@
 //! key's uses are decided once, when it is made.
 
 use crate::attribute::{Template, cka, ckk, cko};
-use crate::error::{Code, Result};
+use crate::{Code, Result};
 
 const EVERY: &[u32] = &[
     cka::CLASS,

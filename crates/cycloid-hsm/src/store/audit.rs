@@ -15,9 +15,9 @@ use super::keyring::Keyring;
 use super::seal::{Part, associated, mac};
 use super::violation::Violation;
 use super::write::{Session, Write};
-use crate::error::{Code, Error, Result};
 use crate::rpc::Bytes;
 pub use crate::rpc::message::AuditEntry;
+use crate::{Code, Error, Result};
 
 /// The head of the log: its last line, which authenticates all lines. As text: the sequence number,
 /// a colon, and 64 hexadecimal digits.

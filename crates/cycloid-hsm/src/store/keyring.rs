@@ -9,7 +9,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::memory::Locked;
 use super::seal::{Identity, Key, Part, associated, fill, open, seal};
 use super::violation::Violation;
-use crate::error::Result;
+use crate::Result;
 use crate::rpc::Value;
 
 /// All keys, in locked memory.

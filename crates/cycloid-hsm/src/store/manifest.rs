@@ -20,7 +20,7 @@ use super::audit::AuditHead;
 use super::keyring::Keyring;
 use super::seal::{Part, associated, open, seal};
 use super::violation::{Name, Violation};
-use crate::error::Result;
+use crate::Result;
 use crate::rpc::Value;
 
 /// The number of writes to a keystore.

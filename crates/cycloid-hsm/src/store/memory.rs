@@ -9,7 +9,7 @@ use std::ptr::{NonNull, null_mut};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mlock, mmap_anonymous, munmap};
 use zeroize::Zeroize;
 
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// A value in locked pages (`mlock`) that no core dump contains (`MADV_DONTDUMP`).
 pub(super) struct Locked<T: Zeroize>(NonNull<T>);

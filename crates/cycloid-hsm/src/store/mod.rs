@@ -45,7 +45,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGua
 
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 use database::{Access, Database, Value};
 use keyring::Keyring;
 use manifest::{Term, View};

@@ -11,8 +11,8 @@ use super::keyring::Keyring;
 use super::manifest::{Generation, Term};
 use super::seal::{NONCE, Part, TAG, associated, mac, open, seal};
 use super::violation::{Name, Violation};
+use crate::Result;
 use crate::attribute::{Template, cka};
-use crate::error::Result;
 use crate::rpc::Value;
 
 /// An object without its secret.

@@ -11,7 +11,7 @@ use hmac::{Hmac, Mac};
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-use crate::error::{Code, Result};
+use crate::{Code, Result};
 
 /// A key for AES-256 or HMAC-SHA-256.
 pub(super) type Key = [u8; 32];

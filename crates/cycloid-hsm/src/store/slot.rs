@@ -8,8 +8,8 @@ use zeroize::Zeroizing;
 use super::database::{Row, Value};
 use super::seal::{Identity, Key, Part, associated, mac, open, random, seal};
 use super::violation::{Name, Violation};
-use crate::error::{Code, Result};
 use crate::rpc::Secret;
+use crate::{Code, Result};
 
 /// The length of a key file in bytes.
 pub const KEY_FILE: usize = 32;

@@ -9,7 +9,7 @@ use super::manifest::{Generation, Manifest, View};
 use super::seal::{FORMAT, Identity, random};
 use super::slot::{Cost, Slot, Unlocking};
 use super::violation::Violation;
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// The schema migrations; each one raises the version by one, the first from an empty database.
 const MIGRATIONS: [&str; 1] = [include_str!("../../migrations/0001_keystore.sql")];

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::error::{Code, Error};
+use crate::{Code, Error};
 
 /// The identity of a row.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -11,7 +11,7 @@ use super::record::{Place, Record, SealedRecord, SealedSetting};
 use super::slot::Slot;
 use super::violation::{Name, Violation};
 use crate::attribute::Template;
-use crate::error::{Code, Result};
+use crate::{Code, Result};
 
 /// An object to be inserted: its attributes, and its secret if it has one.
 pub type New<'a> = (&'a Template, Option<&'a [u8]>);

@@ -1,6 +1,5 @@
 //! Measures time by interleaved rounds, heap use by counting, and stack use by painting.
 
-pub mod clock;
 pub mod heap;
 pub mod random;
 pub mod rounds;
@@ -8,6 +7,8 @@ pub mod stack;
 pub mod statistics;
 
 use std::time::Duration;
+
+pub use cycloid_profiler::clock;
 
 /// A repeatable operation with an observable result.
 pub trait Operation {

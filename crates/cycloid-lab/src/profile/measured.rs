@@ -4,18 +4,15 @@
 use std::hint::black_box;
 use std::time::Duration;
 
+use cycloid_profiler::Sampler;
+
 use super::record::{Overhead, Sampling};
-use super::sampler::Sampler;
 use super::stacks::{Base, Stacks};
 use crate::Failure;
 use crate::measure::random::Random;
 use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock};
 use crate::record::Ratio;
-
-/// The requested samples per second of processor time. It divides no round number, so that periodic
-/// work is not always sampled at the same phase.
-pub const HERTZ: u32 = 997;
 
 /// The duration of a turn.
 const TURN: Duration = Duration::from_millis(100);
@@ -99,7 +96,8 @@ pub(super) fn measure(
         if renewed { 1 } else { (CHUNK.as_secs_f64() / second.as_secs_f64().max(1e-8)) as u32 };
     let runs = runs.clamp(1, 1 << 20);
 
-    let sampler = Sampler::new(settings.hertz)?;
+    let sampler = Sampler::new(settings.hertz)
+        .map_err(|error| Failure::new(error.to_string(), error.hint()))?;
     let mut phases = Random::new(u64::from(settings.hertz));
     let mut turn = |operation: &mut dyn Operation, sampled: bool| -> Result<_, &str> {
         let (mut time, mut count) = (Duration::ZERO, 0_u64);
@@ -138,7 +136,7 @@ pub(super) fn measure(
         ratios.push(each(with) / each(without));
     }
     let samples = sampler.finish();
-    let stacks = Stacks::new(&samples, &base.unwrap_or(Base::Operation(OPERATIONS)));
+    let stacks = Stacks::of_this_process(&samples, &base.unwrap_or(Base::Operation(OPERATIONS)));
     let Estimate { value, interval } = statistics::estimate(&ratios);
     Ok(Measured {
         first: first.as_secs_f64(),

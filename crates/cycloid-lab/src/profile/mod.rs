@@ -11,24 +11,24 @@ mod flat;
 mod folded;
 mod measured;
 mod names;
+mod raw;
 mod record;
-mod sampler;
 mod self_test;
 mod speedscope;
 mod stacks;
+mod symbols;
 #[cfg(test)]
 mod tests;
 mod text;
-mod whole_run;
 mod workload;
 
+pub use cycloid_profiler::HERTZ;
 pub use difference::{Change, Difference, Verdict, difference_text, differences};
 pub use flame_graph::{flame_graph, flame_graph_of_difference};
 pub use folded::folded;
-pub use measured::{HERTZ, Settings};
+pub use measured::Settings;
 pub use record::{Configuration, FORMAT, Node, Overhead, Profile, Report, Sampling, Wait};
 pub use self_test::{SelfTest, Share, self_test};
 pub use speedscope::speedscope;
 pub use text::text;
-pub use whole_run::WholeRun;
 pub use workload::{Choice, list, profile};

@@ -1,55 +1,74 @@
 //! Names of code addresses: the function and the functions inlined there.
 
-use std::collections::HashMap;
-use std::ffi::c_void;
-use std::fs;
-use std::ops::Range;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 
+use cycloid_profiler::MappedFile;
+
+use super::symbols::{self, Frame};
 use crate::tables::cut;
 
-/// A cache of names by address.
+/// Names by address.
 pub(super) struct Names {
-    known: HashMap<usize, Vec<String>>,
-    /// Mapped files with their address ranges.
-    files: Vec<(Range<usize>, String)>,
+    known: HashMap<u64, Vec<String>>,
 }
 
 impl Names {
-    /// Creates a cache for addresses in this process.
-    pub(super) fn new() -> Self {
-        let maps = fs::read_to_string("/proc/self/maps").unwrap_or_default();
-        Self { known: HashMap::new(), files: maps.lines().filter_map(mapping).collect() }
+    /// Resolves `addresses` from the mapped files. A file is searched below each of `roots` and
+    /// then at its own path. It is used only if its size and time are those of the mapped file.
+    pub(super) fn new(
+        addresses: impl Iterator<Item = u64>,
+        files: &[MappedFile],
+        roots: &[PathBuf],
+    ) -> Self {
+        // A program has several mappings; its file is read only once.
+        let mut by_file = BTreeMap::<&str, Vec<(u64, &MappedFile)>>::new();
+        let mut known = HashMap::new();
+        for address in addresses.collect::<BTreeSet<_>>() {
+            let file = files.iter().find(|file| file.contains(address));
+            let name = file.map_or_else(|| "[unknown]".into(), |file| in_brackets(&file.path));
+            known.insert(address, vec![name]);
+            if let Some(file) = file {
+                by_file.entry(&file.path).or_default().push((address, file));
+            }
+        }
+        for (path, addresses) in by_file {
+            let Some(identity) = addresses[0].1.identity else { continue };
+            let data = roots
+                .iter()
+                .map(|root| root.join(path.trim_start_matches('/')))
+                .chain([path.into()])
+                .find_map(|path| symbols::read(&path, identity));
+            let Some(data) = data else { continue };
+            let offsets = addresses
+                .into_iter()
+                .filter(|(_, file)| file.identity == Some(identity))
+                .map(|(address, file)| (address, file.offset + (address - file.start)));
+            symbols::resolve(&data, offsets, &mut |address, frames| {
+                let names: Vec<_> = frames.into_iter().map(name).collect();
+                if !names.is_empty() {
+                    known.insert(address, without_library(names));
+                }
+            });
+        }
+        Self { known }
     }
 
-    /// Returns the names at `address`: the innermost inlined function first, then the functions
-    /// that contain it.
-    pub(super) fn of(&mut self, address: usize) -> &[String] {
-        let Self { known, files } = self;
-        known.entry(address).or_insert_with(|| {
-            let mut names = Vec::new();
-            // The resolver expects a return address, which follows the address in question.
-            backtrace::resolve(address.wrapping_add(1) as *mut c_void, |symbol| {
-                let file = symbol.filename();
-                names.extend(symbol.name().map(|name| qualified(&format!("{name:#}"), file)));
-            });
-            if names.is_empty() {
-                let file = files.iter().find(|(range, _)| range.contains(&address));
-                names
-                    .push(file.map_or_else(|| "[unknown]".into(), |(_, file)| format!("[{file}]")));
-            }
-            without_library(names)
-        })
+    /// Returns the names at one of the resolved addresses: the innermost inlined function first,
+    /// then the functions that contain it.
+    pub(super) fn of(&self, address: u64) -> &[String] {
+        &self.known[&address]
     }
 }
 
-/// Parses the address range and file of a line of `/proc/self/maps`.
-fn mapping(line: &str) -> Option<(Range<usize>, String)> {
-    let mut words = line.split_whitespace();
-    let (start, end) = words.next()?.split_once('-')?;
-    let number = |text| usize::from_str_radix(text, 16).ok();
-    let file = words.nth(4)?.rsplit('/').next()?;
-    Some((number(start)?..number(end)?, file.trim_matches(['[', ']']).into()))
+fn name(Frame { symbol, source }: Frame) -> String {
+    qualified(&format!("{:#}", rustc_demangle::demangle(&symbol)), source.as_deref().map(Path::new))
+}
+
+/// Returns the name of a file that stands for its functions.
+fn in_brackets(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or_default();
+    format!("[{}]", file.trim_matches(['[', ']']))
 }
 
 /// Removes functions inlined from Rust's standard libraries: an iterator or a copy is work of its
@@ -179,6 +198,8 @@ pub(super) fn shortened(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use cycloid_profiler::{Identity, mapped_files};
+
     use super::*;
 
     #[test]
@@ -254,15 +275,53 @@ mod tests {
         );
     }
 
+    /// Returns an address within this test.
+    fn here() -> u64 {
+        here as fn() -> u64 as usize as u64 + 1
+    }
+
     #[test]
-    fn a_function_resolves_to_its_name_and_a_system_address_to_its_file() {
-        let here =
-            a_function_resolves_to_its_name_and_a_system_address_to_its_file as fn() as usize;
-        let mut names = Names::new();
-        let name = names.of(here + 1).last().unwrap().clone();
-        assert!(name.contains("a_function_resolves"), "{name}");
-        assert_eq!(names.of(8), ["[unknown]"]);
-        let line = "7f00-7f10 r-xp 00000000 00:0 1   /usr/lib/libx.so.3";
-        assert_eq!(mapping(line), Some((0x7f00..0x7f10, "libx.so.3".into())));
+    fn a_function_resolves_to_its_name_and_other_code_to_its_file() {
+        let mut files = mapped_files();
+        let name = |files: &[MappedFile], address: u64| {
+            let names = Names::new([address].into_iter(), files, &[]);
+            names.of(address).last().unwrap().clone()
+        };
+        let resolved = name(&files, here());
+        assert!(resolved.ends_with("names::tests::here"), "{resolved}");
+        assert_eq!(name(&files, 8), "[unknown]");
+        let kernel = files.iter().find(|file| file.path == "[vdso]").unwrap().start;
+        assert_eq!(name(&files, kernel), "[vdso]");
+
+        // A file that has changed, or is gone, gives only its name.
+        let program = files.iter().position(|file| file.contains(here())).unwrap();
+        let path = files[program].path.clone();
+        let unknown = in_brackets(&path);
+        for changed in [
+            Some(Identity { bytes: 1, ..files[program].identity.unwrap() }),
+            Some(Identity { modified: 1, ..files[program].identity.unwrap() }),
+            None,
+        ] {
+            let mut files = files.clone();
+            files[program].identity = changed;
+            assert_eq!(name(&files, here()), unknown);
+        }
+        files[program].path = format!("/absent{path}");
+        assert_eq!(name(&files, here()), unknown);
+        // Below another root, it is found again.
+        let root = tempfile::tempdir().unwrap();
+        let absent = root.path().join("absent");
+        std::os::unix::fs::symlink("/", absent).unwrap();
+        let roots = ["/no such root".into(), root.path().into()];
+        let names = Names::new([here()].into_iter(), &files, &roots);
+        assert_eq!(names.of(here()).last(), Some(&resolved));
+    }
+
+    /// Addresses in a shared library are resolved from its dynamic symbols.
+    #[test]
+    fn a_function_of_a_library_resolves_to_its_symbol() {
+        let address = libc::qsort as *const () as usize as u64 + 1;
+        let names = Names::new([address].into_iter(), &mapped_files(), &[]);
+        assert!(names.of(address)[0].contains("qsort"), "{:?}", names.of(address));
     }
 }

@@ -1,10 +1,12 @@
 //! Builds the tree of a profile from sampled stacks.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
+
+use cycloid_profiler::{RawProfile, Samples, mapped_files};
 
 use super::names::{Names, is_library, without_generics};
 use super::record::Node;
-use super::sampler::Samples;
 
 /// The name that stands for callers that were not found.
 pub(super) const CUT_SHORT: &str = "[stack cut short]";
@@ -43,12 +45,35 @@ pub(super) struct Stacks {
 }
 
 impl Stacks {
-    /// Resolves the addresses to names, and removes frames outside the base.
-    pub(super) fn new(samples: &Samples, base: &Base) -> Self {
-        let mut names = Names::new();
+    /// Resolves samples of this process.
+    pub(super) fn of_this_process(samples: &Samples, base: &Base) -> Self {
+        let stacks: Vec<_> = samples
+            .stacks
+            .iter()
+            .map(|(stack, samples)| {
+                let stack: Vec<_> = stack.iter().map(|address| *address as u64).collect();
+                (stack, *samples)
+            })
+            .collect();
+        let addresses = stacks.iter().flat_map(|(stack, _)| stack.iter().copied());
+        let names = Names::new(addresses, &mapped_files(), &[]);
+        Self::new(stacks.iter().map(|(stack, samples)| (&**stack, *samples)), &names, base)
+    }
+
+    /// Resolves the samples of a profile from the files that it names; `roots` as in
+    /// [`Names::new`].
+    pub(super) fn of_raw(raw: &RawProfile, roots: &[PathBuf], base: &Base) -> Self {
+        let addresses = raw.stacks.iter().flat_map(|stack| stack.addresses.iter().copied());
+        let names = Names::new(addresses, &raw.files, roots);
+        let stacks = raw.stacks.iter().map(|stack| (&*stack.addresses, stack.samples));
+        Self::new(stacks, &names, base)
+    }
+
+    /// Replaces addresses by names, and removes frames outside the base.
+    fn new<'a>(stacks: impl Iterator<Item = (&'a [u64], u64)>, names: &Names, base: &Base) -> Self {
         let mut together: HashMap<Vec<String>, u64> = HashMap::new();
         let mut cut_short = 0;
-        for (addresses, samples) in &samples.stacks {
+        for (addresses, samples) in stacks {
             let mut stack = Vec::new();
             for address in addresses {
                 stack.extend_from_slice(names.of(*address));

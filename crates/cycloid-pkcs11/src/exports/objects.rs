@@ -1,8 +1,8 @@
 //! Functions for objects, including keys, and for random numbers.
 
 use cryptoki_sys::*;
-use cycloid_hsm::Code;
-use cycloid_hsm::rpc::frame::MAX_LENGTH;
+use cycloid_hsm_protocol::Code;
+use cycloid_hsm_protocol::rpc::frame::MAX_LENGTH;
 
 use super::{Bytes, Length, Object, Session, must_have_room, with_module};
 use crate::code;

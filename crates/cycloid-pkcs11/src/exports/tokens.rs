@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use cryptoki_sys::*;
-use cycloid_hsm::mechanism::OFFERED;
-use cycloid_hsm::rpc::{Request, Role, Secret};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::mechanism::OFFERED;
+use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
+use cycloid_hsm_protocol::{Code, Result};
 
 use super::{Length, Session, with_module};
 use crate::memory::{self, Output};

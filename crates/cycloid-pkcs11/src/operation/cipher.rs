@@ -7,9 +7,9 @@
 
 use std::mem;
 
-use cycloid_hsm::mechanism::{Parameter, ckm};
-use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Secret, Usage};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::mechanism::{Parameter, ckm};
+use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Secret, Usage};
+use cycloid_hsm_protocol::{Code, Result};
 
 use super::{Operations, Parts, Use, active, must_be_free};
 use crate::application::{Application, unexpected};

@@ -1,7 +1,7 @@
 //! Digests, which the module computes itself, because they need no key.
 
-use cycloid_hsm::mechanism::Hash;
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::mechanism::Hash;
+use cycloid_hsm_protocol::{Code, Result};
 use sha1::Sha1;
 use sha2::{Digest as _, Sha224, Sha256, Sha384, Sha512};
 

@@ -1,8 +1,8 @@
 //! The search for objects: one request, whose answer is returned in pieces.
 
-use cycloid_hsm::Result;
-use cycloid_hsm::attribute::Template;
-use cycloid_hsm::rpc::{Request, Response};
+use cycloid_hsm_protocol::Result;
+use cycloid_hsm_protocol::attribute::Template;
+use cycloid_hsm_protocol::rpc::{Request, Response};
 
 use super::{active, end, must_be_free};
 use crate::application::unexpected;
@@ -17,7 +17,7 @@ impl Session {
     /// Implements C_FindObjectsInit.
     ///
     /// # Errors
-    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm::Code::OPERATION_ACTIVE); the daemon's errors.
+    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm_protocol::Code::OPERATION_ACTIVE); the daemon's errors.
     pub(crate) fn find_init(&self, template: Template) -> Result<()> {
         let mut operations = self.operations();
         must_be_free(&operations.find)?;
@@ -33,7 +33,7 @@ impl Session {
     /// Implements C_FindObjects: passes at most `most` objects to `give`.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm::Code::OPERATION_NOT_INITIALIZED); those of
+    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm_protocol::Code::OPERATION_NOT_INITIALIZED); those of
     /// `give`.
     pub(crate) fn find(&self, most: u64, give: impl FnOnce(&[u64]) -> Result<()>) -> Result<()> {
         let operations = &mut *self.operations();
@@ -48,7 +48,7 @@ impl Session {
     /// Implements C_FindObjectsFinal.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm::Code::OPERATION_NOT_INITIALIZED).
+    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm_protocol::Code::OPERATION_NOT_INITIALIZED).
     pub(crate) fn find_final(&self) -> Result<()> {
         end(&mut self.operations().find).map(drop)
     }

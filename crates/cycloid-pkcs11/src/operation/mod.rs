@@ -13,9 +13,9 @@ mod verify;
 
 use std::sync::Arc;
 
-use cycloid_hsm::mechanism::Hash;
-use cycloid_hsm::rpc::{Mechanism, Request, Secret, Usage, frame};
-use cycloid_hsm::{Code, Error, Result};
+use cycloid_hsm_protocol::mechanism::Hash;
+use cycloid_hsm_protocol::rpc::{Mechanism, Request, Secret, Usage, frame};
+use cycloid_hsm_protocol::{Code, Error, Result};
 use zeroize::{Zeroize, Zeroizing};
 
 use crate::application::Application;

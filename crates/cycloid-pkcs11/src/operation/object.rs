@@ -1,9 +1,9 @@
 //! Creates, changes and destroys objects, and wraps, unwraps and derives keys.
 
-use cycloid_hsm::attribute::{Template, cka};
-use cycloid_hsm::mechanism::{ckf, offered};
-use cycloid_hsm::rpc::{Mechanism, Request, Response, Secret};
-use cycloid_hsm::{Code, Error, Result};
+use cycloid_hsm_protocol::attribute::{Template, cka};
+use cycloid_hsm_protocol::mechanism::{ckf, offered};
+use cycloid_hsm_protocol::rpc::{Mechanism, Request, Response, Secret};
+use cycloid_hsm_protocol::{Code, Error, Result};
 
 use super::key_handle;
 use crate::application::unexpected;

@@ -1,7 +1,7 @@
 //! Signatures and HMACs.
 
-use cycloid_hsm::rpc::{Bytes, Mechanism, Request, Usage};
-use cycloid_hsm::{Code, Result};
+use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Usage};
+use cycloid_hsm_protocol::{Code, Result};
 
 use super::{Message, Use, active, end, must_be_free};
 use crate::application::{Application, unexpected};

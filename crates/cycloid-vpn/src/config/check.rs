@@ -1,4 +1,4 @@
-//! `cycloid vpn check`: explains in plain sentences what a configuration file does, and lists its
+//! `cycloid-vpn check`: explains in plain sentences what a configuration file does, and lists its
 //! weak settings.
 
 use std::fmt::Write;

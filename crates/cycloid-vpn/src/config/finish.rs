@@ -272,7 +272,7 @@ impl Draft {
         }
         let tls = &self.common.tls;
         if tls.certificate.is_none() {
-            let hint = "set cert and key; `cycloid vpn pki server NAME` creates both";
+            let hint = "set cert and key; `cycloid-vpn pki server NAME` creates both";
             return Err(self.wrong("", file, "a server needs a certificate and a key", hint));
         }
         let hooks = &self.common.hooks;

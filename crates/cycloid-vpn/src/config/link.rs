@@ -132,7 +132,7 @@ impl ControlKey {
         let wrong = |reason: &dyn std::fmt::Display| {
             Problem::new(
                 format!("{directive}: cannot use {key}: {reason}"),
-                format!("create a key with `cycloid vpn genkey` for {directive}"),
+                format!("create a key with `cycloid-vpn genkey` for {directive}"),
             )
             .at(key.path().unwrap_or(Path::new("")), 0, "")
         };

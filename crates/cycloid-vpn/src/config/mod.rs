@@ -107,7 +107,7 @@ pub fn read_client(path: &Path) -> Result<(Client, Vec<Warning>), Error> {
         (Profile::Client(client), warnings) => Ok((*client, warnings)),
         (Profile::Server(_), _) => Err(error::Problem::new(
             "this is a server file",
-            "start it with `cycloid vpn server`, or name a client file",
+            "start it with `cycloid-vpn server`, or name a client file",
         )
         .at(path, 0, "")),
     }
@@ -122,7 +122,7 @@ pub fn read_server(path: &Path) -> Result<(Server, Vec<Warning>), Error> {
         (Profile::Server(server), warnings) => Ok((*server, warnings)),
         (Profile::Client(_), _) => Err(error::Problem::new(
             "this is a client file",
-            "start it with `cycloid vpn client`, or name a server file",
+            "start it with `cycloid-vpn client`, or name a server file",
         )
         .at(path, 0, "")),
     }

@@ -9,11 +9,11 @@ use crate::attribute::{Template, cka, ckk};
 use crate::crypto;
 use crate::daemon::handler::{Asked, Daemon};
 use crate::engine::Work;
-use crate::error::{Code, Result};
 use crate::key::PublicKey;
 use crate::mechanism::{Hash, Parameter, ckd, ckf};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
+use crate::{Code, Result};
 
 /// The length of the shortest derived key, in bytes: uses of a shorter one would leak part of the
 /// secret.

@@ -15,13 +15,13 @@ use crate::attribute::cka;
 use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::Daemon;
-use crate::engine::{Work, encode_pkcs1v15, variant};
-use crate::error::{Code, Result};
+use crate::engine::{Work, encode_pkcs1v15, library_hash, variant};
 use crate::key::private::RSA_BITS;
 use crate::key::{Key, PublicKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckm};
 use crate::object::Object;
 use crate::rpc::message::{Mechanism, Response};
+use crate::{Code, Result};
 
 fn wrong() -> crate::Error {
     Code::SIGNATURE_INVALID.into()
@@ -54,8 +54,8 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
                 return Err(Code::SIGNATURE_LEN_RANGE.into());
             }
             let pss = rsa::Pss {
-                hash: (*hash).into(),
-                mask_hash: (*mask).into(),
+                hash: library_hash(*hash),
+                mask_hash: library_hash(*mask),
                 salt_length: *salt_length,
             };
             let mut scratch = vec![0; rsa::verify_scratch_limbs(key.bits())];
@@ -97,8 +97,8 @@ pub(super) fn encrypt_rsa(
         }
         (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
             let oaep = rsa::Oaep {
-                hash: Hash::of(*hash).ok_or_else(bad_parameter)?.into(),
-                mask_hash: mask_hash(*mask)?.into(),
+                hash: library_hash(Hash::of(*hash).ok_or_else(bad_parameter)?),
+                mask_hash: library_hash(mask_hash(*mask)?),
                 label: &label.0,
             };
             key.encrypt_oaep(&oaep, message, rng, &mut ciphertext, &mut scratch)

@@ -11,11 +11,11 @@ use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::{Asked, Daemon};
 use crate::daemon::token::describe;
-use crate::error::{Code, Error, Result};
 use crate::key::PrivateKey;
 use crate::mechanism::{ckf, ckm};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
+use crate::{Code, Error, Result};
 
 /// Maps a decryption error to the code for an invalid wrapped key.
 fn wrapped_key_error(error: Error) -> Error {

@@ -25,8 +25,8 @@ use super::seal::{FORMAT, Key, NONCE, TAG, open_in_place, random, seal_in_place}
 use super::write::Session;
 use super::{Rows, Store};
 use crate::attribute::Template;
-use crate::error::{Code, Error, Result};
 use crate::rpc::{Malformed, Secret, Value};
+use crate::{Code, Error, Result};
 pub use share::Share;
 
 /// The recipient of a backup: an X25519 public key. As text: 64 hexadecimal digits.

@@ -10,7 +10,7 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::super::seal::random;
 use super::{BackupKey, BackupPrivateKey};
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// One custodian's share of a [`BackupPrivateKey`]. Fewer shares than the threshold reveal nothing
 /// about the key.

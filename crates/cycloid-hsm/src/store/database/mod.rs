@@ -3,6 +3,7 @@
 //! Parameters appear in a query as `$1`, `$2`, … in this order, which both databases support. Idle
 //! connections are kept for reuse; each transaction has a connection to itself.
 
+#[cfg_attr(not(feature = "postgresql"), path = "no_postgresql.rs")]
 mod postgresql;
 mod sqlite;
 
@@ -10,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::violation::Violation;
-use crate::error::{Code, Error, Result};
+use crate::{Code, Error, Result};
 
 /// How long a writer waits for earlier writers.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -140,7 +141,8 @@ impl Database {
     /// Parses `sqlite:PATH` or `postgres://…`.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] for any other URL.
+    /// [`Code::ARGUMENTS_BAD`] for any other URL; [`Code::FUNCTION_NOT_SUPPORTED`] for PostgreSQL in a
+    /// build without it.
     pub(super) fn new(url: &str) -> Result<Self> {
         let place = match url.split_once(':') {
             // An absolute path, which SQLite cannot take for anything but a file.
@@ -174,7 +176,7 @@ impl Database {
         }
         let mut connection: Box<dyn Connection> = match &self.place {
             Place::Sqlite(path) => Box::new(sqlite::Sqlite::open(path)?),
-            Place::Postgresql(place) => Box::new(postgresql::Postgresql::open(place)?),
+            Place::Postgresql(place) => postgresql::open(place)?,
         };
         connection.begin(access)?;
         Ok(Transaction { database: self, connection: Some(connection) })

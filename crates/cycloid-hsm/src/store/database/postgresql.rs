@@ -22,8 +22,8 @@ use postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::{Access, Connection, Field, PATIENCE, Row, Value};
-use crate::error::{Code, Error, Result};
 use crate::rpc::tls;
+use crate::{Code, Error, Result};
 
 /// A server's address and TLS settings.
 #[derive(Clone)]
@@ -95,8 +95,13 @@ pub(super) struct Postgresql {
     statements: HashMap<&'static str, Statement>,
 }
 
+/// Connects to the server.
+pub(super) fn open(place: &Place) -> Result<Box<dyn Connection>> {
+    Ok(Box::new(Postgresql::open(place)?))
+}
+
 impl Postgresql {
-    pub(super) fn open(place: &Place) -> Result<Self> {
+    fn open(place: &Place) -> Result<Self> {
         let mut client = match &place.tls {
             Some(tls) => place.config.connect(tls.clone()),
             None => place.config.connect(NoTls),

@@ -10,7 +10,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql, params_from_iter};
 
 use super::{Access, Connection, Field, PATIENCE, Row, Value, failed};
-use crate::error::{Code, Result};
+use crate::{Code, Result};
 
 /// Creates an empty file that only its owner can read, unless the file exists.
 pub(super) fn create(path: &Path) -> Result<()> {

@@ -11,7 +11,7 @@ mod rounds;
 #[cfg(test)]
 mod tests;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -19,12 +19,12 @@ use cycloid::cpu;
 
 use super::subjects::{kept, rounded, time};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
-use crate::Failure;
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table};
+use crate::{Failure, programs};
 use driver::{Answer, Order};
 pub use key::KeyKind;
-pub use processes::ThrowAway;
+pub use processes::Keystore;
 use processes::{Driver, Processes};
 use rounds::{Pace, Samples};
 
@@ -60,10 +60,6 @@ pub struct Hsm {
     pub clients: Vec<usize>,
     /// Whether to time the start of a daemon with many keys.
     pub start: bool,
-    /// The path of this program.
-    program: PathBuf,
-    /// The path of our module.
-    module: PathBuf,
     /// The running processes, from the first table on.
     running: Mutex<Option<Running>>,
 }
@@ -74,34 +70,18 @@ struct Running {
     _processes: Processes,
 }
 
-/// Returns the path of our module: next to the program, or where cargo puts dependencies of tests.
-///
-/// # Errors
-/// If the module does not exist.
-fn module(program: &Path) -> Result<PathBuf, Failure> {
-    let name = "libcycloid_pkcs11.so";
-    let folder = program.parent().unwrap_or(Path::new(""));
-    let places = [folder.join(name), folder.join("deps").join(name)];
-    places.into_iter().find(|path| path.is_file()).ok_or_else(|| {
-        Failure::new(
-            format!("{name} not found next to the program"),
-            "build it with cargo build --release -p cycloid-pkcs11",
-        )
-    })
-}
-
 impl Hsm {
     /// Selects every key and number of clients.
     ///
     /// # Errors
-    /// If our module is not next to `program`, which must be this program.
-    pub fn whole(program: &Path, effort: Effort) -> Result<Self, Failure> {
+    /// If the daemon or our module is not found.
+    pub fn whole(effort: Effort) -> Result<Self, Failure> {
+        programs::possible(programs::HSM)?;
+        programs::possible(programs::MODULE)?;
         Ok(Self {
             keys: KeyKind::ALL.into(),
             clients: CLIENTS.into(),
             start: effort == Effort::Full,
-            program: program.into(),
-            module: module(program)?,
             running: Mutex::new(None),
         })
     }
@@ -110,8 +90,8 @@ impl Hsm {
     ///
     /// # Errors
     /// As [`whole`](Self::whole).
-    pub fn usual(program: &Path, effort: Effort) -> Result<Self, Failure> {
-        let whole = Self::whole(program, effort)?;
+    pub fn usual(effort: Effort) -> Result<Self, Failure> {
+        let whole = Self::whole(effort)?;
         Ok(match effort {
             Effort::Quick => {
                 Self { keys: vec![KeyKind::Rsa2048, KeyKind::P256], clients: vec![1, 16], ..whole }
@@ -190,7 +170,7 @@ impl Hsm {
 
     /// Starts the daemon and the drivers, and generates the keys.
     fn start(&self, modules: &[(&Found, &Path)]) -> Result<Running, Failure> {
-        let processes = Processes::new(&self.program, &self.module, 0, 1)?;
+        let processes = Processes::new(0, 1)?;
         let mut drivers = vec![processes.ours()?];
         for (_, module) in modules {
             drivers.push(processes.soft_hsm(module)?);
@@ -204,7 +184,7 @@ impl Hsm {
     /// Measures the start of a daemon with many keys, and the search for one of them.
     fn measure_start(&self, progress: &mut dyn FnMut(f64)) -> Result<Table, Failure> {
         let begin = Instant::now();
-        let processes = Processes::new(&self.program, &self.module, MANY_KEYS, STARTS)?;
+        let processes = Processes::new(MANY_KEYS, STARTS)?;
         progress(0.9);
         let starts: Vec<f64> =
             processes.place.start_seconds.iter().map(|start| start * 1e9).collect();
@@ -229,7 +209,7 @@ impl Hsm {
             samples: Some(kept(times, &[])),
         };
         let records = vec![
-            record("start", "cycloid hsm serve", &starts),
+            record("start", "cycloid-hsm serve", &starts),
             record("find by label", "C_FindObjects", &finds),
         ];
         Ok(Table {

@@ -11,12 +11,12 @@ use std::process::Command;
 use serde::{Deserialize, Serialize};
 
 use super::driver::{Answer, Order};
-use crate::Failure;
 use crate::process::Process;
+use crate::{Failure, programs};
 
 /// The first message of a process that keeps a temporary keystore and its daemon.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ThrowAway {
+pub struct Keystore {
     /// A directory that is removed at the end.
     pub directory: PathBuf,
     /// The socket that the daemon listens on.
@@ -64,45 +64,33 @@ impl Driver {
 fn failed(name: &str, message: &str) -> Failure {
     Failure::new(
         format!("cannot measure the HSM with {name}: {message}"),
-        "rebuild program and module: cargo build --release -p cycloid-cli -p cycloid-pkcs11",
+        "use programs and a module of one version",
     )
 }
 
 /// A daemon with a temporary keystore, and how to reach it.
 pub(super) struct Processes {
-    program: PathBuf,
-    module: PathBuf,
     /// Keeps the temporary files until it is dropped.
     _keeper: Process,
-    pub(super) place: ThrowAway,
+    pub(super) place: Keystore,
 }
 
 impl Processes {
     /// Starts a daemon this many times, with this many initial keys in the keystore.
-    pub(super) fn new(
-        program: &Path,
-        module: &Path,
-        keys: usize,
-        starts: usize,
-    ) -> Result<Self, Failure> {
+    pub(super) fn new(keys: usize, starts: usize) -> Result<Self, Failure> {
         let [keys, starts] = [keys, starts].map(|number| number.to_string());
-        let mut command = Command::new(program);
-        command.args(["hsm", "throw-away", "--keys", &keys, "--starts", &starts]);
+        let mut command = Command::new(programs::own()?);
+        command.arg("helper").arg("keystore").arg(programs::find(programs::HSM)?);
+        command.args(["--keys", &keys, "--starts", &starts]);
         let failed = |message: String| failed("a temporary daemon", &message);
         let mut keeper = Process::start(&mut command).map_err(failed)?;
         let place = keeper.hear().map_err(failed)?;
-        Ok(Self { program: program.into(), module: module.into(), _keeper: keeper, place })
-    }
-
-    fn load(&self, module: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.args(["hsm", "load", "--module"]).arg(module);
-        command
+        Ok(Self { _keeper: keeper, place })
     }
 
     /// Starts a driver with our module.
     pub(super) fn ours(&self) -> Result<Driver, Failure> {
-        let mut command = self.load(&self.module);
+        let mut command = signer(&programs::find(programs::MODULE)?)?;
         command.args(["--service", &self.place.daemon.to_string()]);
         command.env("CYCLOID_HSM_SOCKET", &self.place.socket);
         Driver::start("our module", &mut command)
@@ -119,8 +107,15 @@ impl Processes {
         std::fs::create_dir_all(&tokens)
             .and_then(|()| std::fs::write(&file, settings))
             .map_err(|error| failed("SoftHSM", &error.to_string()))?;
-        let mut command = self.load(module);
+        let mut command = signer(module)?;
         command.env("SOFTHSM2_CONF", &file);
         Driver::start("SoftHSM", &mut command)
     }
+}
+
+/// Returns the command that loads a module and signs as instructed.
+fn signer(module: &Path) -> Result<Command, Failure> {
+    let mut command = Command::new(programs::own()?);
+    command.args(["helper", "sign", "--module"]).arg(module);
+    Ok(command)
 }

@@ -1,5 +1,3 @@
-use std::path::Path;
-
 use super::driver::Loaded;
 use super::*;
 
@@ -38,11 +36,4 @@ fn numbers_of_clients() {
         let failure = Hsm::clients_from_list(list).unwrap_err();
         assert_eq!(failure.message, format!("'{list}' is not a number of clients"));
     }
-}
-
-#[test]
-fn a_missing_module_is_reported_with_its_build_command() {
-    let Err(failure) = Hsm::whole(Path::new("/no/such/cycloid"), Effort::Quick) else { panic!() };
-    assert!(failure.message.contains("libcycloid_pkcs11.so"), "{failure}");
-    assert!(failure.hint.contains("cargo build --release -p cycloid-pkcs11"), "{failure:?}");
 }

@@ -56,7 +56,7 @@ impl Vpn {
     ) -> Result<Table, Failure> {
         let pairs = Pairs::new(&SERVERS, peers);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = started(&mut running, &self.program)?;
+        let running = started(&mut running)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
             cost(&mut running.testbed, SERVERS[pair].1[0], clients)
@@ -84,7 +84,7 @@ fn cost(testbed: &mut Testbed, who: Who, clients: usize) -> Result<Cost, Failure
     let resident = || server.resident().ok_or_else(|| failed("the server has ended"));
     let (memory, time) = (resident()?, server.time());
     let line = format!(
-        "{} vpn crowd {} --count {clients} --at-once {AT_ONCE}",
+        "{} crowd {} --count {clients} --at-once {AT_ONCE}",
         testbed.program.display(),
         profile.display()
     );

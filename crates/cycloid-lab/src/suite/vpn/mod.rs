@@ -9,7 +9,6 @@ mod tests;
 mod tunnels;
 mod wire_guard;
 
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
@@ -20,7 +19,7 @@ use crate::Failure;
 use crate::peers::{Family, Found};
 use engine::{Engine, Work};
 pub use handshakes::Gathered;
-pub use testbed::ThrowAway;
+pub use testbed::Namespaces;
 use tunnels::{PAIRS, Pace, Running};
 
 /// A part of the suite.
@@ -61,23 +60,20 @@ pub struct Vpn {
     pub seconds: Option<u32>,
     /// The reason for omitting tunnels, if they are omitted.
     left_out: Option<Failure>,
-    /// The path of this program.
-    program: PathBuf,
     /// The running processes, from the first table on.
     running: Mutex<Option<Running>>,
 }
 
 impl Vpn {
     /// Selects these parts. Omits tunnels if this machine cannot create them, and
-    /// [`left_out`](Self::left_out) then returns the reason. `program` must be this program.
-    pub fn new(program: &Path, parts: Vec<Part>) -> Self {
+    /// [`left_out`](Self::left_out) then returns the reason.
+    pub fn new(parts: Vec<Part>) -> Self {
         let tunnels = parts.iter().any(|part| *part != Part::Engine);
         Self {
             left_out: if tunnels { testbed::possible().err() } else { None },
             parts,
             rounds: None,
             seconds: None,
-            program: program.into(),
             running: Mutex::default(),
         }
     }

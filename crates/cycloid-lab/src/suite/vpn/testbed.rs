@@ -16,11 +16,11 @@ use serde_json::Value;
 
 use crate::measure::clock;
 use crate::process::Process;
-use crate::{Failure, interrupt};
+use crate::{Failure, interrupt, programs};
 
 /// The first message of a process that keeps namespaces and keys.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct ThrowAway {
+pub struct Namespaces {
     /// A directory that is removed at the end, with `pki/gate.conf` and `pki/alice.ovpn` in it.
     pub directory: PathBuf,
     /// The server's namespace and the client's, at 10.99.0.1 and 10.99.0.2.
@@ -43,6 +43,7 @@ const HINT: &str = "run as root, with iperf3, iproute2 and iputils-ping installe
 /// # Errors
 /// Names a missing program or privilege, and the way to get it.
 pub(super) fn possible() -> Result<(), Failure> {
+    programs::possible(programs::VPN)?;
     for (program, package) in [("ip", "iproute2"), ("iperf3", "iperf3"), ("ping", "iputils-ping")] {
         // Only whether it starts matters, not its output.
         if Command::new(program).arg("-V").stdin(Stdio::null()).output().is_err() {
@@ -78,7 +79,7 @@ fn ip(line: &str) -> Result<(), String> {
 pub(super) struct Testbed {
     pub(super) program: PathBuf,
     _listener: Running,
-    pub(super) place: ThrowAway,
+    pub(super) place: Namespaces,
     /// The number of tunnels created.
     tunnels: usize,
     /// Dropped last.
@@ -125,20 +126,15 @@ pub(super) struct Stream {
 }
 
 impl Testbed {
-    pub(super) fn new(program: &Path) -> Result<Self, Failure> {
-        let mut command = Command::new(program);
-        command.args(["vpn", "throw-away"]);
+    pub(super) fn new() -> Result<Self, Failure> {
+        let program = programs::find(programs::VPN)?;
+        let mut command = Command::new(programs::own()?);
+        command.args(["helper", "namespaces"]);
         let mut keeper = Process::start(&mut command).map_err(|message| failed(&message))?;
-        let place: ThrowAway = keeper.hear().map_err(|message| failed(&message))?;
+        let place: Namespaces = keeper.hear().map_err(|message| failed(&message))?;
         let mut listener = inside(&place, 0, "iperf3 -s");
         let listener = Running::start(listener.stdout(Stdio::null()).stderr(Stdio::null()))?;
-        Ok(Self {
-            program: program.into(),
-            _listener: listener,
-            place,
-            tunnels: 0,
-            _keeper: keeper,
-        })
+        Ok(Self { program, _listener: listener, place, tunnels: 0, _keeper: keeper })
     }
 
     /// Returns a number for the next tunnel, which determines its port and its network.
@@ -195,7 +191,7 @@ impl Testbed {
         let program = match end.cycloid {
             true => {
                 let role = if end.server { "server" } else { "client" };
-                format!("{} vpn {role}", self.program.display())
+                format!("{} {role}", self.program.display())
             }
             false => "openvpn --config".into(),
         };
@@ -311,7 +307,7 @@ impl Testbed {
 }
 
 /// Returns the command for a program whose temporary files are removed with the testbed.
-fn inside(place: &ThrowAway, side: usize, line: &str) -> Command {
+fn inside(place: &Namespaces, side: usize, line: &str) -> Command {
     let mut command = Command::new("ip");
     command.args(["netns", "exec", &place.namespaces[side]]).args(line.split_whitespace());
     command.env("TMPDIR", &place.directory).stdin(Stdio::null());

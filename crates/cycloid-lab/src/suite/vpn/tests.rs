@@ -21,7 +21,7 @@ fn lists_of_parts() {
 #[test]
 fn the_engine_is_compared_with_the_bare_cipher_and_allocates_nothing() {
     let peers = [Peer::AwsLc.find()];
-    let vpn = Vpn::new(Path::new("cycloid"), vec![Part::Engine]);
+    let vpn = Vpn::new(vec![Part::Engine]);
     assert!(vpn.left_out().is_none());
     for engine in vpn.engines(Effort::Full) {
         let table = stack::on_measuring_thread(|| {
@@ -38,7 +38,7 @@ fn the_engine_is_compared_with_the_bare_cipher_and_allocates_nothing() {
 #[test]
 fn the_reason_for_omitting_tunnels_is_noted() {
     let failure = Failure::new("no iperf3", "apt install iperf3");
-    let vpn = Vpn::new(Path::new("cycloid"), vec![Part::Engine]);
+    let vpn = Vpn::new(vec![Part::Engine]);
     let engine = vpn.engines(Effort::Quick)[0];
     let table = measure(engine, &[], Some(&failure));
     assert!(table.notes.iter().any(|note| note.ends_with("no iperf3; apt install iperf3")));
@@ -47,7 +47,7 @@ fn the_reason_for_omitting_tunnels_is_noted() {
 #[test]
 fn more_effort_adds_tables() {
     use super::super::Effort::{Full, Plain, Quick};
-    let vpn = Vpn { left_out: None, ..Vpn::new(Path::new("cycloid"), vec![]) };
+    let vpn = Vpn { left_out: None, ..Vpn::new(vec![]) };
     let vpn = Vpn { parts: Part::ALL.into(), ..vpn };
     let titles =
         |effort| vpn.plan(effort, &[]).into_iter().map(|plan| plan.title).collect::<Vec<_>>();

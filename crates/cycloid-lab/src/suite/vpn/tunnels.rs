@@ -115,7 +115,7 @@ impl Vpn {
     ) -> Result<Table, Failure> {
         let pairs = Pairs::new(&PAIRS[..pairs], peers);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = started(&mut running, &self.program)?;
+        let running = started(&mut running)?;
         running.bring_up(tcp, &pairs.there)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
@@ -160,7 +160,7 @@ impl Vpn {
     ) -> Result<Table, Failure> {
         let pairs = Pairs::new(&PAIRS[..2], peers);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = started(&mut running, &self.program)?;
+        let running = started(&mut running)?;
         running.bring_up(false, &pairs.there)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
@@ -180,12 +180,9 @@ impl Vpn {
 }
 
 /// Returns the running processes, and starts them if necessary.
-pub(super) fn started<'a>(
-    running: &'a mut Option<Running>,
-    program: &std::path::Path,
-) -> Result<&'a mut Running, Failure> {
+pub(super) fn started(running: &mut Option<Running>) -> Result<&mut Running, Failure> {
     if running.is_none() {
-        *running = Some(Running { tunnels: Vec::new(), testbed: Testbed::new(program)? });
+        *running = Some(Running { tunnels: Vec::new(), testbed: Testbed::new()? });
     }
     Ok(running.as_mut().expect("the testbed was started"))
 }
@@ -315,7 +312,7 @@ impl Pairs {
             of.map_or_else(String::new, |(_, version)| version.clone())
         };
         let program = |who, role| match who {
-            Who::Cycloid => format!("cycloid vpn {role}"),
+            Who::Cycloid => format!("cycloid-vpn {role}"),
             Who::OpenVpn => "openvpn".to_owned(),
             Who::WireGuard => "wireguard-go".to_owned(),
         };

@@ -264,7 +264,7 @@ pub(super) const TABLE: &[Entry] = &[
     refused(
         "secret",
         "static-key mode is not supported: a stolen static key also reveals past traffic",
-        "use TLS: `cycloid vpn pki init` creates an authority",
+        "use TLS: `cycloid-vpn pki init` creates an authority",
     ),
     refused(
         "keysize",

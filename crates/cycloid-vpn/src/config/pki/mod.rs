@@ -196,7 +196,7 @@ impl Authority {
         let certificate = read(&directory.join("ca.crt"))?.to_string();
         let broken = || {
             let message = format!("{} is not an authority created by cycloid", directory.display());
-            Error::new(message, "create one with `cycloid vpn pki init`")
+            Error::new(message, "create one with `cycloid-vpn pki init`")
         };
         let parsed = Certificate::from_pem(&certificate).map_err(|_| broken())?;
         let name = common_name(&parsed).ok_or_else(broken)?;
@@ -272,7 +272,7 @@ impl Authority {
         let good = |entry: &&mut Entry| entry.name == name && entry.revoked.is_none();
         let Some(entry) = entries.iter_mut().find(good) else {
             let message = format!("{name} has no valid certificate");
-            return Err(Error::new(message, "`cycloid vpn pki list` shows all certificates"));
+            return Err(Error::new(message, "`cycloid-vpn pki list` shows all certificates"));
         };
         entry.revoked = Some(unix);
         // The list is written first: if the index update fails, the revocation can be repeated.
@@ -433,7 +433,7 @@ fn cannot(what: &str, path: &Path, error: &io::Error) -> Error {
         io::ErrorKind::AlreadyExists => {
             "existing files are never overwritten: remove it first, or choose another"
         }
-        io::ErrorKind::NotFound => "create an authority first with `cycloid vpn pki init`",
+        io::ErrorKind::NotFound => "create an authority first with `cycloid-vpn pki init`",
         _ => "choose a writable directory",
     };
     Error::new(format!("cannot {what} {}: {error}", path.display()), hint)

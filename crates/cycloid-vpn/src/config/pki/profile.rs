@@ -119,7 +119,7 @@ impl Authority {
         self.check_free(&path)?;
         let remotes = self.directory.join("remotes");
         if !remotes.exists() {
-            let hint = "create one with `cycloid vpn pki server NAME --host HOST`";
+            let hint = "create one with `cycloid-vpn pki server NAME --host HOST`";
             return Err(Error::new("the authority has no server yet", hint));
         }
         let remotes = read(&remotes)?;

@@ -29,7 +29,7 @@ use rustix::io::Errno;
 use super::super::undo::{Journal, Undo, replace_file};
 
 /// The first line of a generated file starts with this.
-const MARK: &str = "# Written by cycloid vpn for ";
+const MARK: &str = "# Written by cycloid-vpn for ";
 /// Timeout for a concurrent change by another tunnel, which takes milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 

@@ -23,7 +23,7 @@ pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
         Some(material) => {
             let wrong = |why: String| {
                 Failure::new(format!("auth-gen-token-secret {material}: {why}"))
-                    .hint("create one with `cycloid vpn genkey auth-token`")
+                    .hint("create one with `cycloid-vpn genkey auth-token`")
             };
             let bytes = material.read().map_err(|error| wrong(error.to_string()))?;
             let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());

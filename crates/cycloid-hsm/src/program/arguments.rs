@@ -1,0 +1,334 @@
+//! The command line's arguments.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Manage keys that never leave a daemon, for programs that use PKCS #11.
+#[derive(Debug, Parser)]
+#[command(name = "cycloid-hsm", version, arg_required_else_help = true)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm init --label office       create a keystore; asks for two PINs
+  cycloid-hsm serve                     serve it until stopped
+  cycloid-hsm key generate rsa-2048 --label ca
+  cycloid-hsm key list
+  cycloid-hsm status                    what the daemon is doing
+
+Programs use the keys through libcycloid_pkcs11.so; see docs/hsm.md.")]
+pub(crate) struct Hsm {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// The daemon's socket, or, for a client, tls://HOST:PORT [default: $CYCLOID_HSM_SOCKET, or
+    /// cycloid-hsm.sock in $XDG_RUNTIME_DIR, or /run/cycloid-hsm/socket].
+    #[arg(long, value_name = "PATH", global = true)]
+    pub(crate) socket: Option<PathBuf>,
+
+    /// The keystore's directory [default: $CYCLOID_HSM_HOME, or cycloid-hsm in $XDG_DATA_HOME or
+    /// ~/.local/share].
+    #[arg(long, value_name = "DIRECTORY", global = true)]
+    pub(crate) home: Option<PathBuf>,
+
+    /// The database, sqlite:PATH or postgres://… [default: keys.db in the keystore's directory].
+    #[arg(long, value_name = "URL", global = true)]
+    pub(crate) database: Option<String>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Create a keystore and its token.
+    Init(Init),
+    /// Serve the token to the programs on this machine.
+    Serve(Serve),
+    /// Show the daemon's status.
+    Status,
+    /// Unlock a locked keystore: asks for its passphrase, or reads its key file.
+    Unlock(Unlock),
+    /// Lock the keystore and wipe all keys from memory; needs the security officer's PIN.
+    Lock(Pin),
+    /// Generate, list and destroy keys; needs the user's PIN.
+    Key(Key),
+    /// Re-seal all records under a new master key; needs the security officer's PIN.
+    Rotate(Pin),
+    /// Back up all keys for another keystore or for custodians, and restore them.
+    Backup(Backup),
+    /// Show or verify the audit log.
+    Audit(Audit),
+    /// Print the daemon's metrics in Prometheus format.
+    Metrics,
+    /// Store copies of the only private key, for a benchmark with many keys.
+    #[command(hide = true)]
+    Multiply(Multiply),
+    /// Sign with temporary daemons, and print the times of every step as JSON.
+    #[command(hide = true)]
+    RecordSignatures(RecordSignatures),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Multiply {
+    /// Number of copies.
+    pub(crate) copies: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordSignatures {
+    /// An existing, empty directory for the keystore.
+    pub(crate) directory: PathBuf,
+
+    /// The kind of key.
+    #[arg(long)]
+    pub(crate) key: String,
+
+    /// Number of signatures in each configuration.
+    #[arg(long)]
+    pub(crate) signatures: usize,
+
+    /// Number of concurrent clients in the configuration with batches.
+    #[arg(long)]
+    pub(crate) clients: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The token's label, as programs see it; at most 32 bytes.
+    #[arg(long, default_value = "cycloid")]
+    pub(crate) label: String,
+
+    /// Protect the keystore with a passphrase instead of a key file: somebody must enter it
+    /// whenever the daemon starts.
+    #[arg(long)]
+    pub(crate) passphrase: bool,
+
+    /// A file with the security officer's PIN [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) officer_pin_file: Option<PathBuf>,
+
+    /// A file with the user's PIN [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Serve {
+    /// Start locked, even if a key file exists; `cycloid-hsm unlock` unlocks.
+    #[arg(long)]
+    pub(crate) locked: bool,
+
+    /// Numeric ids of users that may connect besides the daemon's own and root, separated by
+    /// commas.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) users: Vec<u32>,
+
+    /// Serve other machines too, over TLS, at this address and port.
+    #[arg(long, value_name = "ADDRESS", requires_all = ["certificate", "key", "client_ca"])]
+    pub(crate) listen_tls: Option<SocketAddr>,
+
+    /// The daemon's certificate, followed by its intermediate certificates (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) certificate: Option<PathBuf>,
+
+    /// The certificate's private key (PEM).
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) key: Option<PathBuf>,
+
+    /// The authorities that sign client certificates (PEM); other clients are refused.
+    #[arg(long, value_name = "FILE", requires = "listen_tls")]
+    pub(crate) client_ca: Option<PathBuf>,
+
+    /// Number of worker threads [default: one for each processor].
+    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) workers: usize,
+
+    /// Number of unwrapped keys to cache; 0 unwraps the key for each use.
+    #[arg(long, value_name = "COUNT", default_value_t = 4096)]
+    pub(crate) prepared_keys: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Unlock {
+    /// The keystore's key file [default: ask for the passphrase].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Pin {
+    /// A file with the PIN [default: $CYCLOID_HSM_PIN, or ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Key {
+    #[command(subcommand)]
+    pub(crate) command: KeyCommand,
+
+    /// A file with the user's PIN [default: $CYCLOID_HSM_PIN, or ask].
+    #[arg(long, value_name = "FILE", global = true)]
+    pub(crate) pin_file: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum KeyCommand {
+    /// List keys, certificates and data.
+    List,
+    /// Generate a key inside the keystore.
+    Generate(Generate),
+    /// Import a private key from a PEM file (PKCS #8).
+    Import(Import),
+    /// Print a public key as PEM.
+    Export(Select),
+    /// Destroy a key: both halves of a pair, or a single object.
+    Delete(Delete),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Generate {
+    /// The kind of key: rsa-2048, rsa-3072, rsa-4096, p-224, p-256, p-384, p-521, ed25519, x25519,
+    /// bls12-381, aes-128, aes-256.
+    pub(crate) kind: String,
+
+    /// The key's label.
+    #[arg(long)]
+    pub(crate) label: String,
+
+    /// The key's identifier, in hexadecimal digits [default: random].
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+
+    /// Allow other keys to wrap this one; without this flag it never leaves the keystore.
+    #[arg(long)]
+    pub(crate) extractable: bool,
+
+    /// Maximum number of signatures in a second.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) rate_limit: Option<u64>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Import {
+    /// The PEM file.
+    pub(crate) file: PathBuf,
+
+    /// The key's label.
+    #[arg(long)]
+    pub(crate) label: String,
+
+    /// The key's identifier, in hexadecimal digits [default: random].
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Select {
+    /// The key's label.
+    pub(crate) label: String,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm key delete ca                   show what would be destroyed, and ask
+  cycloid-hsm key delete ca --id 01           if several keys have the label ca
+  cycloid-hsm key delete ca --object 7 --yes  one object, by its number in `key list`
+
+The private and the public key of a pair, with the same label and identifier, are destroyed
+together. Certificates and data with the same label stay, unless no key has that label, or
+--object names them. The destroyed objects are printed as `key list` prints them, and their
+number on standard error.")]
+pub(crate) struct Delete {
+    #[command(flatten)]
+    pub(crate) select: Select,
+
+    /// The key's identifier, in hexadecimal digits; needed if several keys have the label.
+    #[arg(long, value_name = "HEX")]
+    pub(crate) id: Option<String>,
+
+    /// The number of the one object to destroy, which may be half of a pair.
+    #[arg(long, value_name = "NUMBER")]
+    pub(crate) object: Option<u64>,
+
+    /// Destroy without asking; required when there is no terminal.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    #[command(subcommand)]
+    pub(crate) command: AuditCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Print the log; needs the security officer's PIN.
+    Show(Pin),
+    /// Verify the log's hash chain and print its head; keep the head elsewhere.
+    Verify(AuditVerify),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditVerify {
+    /// A head that was printed earlier: the log must still contain it.
+    #[arg(long, value_name = "HEAD")]
+    pub(crate) head: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm backup key                              on the keystore that will restore: print its backup key
+  cycloid-hsm backup make --to KEY keys.backup        on the keystore with the keys
+  cycloid-hsm backup restore keys.backup              on the first keystore, which must be empty
+
+  cycloid-hsm backup split --needed 2 --shares 3      a backup key whose private half goes to custodians
+  cycloid-hsm backup restore keys.backup --share-file a --share-file b")]
+pub(crate) struct Backup {
+    #[command(subcommand)]
+    pub(crate) command: BackupCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BackupCommand {
+    /// Print this keystore's backup key: this keystore can restore backups made for it.
+    Key,
+    /// Make a backup key, and print its private half in shares.
+    Split(Split),
+    /// Write a backup of all objects, whether or not a daemon runs.
+    Make(Make),
+    /// Restore all objects of a backup into an empty keystore.
+    Restore(Restore),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Split {
+    /// Number of shares needed to restore.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) needed: u8,
+
+    /// Total number of shares.
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) shares: u8,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Make {
+    /// The backup key that can restore this backup.
+    #[arg(long, value_name = "KEY")]
+    pub(crate) to: String,
+
+    /// The file to write; it must not exist.
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Restore {
+    /// The backup file.
+    pub(crate) file: PathBuf,
+
+    /// A file with a custodian's share; repeat for each share [default: this keystore's own key].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) share_file: Vec<PathBuf>,
+}

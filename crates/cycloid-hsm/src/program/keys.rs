@@ -1,0 +1,265 @@
+//! `cycloid-hsm key`: lists, generates, imports, exports and destroys keys.
+
+use base64ct::{Base64, Encoding};
+use cycloid_hsm::attribute::{Template, cka, ckk, cko};
+use cycloid_hsm::mechanism::{Parameter, ckm};
+use cycloid_hsm::rpc::message::AttributeValue;
+use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
+
+use crate::arguments::{Generate, Hsm, Import, Key, KeyCommand};
+use crate::{call, delete, failed, login, read_secret, unexpected};
+use cycloid_command::{Stop, output};
+
+pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
+    // Invalid arguments are reported before a PIN is asked for.
+    let generation = match &key.command {
+        KeyCommand::Generate(generate) => Some(requests(generate)?),
+        KeyCommand::Delete(delete) => {
+            delete::may_ask(delete)?;
+            None
+        }
+        _ => None,
+    };
+    let client = login(hsm, Role::User, key.pin_file.as_deref())?;
+    match (&key.command, generation) {
+        (KeyCommand::Generate(_), Some(request)) => {
+            call(&client, &request)?;
+            Ok(())
+        }
+        (KeyCommand::Generate(_), None) => Ok(()),
+        (KeyCommand::List, _) => list(&client),
+        (KeyCommand::Import(import), _) => import_pem(&client, import),
+        (KeyCommand::Export(select), _) => export(&client, &select.label),
+        (KeyCommand::Delete(delete), _) => delete::run(&client, delete),
+    }
+}
+
+fn usage(message: impl Into<String>, hint: &str) -> Stop {
+    Stop::usage(message, hint)
+}
+
+/// Parses an identifier, or draws a random one.
+pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
+    let Some(hex) = hex else {
+        let mut bytes = vec![0; 16];
+        getrandom::fill(&mut bytes).map_err(|error| {
+            failed(format!("cannot draw random bytes: {error}"), "see getrandom(2)")
+        })?;
+        return Ok(bytes);
+    };
+    let digits: Option<Vec<u32>> = hex.chars().map(|digit| digit.to_digit(16)).collect();
+    match digits {
+        Some(digits) if !digits.is_empty() && digits.len() % 2 == 0 => {
+            Ok(digits.chunks(2).map(|pair| (16 * pair[0] + pair[1]) as u8).collect())
+        }
+        _ => Err(usage(
+            format!("{hex:?} is not an identifier"),
+            "give an even number of hexadecimal digits",
+        )),
+    }
+}
+
+/// Returns the request that generates the key.
+pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
+    let id = identifier(generate.id.as_deref())?;
+    let mut template = Template::new();
+    template.set_bool(cka::TOKEN, true);
+    template.set(cka::LABEL, generate.label.as_bytes());
+    template.set(cka::ID, id);
+    let mut public = template.clone();
+    template.set_bool(cka::EXTRACTABLE, generate.extractable);
+    if let Some(limit) = generate.rate_limit {
+        template.set_number(cka::RATE_LIMIT, limit);
+    }
+    let mechanism = |number| Mechanism { number, parameter: Parameter::None };
+    let curve: &[u8] = match generate.kind.as_str() {
+        "aes-128" | "aes-256" => {
+            template.set_number(cka::VALUE_LEN, if generate.kind == "aes-128" { 16 } else { 32 });
+            return Ok(Request::Generate { mechanism: mechanism(ckm::AES_KEY_GEN), template });
+        }
+        "rsa-2048" | "rsa-3072" | "rsa-4096" => {
+            let bits = generate.kind["rsa-".len()..].parse().unwrap_or(0);
+            public.set_number(cka::MODULUS_BITS, bits);
+            let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+            return Ok(Request::GeneratePair { mechanism, public, private: template });
+        }
+        "bls12-381" => {
+            let mechanism = mechanism(ckm::BLS12_381_KEY_PAIR_GEN);
+            return Ok(Request::GeneratePair { mechanism, public, private: template });
+        }
+        "p-224" => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
+        "p-256" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
+        "p-384" => &[6, 5, 0x2b, 0x81, 4, 0, 0x22],
+        "p-521" => &[6, 5, 0x2b, 0x81, 4, 0, 0x23],
+        "ed25519" => &[6, 3, 0x2b, 0x65, 0x70],
+        "x25519" => &[6, 3, 0x2b, 0x65, 0x6e],
+        other => {
+            return Err(usage(
+                format!("unknown kind of key {other:?}"),
+                "rsa-2048, p-256 and ed25519 are usual; --help lists all",
+            ));
+        }
+    };
+    public.set(cka::EC_PARAMS, curve);
+    let number = match generate.kind.as_str() {
+        "ed25519" => ckm::EC_EDWARDS_KEY_PAIR_GEN,
+        "x25519" => ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
+        _ => ckm::EC_KEY_PAIR_GEN,
+    };
+    Ok(Request::GeneratePair { mechanism: mechanism(number), public, private: template })
+}
+
+pub(super) fn find(client: &Client, template: Template) -> Result<Vec<u64>, Stop> {
+    match call(client, &Request::Find { template })? {
+        Response::Objects { objects } => Ok(objects),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn attributes(client: &Client, object: u64, numbers: &[u32]) -> Result<Vec<AttributeValue>, Stop> {
+    match call(client, &Request::Attributes { object, numbers: numbers.to_vec() })? {
+        Response::Attributes { values } => Ok(values),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn number(value: &AttributeValue) -> u32 {
+    let bytes: Option<[u8; 8]> = value.value.0.as_slice().try_into().ok();
+    bytes.and_then(|bytes| u64::from_le_bytes(bytes).try_into().ok()).unwrap_or(u32::MAX)
+}
+
+fn kind(class: u32, key_type: u32) -> &'static str {
+    match (class, key_type) {
+        (cko::DATA, _) => "data",
+        (cko::CERTIFICATE, _) => "certificate",
+        (_, ckk::RSA) => "rsa",
+        (_, ckk::EC) => "ec",
+        (_, ckk::EC_EDWARDS) => "ed25519",
+        (_, ckk::EC_MONTGOMERY) => "x25519",
+        (_, ckk::AES) => "aes",
+        (_, ckk::BLS12_381) => "bls12-381",
+        _ => "secret",
+    }
+}
+
+/// The displayed attributes of an object.
+pub(super) struct Object {
+    pub(super) handle: u64,
+    pub(super) class: u32,
+    pub(super) key_type: u32,
+    pub(super) id: Vec<u8>,
+    pub(super) public_key_info: Vec<u8>,
+    pub(super) destroyable: bool,
+    extractable: Option<bool>,
+    label: Vec<u8>,
+}
+
+impl Object {
+    pub(super) fn read(client: &Client, handle: u64) -> Result<Self, Stop> {
+        let numbers = [
+            cka::CLASS,
+            cka::KEY_TYPE,
+            cka::ID,
+            cka::EXTRACTABLE,
+            cka::LABEL,
+            cka::PUBLIC_KEY_INFO,
+            cka::DESTROYABLE,
+        ];
+        let values = attributes(client, handle, &numbers)?;
+        let [class, key_type, id, extractable, label, info, destroyable] = values.as_slice() else {
+            return Err(failed(
+                format!("the daemon sent an incomplete description of object {handle}"),
+                "use the same version of the program and the daemon",
+            ));
+        };
+        let truth = |value: &AttributeValue| match value.value.0.as_slice() {
+            [byte] => Some(*byte != 0),
+            _ => None,
+        };
+        Ok(Self {
+            handle,
+            class: number(class),
+            key_type: number(key_type),
+            id: id.value.0.clone(),
+            public_key_info: info.value.0.clone(),
+            destroyable: truth(destroyable) != Some(false),
+            extractable: truth(extractable),
+            label: label.value.0.clone(),
+        })
+    }
+
+    /// Returns its line in a list: number, class, kind, extractability, identifier, label.
+    pub(super) fn line(&self) -> String {
+        let class = match self.class {
+            cko::PRIVATE_KEY => "private",
+            cko::PUBLIC_KEY => "public",
+            cko::SECRET_KEY => "secret",
+            _ => "-",
+        };
+        let id: String = self.id.iter().map(|byte| format!("{byte:02x}")).collect();
+        let leaves = match self.extractable {
+            Some(true) => "extractable",
+            Some(false) => "stays",
+            None => "-",
+        };
+        let (handle, kind) = (self.handle, kind(self.class, self.key_type));
+        let label = String::from_utf8_lossy(&self.label);
+        format!("{handle}\t{class}\t{kind}\t{leaves}\t{id}\t{}\n", label.escape_debug())
+    }
+}
+
+fn list(client: &Client) -> Result<(), Stop> {
+    let mut text = String::new();
+    for object in find(client, Template::new())? {
+        text.push_str(&Object::read(client, object)?.line());
+    }
+    output::print(&text)
+}
+
+/// Finds the only key with this label and class.
+fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
+    let mut template = Template::new();
+    template.set(cka::LABEL, label.as_bytes());
+    template.set_number(cka::CLASS, class.into());
+    match find(client, template)?.as_slice() {
+        [object] => Ok(*object),
+        [] => Err(failed(
+            format!("no key is labelled {label:?}"),
+            "list the keys with `cycloid-hsm key list`",
+        )),
+        several => Err(failed(
+            format!("{} keys are labelled {label:?}", several.len()),
+            "labels need not be unique; a PKCS #11 program can choose by identifier",
+        )),
+    }
+}
+
+fn export(client: &Client, label: &str) -> Result<(), Stop> {
+    let object = only(client, label, cko::PUBLIC_KEY)?;
+    let values = attributes(client, object, &[cka::PUBLIC_KEY_INFO])?;
+    let Some(info) = values.first().filter(|value| value.code == 0 && !value.value.0.is_empty())
+    else {
+        return Err(failed(
+            "the key has no PEM form",
+            "read a BLS12-381 public key through PKCS #11, as CKA_VALUE",
+        ));
+    };
+    let mut text = String::from("-----BEGIN PUBLIC KEY-----\n");
+    let encoded = Base64::encode_string(&info.value.0);
+    for line in encoded.as_bytes().chunks(64) {
+        text.push_str(&String::from_utf8_lossy(line));
+        text.push('\n');
+    }
+    text.push_str("-----END PUBLIC KEY-----\n");
+    output::print(&text)
+}
+
+fn import_pem(client: &Client, import: &Import) -> Result<(), Stop> {
+    let text = read_secret(&import.file)?;
+    let mut template = Template::new();
+    template.set_bool(cka::TOKEN, true);
+    template.set(cka::LABEL, import.label.as_bytes());
+    template.set(cka::ID, identifier(import.id.as_deref())?);
+    call(client, &Request::Import { pem: text, template })?;
+    Ok(())
+}

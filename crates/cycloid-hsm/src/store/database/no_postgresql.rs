@@ -1,0 +1,24 @@
+//! Stands in for PostgreSQL in a build without it: its URLs are refused.
+
+use super::Connection;
+use crate::{Code, Result};
+
+/// A server's address, of which there is none.
+#[derive(Clone)]
+pub(super) enum Place {}
+
+impl Place {
+    pub(super) fn database(&self) -> Option<&str> {
+        match *self {}
+    }
+}
+
+/// Refuses a URL.
+pub(super) fn place(_url: &str) -> Result<Box<Place>> {
+    let reason = "this program was built without PostgreSQL; the feature `postgresql` adds it";
+    Err(Code::FUNCTION_NOT_SUPPORTED.because(reason))
+}
+
+pub(super) fn open(place: &Place) -> Result<Box<dyn Connection>> {
+    match *place {}
+}

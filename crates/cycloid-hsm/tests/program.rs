@@ -1,0 +1,242 @@
+//! The HSM's daemon and the commands that administer it.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output, Stdio};
+
+const PIN: &str = "a pin for a test";
+
+/// A daemon with its own keystore.
+struct Daemon {
+    home: tempfile::TempDir,
+    serve: Child,
+    warnings: PathBuf,
+}
+
+impl Daemon {
+    fn start() -> Self {
+        Self::start_under(&[])
+    }
+
+    /// Starts the daemon through another program with arguments, such as `prlimit`.
+    fn start_under(starter: &[&str]) -> Self {
+        let home = tempfile::tempdir().unwrap();
+        let pin = home.path().join("pin");
+        fs::write(&pin, PIN).unwrap();
+        let pin = pin.to_str().unwrap();
+        let output = hsm(&home, &["init", "--officer-pin-file", pin, "--pin-file", pin]).output();
+        assert!(output.unwrap().status.success());
+        let program = [starter, &[env!("CARGO_BIN_EXE_cycloid-hsm")]].concat();
+        let mut serve = Command::new(program[0]);
+        let warnings = home.path().join("warnings");
+        serve.args(&program[1..]).arg("serve");
+        place(&mut serve, &home).stdout(Stdio::piped());
+        serve.stderr(fs::File::create(&warnings).unwrap());
+        let mut serve = serve.spawn().unwrap();
+        let mut line = String::new();
+        BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        assert!(line.starts_with("listening at"), "{}", fs::read_to_string(&warnings).unwrap());
+        Self { home, serve, warnings }
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        hsm(&self.home, arguments).output().unwrap()
+    }
+
+    /// Returns stdout of a successful command.
+    fn printed(&self, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert!(output.status.success(), "{arguments:?}: {}", error(&output));
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    fn generate(&self, kind: &str, label: &str, id: &str) {
+        self.printed(&["key", "generate", kind, "--label", label, "--id", id]);
+    }
+
+    /// Returns the lines of `key list`, each without its number.
+    fn list(&self) -> Vec<String> {
+        self.lines().into_iter().map(|(_, rest)| rest).collect()
+    }
+
+    fn lines(&self) -> Vec<(String, String)> {
+        let list = self.printed(&["key", "list"]);
+        let split = |line: &str| line.split_once('\t').map(|(a, b)| (a.into(), b.into())).unwrap();
+        list.lines().map(split).collect()
+    }
+
+    /// Runs a command on a terminal and types `text`. Returns whether it succeeded, and its output.
+    fn typed(&self, arguments: &str, text: &str) -> (bool, String) {
+        let mut command = Command::new("script");
+        let program = env!("CARGO_BIN_EXE_cycloid-hsm");
+        command.args(["-qec", &format!("{program} {arguments}"), "/dev/null"]);
+        place(&mut command, &self.home).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        input.write_all(text.as_bytes()).unwrap();
+        // The input stays open until the end: closing it would end the terminal, not the answer.
+        let status = child.wait().unwrap();
+        drop(input);
+        let mut said = String::new();
+        std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+        (status.success(), said.replace('\r', ""))
+    }
+}
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        let _ = self.serve.kill();
+        let _ = self.serve.wait();
+    }
+}
+
+fn place<'a>(command: &'a mut Command, home: &tempfile::TempDir) -> &'a mut Command {
+    command
+        .env("CYCLOID_HSM_HOME", home.path().join("keystore"))
+        .env("CYCLOID_HSM_SOCKET", home.path().join("socket"))
+        .env("CYCLOID_HSM_PIN", PIN)
+        .env_remove("CYCLOID_CPU")
+        .env_remove("CYCLOID_PROFILE")
+        .stdin(Stdio::null())
+}
+
+fn hsm(home: &tempfile::TempDir, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid-hsm"));
+    command.args(arguments);
+    place(&mut command, home);
+    command
+}
+
+fn error(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn a_pair_is_destroyed_and_nothing_else() {
+    let daemon = Daemon::start();
+    daemon.generate("p-256", "ca", "01");
+    daemon.generate("p-256", "web", "02");
+    let output = daemon.run(&["key", "delete", "ca", "--yes"]);
+    assert!(output.status.success(), "{}", error(&output));
+    let gone = String::from_utf8(output.stdout.clone()).unwrap();
+    assert_eq!(gone, "1\tpublic\tec\t-\t01\tca\n2\tprivate\tec\tstays\t01\tca\n");
+    assert_eq!(error(&output), "destroyed 2 objects\n");
+    assert_eq!(daemon.list(), ["public\tec\t-\t02\tweb", "private\tec\tstays\t02\tweb"]);
+    let output = daemon.run(&["key", "delete", "ca", "--yes"]);
+    assert!(error(&output).contains("no object is labelled \"ca\""), "{}", error(&output));
+}
+
+#[test]
+fn an_ambiguous_label_destroys_nothing() {
+    let daemon = Daemon::start();
+    daemon.generate("p-256", "ca", "01");
+    daemon.generate("ed25519", "ca", "02");
+    daemon.generate("aes-256", "ca", "03");
+    let before = daemon.lines();
+    let refused = |arguments: &[&str], hint: &str| {
+        let output = daemon.run(&[&["key", "delete", "ca"][..], arguments].concat());
+        assert_eq!(output.status.code(), Some(1));
+        assert!(output.stdout.is_empty());
+        let said = error(&output);
+        assert!(said.contains("hint: ") && said.contains(hint), "{said}");
+        assert_eq!(daemon.lines(), before);
+        said
+    };
+    let said = refused(&["--yes"], "--id");
+    assert!(said.starts_with("error: 3 keys are labelled \"ca\":\n"), "{said}");
+    for (number, rest) in &before {
+        assert!(said.contains(&format!("{number}\t{rest}\n")), "{said}");
+    }
+    refused(&["--yes", "--id", "04"], "key list");
+    refused(&["--yes", "--object", "99"], "key list");
+    // Without a terminal nobody can confirm.
+    refused(&["--id", "01"], "--yes");
+
+    daemon.printed(&["key", "delete", "ca", "--id", "02", "--yes"]);
+    daemon.printed(&["key", "delete", "ca", "--id", "03", "--yes"]);
+    assert_eq!(daemon.lines(), before[..2]);
+    // If two pairs share an identifier, only the number selects, and it may name half of a pair.
+    daemon.generate("p-256", "ca", "01");
+    let now = daemon.lines();
+    let output = daemon.run(&["key", "delete", "ca", "--id", "01", "--yes"]);
+    assert!(error(&output).contains("--object"), "{}", error(&output));
+    assert_eq!(daemon.lines(), now);
+    let gone = daemon.printed(&["key", "delete", "ca", "--object", &now[0].0, "--yes"]);
+    assert_eq!(gone, format!("{}\t{}\n", now[0].0, now[0].1));
+    assert_eq!(daemon.lines(), now[1..]);
+}
+
+#[test]
+fn on_a_terminal_deletion_asks_for_confirmation() {
+    let daemon = Daemon::start();
+    daemon.generate("p-256", "ca", "01");
+    let (success, said) = daemon.typed("key delete ca", "\n");
+    assert!(!success && said.contains("destroy 2 objects?"), "{said}");
+    assert!(said.contains("private\tec") && said.contains("nothing was destroyed"), "{said}");
+    assert_eq!(daemon.list().len(), 2);
+    let (success, said) = daemon.typed("key delete ca", "y\n");
+    assert!(success && said.contains("destroyed 2 objects"), "{said}");
+    assert_eq!(daemon.list(), [""; 0]);
+}
+
+/// Returns a field of `/proc/PID/status`, in KiB.
+fn kibibytes(daemon: &Daemon, name: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", daemon.serve.id())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+    line.trim_start_matches(':').trim().strip_suffix(" kB").unwrap().parse().unwrap()
+}
+
+/// Returns whether this process may lock memory regardless of its limit: CAP_IPC_LOCK.
+fn is_exempt() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap();
+    let capable = status.lines().find_map(|line| line.strip_prefix("CapEff:")).unwrap();
+    u64::from_str_radix(capable.trim(), 16).unwrap() & 1 << 14 != 0
+}
+
+/// For root, or with the limit lifted, all mapped memory of a daemon is locked, including what it
+/// maps once it has keys.
+#[test]
+fn a_daemon_locks_all_of_its_memory() {
+    let lifted = ["prlimit", "--memlock=unlimited:unlimited"];
+    let may_lift = Command::new(lifted[0]).args([lifted[1], "true"]).output().unwrap();
+    let daemon = match may_lift.status.success() {
+        true => Daemon::start_under(&lifted),
+        false if is_exempt() => Daemon::start(),
+        false => {
+            eprintln!("not run: this user may not lock unlimited memory");
+            return;
+        }
+    };
+    daemon.generate("rsa-2048", "ca", "01");
+    assert!(daemon.printed(&["status"]).contains("memory        locked\n"));
+    assert!(daemon.printed(&["metrics"]).contains("\ncycloid_hsm_memory_locked 1\n"));
+    let (locked, size) = (kibibytes(&daemon, "VmLck"), kibibytes(&daemon, "VmSize"));
+    // A few pages belong to the kernel.
+    assert!(locked + 64 >= size && size > 1000, "{locked} of {size} KiB");
+    assert_eq!(kibibytes(&daemon, "VmSwap"), 0);
+    assert_eq!(fs::read_to_string(&daemon.warnings).unwrap(), "");
+}
+
+#[test]
+fn a_daemon_that_cannot_lock_its_memory_warns_and_serves() {
+    let limited = ["prlimit", "--memlock=1048576:1048576"];
+    // Root is exempt from the limit by a capability.
+    let exempt = Command::new("setpriv").args(["--bounding-set", "-ipc_lock", "true"]).output();
+    let drop = ["setpriv", "--bounding-set", "-ipc_lock"];
+    let starter = match exempt.unwrap().status.success() {
+        true => [&limited[..], &drop].concat(),
+        false => limited.to_vec(),
+    };
+    let daemon = Daemon::start_under(&starter);
+    daemon.generate("p-256", "ca", "01");
+    let why =
+        "not locked, keys may be swapped out: RLIMIT_MEMLOCK is 1024 KiB and must be unlimited";
+    let status = daemon.printed(&["status"]);
+    assert!(status.contains(&format!("memory        {why}\n")), "{status}");
+    assert!(daemon.printed(&["metrics"]).contains("\ncycloid_hsm_memory_locked 0\n"));
+    let warnings = fs::read_to_string(&daemon.warnings).unwrap();
+    assert!(warnings.starts_with(&format!("warning: memory is {why}\nhint: ")), "{warnings}");
+    // The keyring's own pages are locked, whatever the limit.
+    assert!((4..1024).contains(&kibibytes(&daemon, "VmLck")));
+}

@@ -1,0 +1,120 @@
+//! The programs that the lab measures or starts: the HSM's daemon, the VPN, and the PKCS #11 module.
+//!
+//! An installed lab finds them next to itself or in PATH. A lab that `cargo run` started has cargo
+//! build them first, so that it never measures an older build.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::OnceLock;
+
+use crate::Failure;
+
+/// The HSM's daemon and tool.
+pub const HSM: &str = "cycloid-hsm";
+
+/// The VPN's client, server and tools.
+pub const VPN: &str = "cycloid-vpn";
+
+/// The PKCS #11 module.
+pub const MODULE: &str = "libcycloid_pkcs11.so";
+
+/// The packages that contain them.
+const PACKAGES: [&str; 3] = [HSM, VPN, "cycloid-pkcs11"];
+
+/// Returns the path of this program.
+///
+/// # Errors
+/// The system's error.
+pub fn own() -> Result<PathBuf, Failure> {
+    env::current_exe().map_err(|error| {
+        Failure::new(format!("cannot find this program's own path: {error}"), "see proc(5)")
+    })
+}
+
+/// Returns whether `name` can be found or built.
+///
+/// # Errors
+/// If it can be neither found nor built.
+pub fn possible(name: &str) -> Result<(), Failure> {
+    if profile(&own()?).is_some() { Ok(()) } else { find(name).map(drop) }
+}
+
+/// Returns the path of a program or of the module.
+///
+/// # Errors
+/// If it is not found, or cannot be built.
+pub fn find(name: &str) -> Result<PathBuf, Failure> {
+    let own = own()?;
+    if let Some(profile) = profile(&own) {
+        static BUILT: OnceLock<Result<(), Failure>> = OnceLock::new();
+        BUILT.get_or_init(|| build(profile)).clone()?;
+    }
+    installed(name).ok_or_else(|| {
+        Failure::new(
+            format!("{name} is neither next to this program nor in PATH"),
+            format!("in the source tree: cargo build --release -p {}", PACKAGES.join(" -p ")),
+        )
+    })
+}
+
+/// Returns the path of a program that exists already, next to this one or in PATH.
+pub fn installed(name: &str) -> Option<PathBuf> {
+    let own = own().ok()?;
+    let beside = own.parent().unwrap_or(Path::new(""));
+    // Cargo puts libraries that only tests need into `deps`.
+    let places = [beside.join(name), beside.join("deps").join(name)];
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = places.into_iter().chain(env::split_paths(&path).map(|path| path.join(name)));
+    places.find(|path| path.is_file())
+}
+
+/// Returns cargo's profile if `cargo run` started this program from the source tree.
+fn profile(own: &Path) -> Option<&'static str> {
+    let is_run = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == "cycloid-cli");
+    match own.parent()?.file_name()?.to_str()? {
+        "release" if is_run => Some("release"),
+        "debug" if is_run => Some("dev"),
+        _ => None,
+    }
+}
+
+fn build(profile: &str) -> Result<(), Failure> {
+    eprintln!("building {}", PACKAGES.join(", "));
+    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["build", "--quiet", "--locked", "--profile", profile]);
+    command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let status = command.current_dir(manifest).stdin(Stdio::null()).status();
+    match status {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Failure::new("the services do not compile", "see cargo's message above")),
+        Err(error) => Err(Failure::new(format!("cannot run cargo: {error}"), "install cargo")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_program_is_reported_with_the_command_that_builds_it() {
+        let failure = find("cycloid-no-such-program").unwrap_err();
+        assert!(failure.message.starts_with("cycloid-no-such-program is neither"), "{failure}");
+        assert!(
+            failure
+                .hint
+                .ends_with("cargo build --release -p cycloid-hsm -p cycloid-vpn -p cycloid-pkcs11")
+        );
+        let own = own().unwrap();
+        let (name, folder) = (own.file_name().unwrap(), own.parent().unwrap());
+        assert_eq!(find(name.to_str().unwrap()).unwrap(), folder.join(name));
+    }
+
+    #[test]
+    fn only_cargo_run_builds() {
+        // Cargo names this package, not the program's.
+        assert_eq!(profile(Path::new("/target/release/cycloid")), None);
+    }
+}

@@ -1,0 +1,78 @@
+//! A file that is written at the end of a run and is never left half-written.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+
+/// A writable file.
+pub(crate) struct OutputFile {
+    path: PathBuf,
+}
+
+impl OutputFile {
+    /// Checks at the start of a run that `path` is writable, as far as possible.
+    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+        let existed = path.exists();
+        let opened = OpenOptions::new().append(true).create(true).open(path);
+        opened.map_err(|error| Error::Output(path.into(), error))?;
+        if !existed {
+            // A run that is stopped leaves no empty file.
+            let _ = fs::remove_file(path);
+        }
+        Ok(Self { path: path.into() })
+    }
+
+    /// Writes `text` to a new file next to the path and renames that file.
+    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+        self.replace(text).map_err(|error| Error::Output(self.path.clone(), error))
+    }
+
+    fn replace(&self, text: &str) -> io::Result<()> {
+        // A special file, such as /dev/stdout, is written to and not replaced.
+        if self.path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
+            return fs::write(&self.path, text);
+        }
+        let mut part = self.path.clone().into_os_string();
+        part.push(".part");
+        // A file that an interrupted run has left.
+        let _ = fs::remove_file(&part);
+        let written = File::create_new(&part).and_then(|mut file| {
+            file.write_all(text.as_bytes())?;
+            file.sync_all()?;
+            fs::rename(&part, &self.path)
+        });
+        if written.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("samples");
+        let file = OutputFile::new(&path).unwrap();
+        assert!(!path.exists());
+        fs::write(directory.path().join("samples.part"), "interrupted").unwrap();
+        for text in ["first", "2nd"] {
+            file.write(text).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_missing_directory_is_reported_at_the_start() {
+        let directory = tempfile::tempdir().unwrap();
+        let error = OutputFile::new(&directory.path().join("no/samples")).err().unwrap();
+        assert!(error.to_string().starts_with("cannot write "), "{error}");
+        assert_eq!(error.hint(), "make the directory first, or name another file");
+    }
+}

@@ -1,0 +1,39 @@
+//! The program `cycloid-vpn`: a client and a server for OpenVPN's protocol, and tools for their
+//! configuration and keys.
+
+mod arguments;
+mod check;
+mod crowd;
+mod genkey;
+mod pki;
+mod run;
+
+use std::process::ExitCode;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use cycloid_command::Stop;
+
+use arguments::{Command, Vpn};
+
+fn main() -> ExitCode {
+    cycloid_command::run(|| {
+        let vpn: Vpn = cycloid_command::arguments::parse("cycloid-vpn --help lists all commands")?;
+        match &vpn.command {
+            Command::Client(arguments) => run::client(arguments),
+            Command::Server(arguments) => run::server(arguments),
+            Command::Check(arguments) => check::run(arguments),
+            Command::Genkey(arguments) => genkey::run(arguments),
+            Command::Pki(arguments) => pki::run(arguments),
+            Command::Crowd(arguments) => crowd::run(arguments),
+        }
+    })
+}
+
+fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
+    Stop::failed(message, hint)
+}
+
+/// Seconds since 1970.
+fn now() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+}

@@ -1,0 +1,127 @@
+//! `cycloid-vpn client` and `cycloid-vpn server`.
+
+use std::io::IsTerminal;
+use std::path::Path;
+
+use cycloid_vpn::config::{self, LogTarget, Warning};
+use cycloid_vpn::service::log::{Level, Log, Stamp};
+use cycloid_vpn::service::{self, Failure, Person};
+use zeroize::Zeroizing;
+
+use crate::arguments::Run;
+use crate::failed;
+use cycloid_command::{Stop, terminal};
+use cycloid_profiler::service::{answer_profile_requests, whole_run};
+
+/// Titles of profiles of the two services.
+const CLIENT: &str = "cycloid-vpn client";
+const SERVER: &str = "cycloid-vpn server";
+
+/// Runs a client until it is told to stop.
+pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
+    whole_run(CLIENT, || connect(arguments))
+}
+
+/// Runs a server until it is told to stop.
+pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
+    whole_run(SERVER, || serve(arguments))
+}
+
+fn connect(arguments: &Run) -> Result<(), Stop> {
+    let (config, warnings) =
+        config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
+    let log = begin(&config.common, &warnings)?;
+    service::client::run(&config, &instance(arguments), log, &mut Terminal { service: CLIENT })
+        .map_err(|failure| wrong(&failure))
+}
+
+fn serve(arguments: &Run) -> Result<(), Stop> {
+    let (config, warnings) =
+        config::read_server(&arguments.file).map_err(|error| wrong(&error.into()))?;
+    let log = begin(&config.common, &warnings)?;
+    service::server::run(&config, &instance(arguments), log, &mut Terminal { service: SERVER })
+        .map_err(|failure| wrong(&failure))
+}
+
+pub(super) fn wrong(failure: &Failure) -> Stop {
+    failed(failure.to_string(), failure.advice().unwrap_or("run `cycloid-vpn check FILE`"))
+}
+
+fn instance(arguments: &Run) -> String {
+    arguments.instance.clone().unwrap_or_else(|| {
+        let name = arguments.file.file_stem().unwrap_or_default();
+        name.to_string_lossy().into_owned()
+    })
+}
+
+/// Opens the log, writes the configuration's warnings to it, and writes the pid file.
+fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
+    let settings = &common.log;
+    let stamp = match (settings.machine_readable, settings.suppress_timestamps) {
+        (true, _) => Stamp::Machine,
+        (false, true) => Stamp::None,
+        (false, false) => Stamp::Local,
+    };
+    let cannot = |path: &Path, error: std::io::Error| {
+        failed(format!("cannot write {}: {error}", path.display()), "choose a writable path")
+    };
+    let mut log = match &settings.target {
+        LogTarget::Standard => Log::stdout(settings.verbosity, stamp),
+        LogTarget::File { path, append } => Log::file(path, *append, settings.verbosity, stamp)
+            .map_err(|error| cannot(path, error))?,
+        LogTarget::Syslog(name) => Log::system(name, settings.verbosity)
+            .map_err(|error| cannot(Path::new("/dev/log"), error))?,
+    };
+    log.set_mute(settings.mute.unwrap_or(0));
+    for warning in warnings {
+        log.write(Level::Warning, 1, "configuration", &warning.to_string());
+    }
+    if let Some(path) = &common.process.pid_file {
+        std::fs::write(path, format!("{}\n", std::process::id()))
+            .map_err(|error| cannot(path, error))?;
+    }
+    Ok(log)
+}
+
+/// Asks for secrets at the terminal that the service was started from.
+struct Terminal {
+    service: &'static str,
+}
+
+impl Terminal {
+    fn secret(prompt: &str) -> Result<Zeroizing<String>, Failure> {
+        terminal::secret(prompt).map_err(|error| cannot_read(&error))
+    }
+}
+
+impl Person for Terminal {
+    fn account(&mut self, name: Option<&str>) -> Result<(String, Zeroizing<String>), Failure> {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new("the server asks for a user name and a password")
+                .hint("write them to a file, one line each: auth-user-pass FILE"));
+        }
+        let name = match name {
+            Some(name) => name.to_owned(),
+            None => terminal::line("name: ").map_err(|error| cannot_read(&error))?,
+        };
+        Ok((name, Self::secret("password: ")?))
+    }
+
+    fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure> {
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new("the private key is encrypted")
+                .hint("write its passphrase to a file that only you can read: askpass FILE"));
+        }
+        Self::secret("private key passphrase: ")
+    }
+
+    /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that
+    /// started earlier would keep them.
+    fn privileges_are_dropped(&mut self) {
+        answer_profile_requests(self.service);
+    }
+}
+
+fn cannot_read(error: &std::io::Error) -> Failure {
+    Failure::new(format!("cannot read from the terminal: {error}"))
+}

@@ -1,0 +1,99 @@
+//! Tests of the `cycloid-vpn` command line, and of its keys with OpenVPN.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+fn run(directory: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cycloid-vpn"));
+    command.args(arguments).current_dir(directory).stdin(Stdio::null());
+    command.output().unwrap()
+}
+
+fn stdout(directory: &Path, arguments: &[&str]) -> String {
+    let output = run(directory, arguments);
+    let complaint = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{arguments:?}: {complaint}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A directory with nothing in it, until it is dropped.
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
+}
+
+#[test]
+fn from_nothing_to_profiles() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    stdout(directory, &["pki", "init"]);
+    let server =
+        ["pki", "server", "gate", "--host", "vpn.example", "--redirect", "--dns", "9.9.9.9"];
+    assert_eq!(stdout(directory, &server), "pki/gate.conf\n");
+    assert_eq!(stdout(directory, &["pki", "client", "alice"]), "pki/alice.ovpn\n");
+    assert!(stdout(directory, &["check", "pki/gate.conf"]).contains("A server for at most 1024"));
+    let text = stdout(directory, &["check", "pki/alice.ovpn"]);
+    assert!(text.contains("It connects to vpn.example, udp port 1194."), "{text}");
+    let json = stdout(directory, &["check", "--json", "pki/alice.ovpn"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["warnings"], serde_json::json!([]));
+    stdout(directory, &["pki", "revoke", "alice"]);
+    let list = stdout(directory, &["pki", "list"]);
+    let alice = list.lines().find(|line| line.contains("\tclient\talice\t")).unwrap();
+    assert!(!alice.ends_with('-'));
+}
+
+#[test]
+fn keys_for_the_control_channel() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    let text = stdout(directory, &["genkey", "tls-crypt"]);
+    assert!(text.contains("-----BEGIN OpenVPN Static key V1-----"));
+    assert_ne!(text, stdout(directory, &["genkey", "tls-crypt"]));
+    stdout(directory, &["genkey", "tls-crypt-v2-server", "--output", "server.key"]);
+    let client = ["genkey", "tls-crypt-v2-client", "--server-key", "server.key"];
+    let output = run(directory, &[&client[..], &["--output", "client.key"]].concat());
+    assert!(output.status.success());
+    // OpenVPN opens the client's key with the server's to make another from it.
+    let made = Command::new("openvpn")
+        .current_dir(directory)
+        .args(["--tls-crypt-v2", "server.key", "--genkey", "tls-crypt-v2-client", "other.key"])
+        .output()
+        .expect("openvpn is installed");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stdout));
+}
+
+#[test]
+fn mistakes_are_answered_in_two_lines() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    std::fs::write(directory.join("x.ovpn"), "client\nremot h\n").unwrap();
+    for (arguments, message, hint) in [
+        (&["check", "x.ovpn"][..], "x.ovpn:2: unknown directive: `remot h`", "remote"),
+        (&["check", "absent"], "absent: cannot read the file", "name an existing file"),
+        (&["pki", "client", "a"], "cannot read pki/ca.key", "pki init"),
+        (&["genkey", "tls-crypt-v2-client"], "required", "--help"),
+        (
+            &["genkey", "tls-crypt", "--output", "x.ovpn"],
+            "cannot write x.ovpn",
+            "never overwritten",
+        ),
+        (
+            &["genkey", "tls-auth", "--server-key", "x"],
+            "tls-crypt-v2-client only",
+            "remove the option",
+        ),
+        (
+            &["genkey", "tls-auth", "--metadata", "x"],
+            "tls-crypt-v2-client only",
+            "remove the option",
+        ),
+    ] {
+        let output = run(directory, arguments);
+        assert!(!output.status.success() && output.stdout.is_empty(), "{arguments:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let [error, advice] = lines[..] else { panic!("not two lines: {text}") };
+        assert!(error.starts_with("error: ") && error.contains(message), "{text}");
+        assert!(advice.starts_with("hint: ") && advice.contains(hint), "{text}");
+    }
+}
