@@ -140,3 +140,16 @@ fn a_profile_has_every_configuration_and_its_spans() {
         folded.lines().any(|line| line.starts_with("batched, 16 clients;batch;exponentiation "))
     );
 }
+
+#[test]
+fn a_profile_may_have_more_clients_than_signatures() {
+    let directory = scratch("many-clients");
+    let arguments = ["profile", "hsm-sign", "--quick", "--key", "ed25519", "--json"];
+    let output = cycloid(&arguments, &directory)
+        .args(["--signatures", "100", "--clients", "256"])
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let report: profile::Report = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report.profiles.last().unwrap().operations, 4 * 256);
+}

@@ -180,6 +180,16 @@ fn on_a_terminal_deletion_asks_for_confirmation() {
     assert_eq!(daemon.list(), [""; 0]);
 }
 
+/// `multiply` is for benchmarks, so it refuses a keystore that somebody uses.
+#[test]
+fn only_a_keystore_with_one_private_key_is_multiplied() {
+    let daemon = Daemon::start();
+    daemon.generate("p-256", "ca", "01");
+    daemon.printed(&["multiply", "3"]);
+    let output = daemon.run(&["multiply", "3"]);
+    assert!(error(&output).contains("must have one private key"), "{}", error(&output));
+}
+
 /// Returns a field of `/proc/PID/status`, in KiB.
 fn kibibytes(daemon: &Daemon, name: &str) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", daemon.serve.id())).unwrap();

@@ -81,13 +81,14 @@ pub(crate) struct RecordSignatures {
     #[arg(long)]
     pub(crate) key: String,
 
-    /// Number of signatures in each configuration.
-    #[arg(long)]
-    pub(crate) signatures: usize,
+    /// Number of signatures in each configuration, 100 to 1000000.
+    #[arg(long, value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(crate) signatures: u32,
 
-    /// Number of concurrent clients in the configuration with batches.
-    #[arg(long)]
-    pub(crate) clients: usize,
+    /// Number of concurrent clients in the configuration with batches, 1 to 256. Its signatures
+    /// are at least four for each client.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub(crate) clients: u16,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 //! benchmark can start a daemon with many keys.
 
 use cycloid_command::Stop;
+use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::rpc::Secret;
 use cycloid_hsm::store::Store;
@@ -39,7 +40,9 @@ fn private_key(store: &Store) -> Result<(Template, Secret), cycloid_hsm::Error> 
     let (_, records) = store.load()?;
     let class = u64::from(cko::PRIVATE_KEY);
     let private = |template: &Template| template.number(cka::CLASS).is_ok_and(|c| c == Some(class));
-    let record = records.into_iter().find(|record| private(&record.attributes));
-    let record = record.ok_or(cycloid_hsm::Code::OBJECT_HANDLE_INVALID)?;
-    Ok((record.attributes, Secret(store.secret(record.id)?)))
+    let mut private_keys = records.into_iter().filter(|record| private(&record.attributes));
+    match (private_keys.next(), private_keys.next()) {
+        (Some(record), None) => Ok((record.attributes, Secret(store.secret(record.id)?))),
+        _ => Err(Code::OBJECT_HANDLE_INVALID.because("the keystore must have one private key")),
+    }
 }

@@ -81,8 +81,8 @@ struct Overhead {
 }
 
 pub(super) fn run(arguments: &RecordSignatures) -> Result<(), Stop> {
-    let RecordSignatures { directory, key, signatures: count, clients } = arguments;
-    let (count, clients) = (*count, *clients);
+    let RecordSignatures { directory, key, signatures, clients } = arguments;
+    let (count, clients) = (*signatures as usize, usize::from(*clients));
     let keystore = TemporaryKeystore::new(directory, key, KEYS)?;
     let first = first_uses(&keystore)?;
     let mut alone = Vec::new();
@@ -90,13 +90,14 @@ pub(super) fn run(arguments: &RecordSignatures) -> Result<(), Stop> {
         alone.push(one_client(&keystore.start(way.prepared)?, way, count)?);
     }
     let running = keystore.start(PREPARED)?;
+    let few = 4 * clients;
     // A warm-up keeps one-time work out of the recording.
-    running.sign_together(clients, 4 * clients)?;
+    running.sign_together(clients, few)?;
     spans::start();
-    let signed = running.sign_together(clients, count)?;
+    let signed = running.sign_together(clients, count.max(few))?;
     let recording = spans::stop();
     let batched = Part::new("batched", true, signed.len(), together(&signed, clients), recording);
-    let overhead = overhead(&running, clients, count.min(1000))?;
+    let overhead = overhead(&running, clients, count.min(1000).max(few))?;
     let measurements = Measurements { keys: KEYS, first, alone, batched, overhead };
     output::print(&(serde_json::to_string(&measurements).expect("it is plain data") + "\n"))
 }
