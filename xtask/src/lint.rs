@@ -3,6 +3,10 @@
 use crate::process::{Outcome, cargo, program, run, say};
 use crate::{dependencies, layers, links, paths, public_values, tables, uncompiled};
 
+/// The crates that serve only this project's checks and are never published.
+const INTERNAL: [&str; 6] =
+    ["cycloid-ct", "cycloid-fuzz", "cycloid-residue", "ifma-emulator", "taint-trace", "xtask"];
+
 /// Runs all checks, the fastest first.
 pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("fmt --all --check"))?;
@@ -18,7 +22,17 @@ pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
     run(cargo("doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    package()?;
     deny()
+}
+
+/// Packages every crate that can be published, without compiling the packages.
+fn package() -> Outcome {
+    let mut package = cargo("package --workspace --no-verify --allow-dirty --locked --quiet");
+    for internal in INTERNAL {
+        package.args(["--exclude", internal]);
+    }
+    run(&mut package)
 }
 
 /// Runs cargo-deny if it is installed. It also checks advisories, but takes minutes to build.

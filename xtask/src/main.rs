@@ -42,7 +42,7 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "lint",
         options: "",
-        about: "format, clippy, rustdoc, layers, tables, dependencies, links in the documents",
+        about: "format, clippy, rustdoc, layers, tables, dependencies, links in the documents, packages",
         run: |arguments| none(arguments).and_then(|()| lint::run_all()),
     },
     Command {
