@@ -28,7 +28,8 @@ pub(crate) fn run_all() -> Outcome {
 
 /// Packages every crate that can be published, without compiling the packages.
 fn package() -> Outcome {
-    let mut package = cargo("package --workspace --no-verify --allow-dirty --locked --quiet");
+    let mut package =
+        cargo("package --workspace --no-verify --allow-dirty --locked --offline --quiet");
     for internal in INTERNAL {
         package.args(["--exclude", internal]);
     }
