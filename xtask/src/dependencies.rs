@@ -13,7 +13,7 @@ use crate::process::{Failure, Outcome, cargo, output, say};
 const SERVICES: [(&str, usize); 3] =
     [("cycloid-hsm", 130), ("cycloid-vpn", 110), ("cycloid-pkcs11", 60)];
 
-/// What no service may contain: the lab, and the peers that it measures.
+/// The lab and its peers. No service may contain them.
 const LAB_ONLY: [&str; 14] = [
     "ark-ec",
     "backtrace",

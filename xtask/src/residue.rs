@@ -1,5 +1,5 @@
 //! `cargo xtask residue`: checks the memory residue and the stack use of every operation in release
-//! code. The crate's tests do the same with the compiler's checks.
+//! code. The crate's test searches for residue of debug code.
 
 use crate::process::{Failure, cargo, output, say};
 

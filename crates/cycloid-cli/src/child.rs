@@ -1,5 +1,5 @@
-//! Runs this program as a child process that prints a record: for work that may crash, or that runs
-//! under another program such as valgrind.
+//! Runs a program of the project as a child process that prints a record: for work that may crash,
+//! that runs under valgrind, or that is part of a service.
 
 use std::env;
 use std::io::Read;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use cycloid_lab::Failure;
 use serde::de::DeserializeOwned;
 
-use cycloid_command::Stop;
+use cycloid_command::{Stop, USAGE};
 
 /// Returns the arguments of this run, for the child.
 pub(crate) fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
@@ -60,7 +60,11 @@ pub(crate) fn run<R: DeserializeOwned>(
         return Err(failed(format!("{name} died of signal {signal}"), astray));
     }
     if !status.success() {
-        return Err(Stop::Failed(child_failure(&String::from_utf8_lossy(&stderr), name)));
+        let failure = child_failure(&String::from_utf8_lossy(&stderr), name);
+        return Err(match status.code() {
+            Some(USAGE) => Stop::Usage(failure),
+            _ => Stop::Failed(failure),
+        });
     }
     serde_json::from_slice(&stdout)
         .map_err(|error| failed(format!("{name} printed no record: {error}"), "report it"))

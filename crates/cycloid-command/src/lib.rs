@@ -1,5 +1,5 @@
-//! What Cycloid's programs share: errors with hints, exit codes, output, and questions at the
-//! terminal.
+//! The common parts of Cycloid's programs: errors with hints, exit codes, output, and questions at
+//! the terminal.
 //!
 //! Data goes to stdout and messages to stderr. An error is a line that states the problem and a
 //! line that states the remedy. The exit code is 0 for success, 2 for invalid arguments, and 1 for
@@ -15,4 +15,4 @@ mod stop;
 pub mod terminal;
 
 pub use failure::Failure;
-pub use stop::{Stop, run};
+pub use stop::{Stop, USAGE, run};

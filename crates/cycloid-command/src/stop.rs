@@ -4,10 +4,13 @@ use std::process::ExitCode;
 
 use crate::Failure;
 
+/// The exit code for invalid arguments.
+pub const USAGE: i32 = 2;
+
 /// Why a program ends early.
 #[derive(Debug)]
 pub enum Stop {
-    /// Invalid arguments: exit code 2.
+    /// Invalid arguments: exit code [`USAGE`].
     Usage(Failure),
     /// Any other failure: exit code 1.
     Failed(Failure),
@@ -33,7 +36,7 @@ impl Stop {
         let (failure, code) = match self {
             Self::Shown => return ExitCode::SUCCESS,
             Self::Exit(code) => return ExitCode::from(code),
-            Self::Usage(failure) => (failure, 2),
+            Self::Usage(failure) => (failure, USAGE as u8),
             Self::Failed(failure) => (failure, 1),
         };
         eprintln!("error: {}\nhint: {}", failure.message, failure.hint);

@@ -7,13 +7,16 @@ use std::path::{Path, PathBuf};
 use crate::Error;
 
 /// A writable file.
-pub(crate) struct OutputFile {
+pub struct OutputFile {
     path: PathBuf,
 }
 
 impl OutputFile {
     /// Checks at the start of a run that `path` is writable, as far as possible.
-    pub(crate) fn new(path: &Path) -> Result<Self, Error> {
+    ///
+    /// # Errors
+    /// [`Error::Output`] if it is not.
+    pub fn new(path: &Path) -> Result<Self, Error> {
         let existed = path.exists();
         let opened = OpenOptions::new().append(true).create(true).open(path);
         opened.map_err(|error| Error::Output(path.into(), error))?;
@@ -25,7 +28,10 @@ impl OutputFile {
     }
 
     /// Writes `text` to a new file next to the path and renames that file.
-    pub(crate) fn write(&self, text: &str) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// [`Error::Output`] if that fails; an existing file is unchanged then.
+    pub fn write(&self, text: &str) -> Result<(), Error> {
         self.replace(text).map_err(|error| Error::Output(self.path.clone(), error))
     }
 

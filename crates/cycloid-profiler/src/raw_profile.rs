@@ -2,14 +2,14 @@
 //!
 //! ```text
 //! cycloid samples 1
-//! title cycloid hsm serve
+//! title cycloid-hsm serve
 //! process 1234
 //! wall 10000123456
 //! processor 2000123456
 //! hertz 997
 //! lost 0
 //! handler 1234567
-//! file 1000 9000 2000 123456:1700000000 /usr/bin/cycloid
+//! file 1000 9000 2000 123456:1700000000 /usr/bin/cycloid-hsm
 //! file 9000 a000 0 - [vdso]
 //! stack 12 1010 1abc 2def
 //! end

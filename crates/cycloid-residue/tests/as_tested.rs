@@ -1,8 +1,9 @@
-//! Runs the same search on debug code with the compiler's checks, like the library's tests.
+//! Searches for secrets after debug code, like the code of the library's tests. The stack use of
+//! release code is checked by `cargo xtask residue`.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 #[test]
-fn no_secret_is_left_and_stack_use_is_as_documented() {
+fn no_secret_is_left() {
     use std::process::Command;
 
     let output = Command::new(env!("CARGO_BIN_EXE_cycloid-residue")).output().unwrap();

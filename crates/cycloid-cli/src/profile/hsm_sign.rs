@@ -2,9 +2,10 @@
 //!
 //! The HSM's program signs and records the times of every step; this module evaluates them.
 
-use std::process::{Command, Stdio};
+use std::process::Command;
+use std::time::Duration;
 
-use cycloid_command::Stop;
+use cycloid_command::{Stop, processor};
 use cycloid_lab::measure::statistics::{self, Estimate};
 use cycloid_lab::profile::{Configuration, FORMAT, Overhead, Profile, Report, Wait};
 use cycloid_lab::record::{Parameters, Ratio};
@@ -12,6 +13,10 @@ use cycloid_lab::{environment, programs};
 use serde::Deserialize;
 
 use super::arguments::HsmSign;
+use crate::child;
+
+/// The time limit of all configurations together, for a busy machine and many signatures.
+const PATIENCE: Duration = Duration::from_secs(3600);
 
 /// The span of a batch, and the span of the exponentiations in it.
 const BATCH: &str = "batch";
@@ -34,7 +39,7 @@ const NOTES: [&str; 6] = [
     "queue: from entering a queue until a batch takes the job. idle: workers that wait for sockets",
 ];
 
-/// What `cycloid-hsm record-signatures` prints.
+/// The output of `cycloid-hsm record-signatures`.
 #[derive(Deserialize)]
 struct Measurements {
     keys: usize,
@@ -119,31 +124,8 @@ fn measured(arguments: &HsmSign, clients: usize) -> Result<Measurements, Stop> {
     let mut command = Command::new(&program);
     command.arg("record-signatures").arg(directory.path()).args(["--key", &arguments.key]);
     command.args(["--signatures", &count.to_string(), "--clients", &clients.to_string()]);
-    command.env("CYCLOID_CPU", cycloid::cpu::level().name()).stdin(Stdio::null());
-    let output = command.output().map_err(|error| {
-        Stop::failed(format!("cannot run {}: {error}", program.display()), "install it again")
-    })?;
-    if !output.status.success() {
-        let message = String::from_utf8_lossy(&output.stderr);
-        let line = |start: &str| {
-            let line = message.lines().find_map(|line| line.strip_prefix(start));
-            line.map(str::to_owned)
-        };
-        let failure = cycloid_lab::Failure::new(
-            line("error: ").unwrap_or_else(|| format!("cycloid-hsm failed: {}", output.status)),
-            line("hint: ").unwrap_or_else(|| "report it".into()),
-        );
-        return Err(match output.status.code() {
-            Some(2) => Stop::Usage(failure),
-            _ => Stop::Failed(failure),
-        });
-    }
-    serde_json::from_slice(&output.stdout).map_err(|error| {
-        Stop::failed(
-            format!("cycloid-hsm printed no measurements: {error}"),
-            "use the same version of cycloid and cycloid-hsm",
-        )
-    })
+    command.env(processor::VARIABLE, cycloid::cpu::level().name());
+    child::run(&mut command, PATIENCE, ["cycloid-hsm", "use the same version of both programs"])
 }
 
 fn configuration(part: &Part, clients: usize, first: Option<&[f64]>) -> Configuration {

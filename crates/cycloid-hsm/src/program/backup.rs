@@ -5,7 +5,7 @@ use std::path::Path;
 use cycloid_hsm::store::{BackupKey, BackupPrivateKey, Share};
 
 use crate::arguments::{Backup, BackupCommand, Hsm, Make, Restore, Split};
-use crate::{failed, open, read_secret, refused, serve};
+use crate::{open, read_secret, refused, serve};
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(hsm: &Hsm, backup: &Backup) -> Result<(), Stop> {
@@ -50,7 +50,7 @@ fn make(hsm: &Hsm, make: &Make) -> Result<(), Stop> {
         .audit("operator", &format!("a backup was made for {to}"))
         .map_err(|error| refused(&error))?;
     serve::write_new(&make.file, &sealed).map_err(|error| {
-        failed(
+        Stop::failed(
             format!("cannot write {}: {error}", make.file.display()),
             "name a new file in a writable directory",
         )
@@ -61,7 +61,7 @@ fn share(path: &Path) -> Result<Share, Stop> {
     let bytes = read_secret(path)?;
     let text = std::str::from_utf8(&bytes).ok();
     text.and_then(|text| text.trim().parse().ok()).ok_or_else(|| {
-        failed(
+        Stop::failed(
             format!("{} holds no valid share", path.display()),
             "give the text after `share N` in the output of `cycloid-hsm backup split`",
         )
@@ -70,7 +70,10 @@ fn share(path: &Path) -> Result<Share, Stop> {
 
 fn restore(hsm: &Hsm, restore: &Restore) -> Result<(), Stop> {
     let sealed = std::fs::read(&restore.file).map_err(|error| {
-        failed(format!("cannot read {}: {error}", restore.file.display()), "name the backup file")
+        Stop::failed(
+            format!("cannot read {}: {error}", restore.file.display()),
+            "name the backup file",
+        )
     })?;
     let shares: Vec<Share> =
         restore.share_file.iter().map(|path| share(path)).collect::<Result<_, _>>()?;

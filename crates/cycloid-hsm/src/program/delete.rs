@@ -8,15 +8,15 @@ use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::rpc::{Client, Request};
 
 use crate::arguments::Delete;
+use crate::call;
 use crate::keys::{Object, find, identifier};
-use crate::{call, failed};
 
 /// Fails early if confirmation is needed but no terminal is attached.
 pub(super) fn may_ask(delete: &Delete) -> Result<(), Stop> {
     if delete.yes || terminal::is_there() {
         return Ok(());
     }
-    Err(failed(
+    Err(Stop::failed(
         "cannot ask for confirmation without a terminal",
         "give --yes to destroy the key without asking",
     ))
@@ -26,7 +26,7 @@ pub(super) fn run(client: &Client, delete: &Delete) -> Result<(), Stop> {
     let chosen = choose(client, delete)?;
     let lines: String = chosen.iter().map(Object::line).collect();
     if let Some(object) = chosen.iter().find(|object| !object.destroyable) {
-        return Err(failed(
+        return Err(Stop::failed(
             format!("object {} may not be destroyed", object.handle),
             "its CKA_DESTROYABLE is false and cannot be changed; nothing was destroyed",
         ));
@@ -36,7 +36,10 @@ pub(super) fn run(client: &Client, delete: &Delete) -> Result<(), Stop> {
         let mut answer = String::new();
         let read = io::stdin().lock().read_line(&mut answer);
         if read.is_err() || !matches!(answer.trim(), "y" | "Y" | "yes") {
-            return Err(failed("nothing was destroyed", "answer y or give --yes to destroy it"));
+            return Err(Stop::failed(
+                "nothing was destroyed",
+                "answer y or give --yes to destroy it",
+            ));
         }
     }
     for (done, object) in chosen.iter().enumerate() {
@@ -79,7 +82,7 @@ fn choose(client: &Client, delete: &Delete) -> Result<Vec<Object>, Stop> {
             (Some(id), None) => format!(" with the identifier {id}"),
             (None, None) => String::new(),
         };
-        failed(
+        Stop::failed(
             format!("no object is labelled {label:?}{with}"),
             "list the objects with `cycloid-hsm key list`",
         )
@@ -126,5 +129,8 @@ fn ambiguous(delete: &Delete, units: &[Vec<Object>]) -> Stop {
         "nothing was destroyed; choose a key by its number, the first column, with --object"
     };
     let label = &delete.select.label;
-    failed(format!("{} keys are labelled {label:?}:\n{}", units.len(), lines.trim_end()), hint)
+    Stop::failed(
+        format!("{} keys are labelled {label:?}:\n{}", units.len(), lines.trim_end()),
+        hint,
+    )
 }

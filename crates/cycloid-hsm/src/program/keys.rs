@@ -7,7 +7,7 @@ use cycloid_hsm::rpc::message::AttributeValue;
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
 
 use crate::arguments::{Generate, Hsm, Import, Key, KeyCommand};
-use crate::{call, delete, failed, login, read_secret, unexpected};
+use crate::{call, delete, login, read_secret, unexpected};
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
@@ -43,7 +43,7 @@ pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
     let Some(hex) = hex else {
         let mut bytes = vec![0; 16];
         getrandom::fill(&mut bytes).map_err(|error| {
-            failed(format!("cannot draw random bytes: {error}"), "see getrandom(2)")
+            Stop::failed(format!("cannot draw random bytes: {error}"), "see getrandom(2)")
         })?;
         return Ok(bytes);
     };
@@ -167,7 +167,7 @@ impl Object {
         ];
         let values = attributes(client, handle, &numbers)?;
         let [class, key_type, id, extractable, label, info, destroyable] = values.as_slice() else {
-            return Err(failed(
+            return Err(Stop::failed(
                 format!("the daemon sent an incomplete description of object {handle}"),
                 "use the same version of the program and the daemon",
             ));
@@ -223,11 +223,11 @@ fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
     template.set_number(cka::CLASS, class.into());
     match find(client, template)?.as_slice() {
         [object] => Ok(*object),
-        [] => Err(failed(
+        [] => Err(Stop::failed(
             format!("no key is labelled {label:?}"),
             "list the keys with `cycloid-hsm key list`",
         )),
-        several => Err(failed(
+        several => Err(Stop::failed(
             format!("{} keys are labelled {label:?}", several.len()),
             "labels need not be unique; a PKCS #11 program can choose by identifier",
         )),
@@ -239,7 +239,7 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
     let values = attributes(client, object, &[cka::PUBLIC_KEY_INFO])?;
     let Some(info) = values.first().filter(|value| value.code == 0 && !value.value.0.is_empty())
     else {
-        return Err(failed(
+        return Err(Stop::failed(
             "the key has no PEM form",
             "read a BLS12-381 public key through PKCS #11, as CKA_VALUE",
         ));

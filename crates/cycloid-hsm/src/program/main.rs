@@ -58,10 +58,6 @@ fn run(hsm: &Hsm) -> Result<(), Stop> {
     }
 }
 
-fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
-    Stop::failed(message, hint)
-}
-
 /// Turns an error of the keystore or its daemon into a message with a hint.
 fn refused(error: &Error) -> Stop {
     let hint = match error.code {
@@ -74,11 +70,11 @@ fn refused(error: &Error) -> Stop {
         Code::PIN_LEN_RANGE => "choose a PIN of another length; nothing was created",
         _ => "see the daemon's log and `cycloid-hsm status`",
     };
-    failed(error.to_string(), hint)
+    Stop::failed(error.to_string(), hint)
 }
 
 fn unexpected(response: &Response) -> Stop {
-    failed(
+    Stop::failed(
         format!("unexpected answer from the daemon: {}", response.name()),
         "use the same version of the program and the daemon",
     )
@@ -111,8 +107,9 @@ fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
     if let Some(data) = std::env::var_os("XDG_DATA_HOME") {
         return Ok(PathBuf::from(data).join("cycloid-hsm"));
     }
-    let home = std::env::var_os("HOME")
-        .ok_or_else(|| failed("HOME is not set", "name the keystore's directory with --home"))?;
+    let home = std::env::var_os("HOME").ok_or_else(|| {
+        Stop::failed("HOME is not set", "name the keystore's directory with --home")
+    })?;
     Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
 }
 
@@ -130,7 +127,10 @@ fn key_file(hsm: &Hsm) -> Result<PathBuf, Stop> {
 /// Reads a secret from a file, without the line ending.
 fn read_secret(path: &Path) -> Result<Secret, Stop> {
     let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
-        failed(format!("cannot read {}: {error}", path.display()), "name a file that you may read")
+        Stop::failed(
+            format!("cannot read {}: {error}", path.display()),
+            "name a file that you may read",
+        )
     })?;
     let end = bytes.iter().rposition(|byte| !matches!(byte, b'\n' | b'\r')).map_or(0, |at| at + 1);
     Ok(Secret::new(&bytes[..end]))
@@ -145,13 +145,14 @@ fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Sec
         return Ok(Secret(Zeroizing::new(value.into_bytes())));
     }
     if !terminal::is_there() {
-        return Err(failed(
+        return Err(Stop::failed(
             format!("cannot ask for the {what} without a terminal"),
             "give it in a file, or run the command in a terminal",
         ));
     }
-    let line = terminal::secret(&format!("{what}: "))
-        .map_err(|error| failed(format!("cannot read the {what}: {error}"), "give it in a file"))?;
+    let line = terminal::secret(&format!("{what}: ")).map_err(|error| {
+        Stop::failed(format!("cannot read the {what}: {error}"), "give it in a file")
+    })?;
     Ok(Secret::new(line.as_bytes()))
 }
 
@@ -159,7 +160,7 @@ fn secret(file: Option<&Path>, what: &str, variable: Option<&str>) -> Result<Sec
 fn new_secret(file: Option<&Path>, what: &str) -> Result<Secret, Stop> {
     let first = secret(file, what, None)?;
     if file.is_none() && *secret(None, &format!("{what} once more"), None)? != *first {
-        return Err(failed(
+        return Err(Stop::failed(
             format!("the two entries differ; no {what} was set"),
             "run the command again",
         ));
@@ -192,7 +193,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
         Unlocking { passphrase: None, key_file: Some(bytes) }
     };
     let cannot = |path: &Path, error: std::io::Error| {
-        failed(
+        Stop::failed(
             format!("cannot write {}: {error}", path.display()),
             "choose another directory with --home",
         )
@@ -207,7 +208,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
             // Without a keystore the key file opens nothing.
             let _ = std::fs::remove_file(&key_path);
         }
-        failed(error.to_string(), "choose another directory with --home, or another database")
+        Stop::failed(error.to_string(), "choose another directory with --home, or another database")
     })?;
     initialize(&store, &init.label, &officer, &user).map_err(|error| refused(&error))?;
     eprintln!("created the token {:?} in {}", init.label, home.display());
@@ -235,10 +236,13 @@ fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
 /// Reads a key file, and checks its length.
 fn read_key_file(path: &Path) -> Result<Secret, Stop> {
     let bytes = std::fs::read(path).map(Zeroizing::new).map_err(|error| {
-        failed(format!("cannot read {}: {error}", path.display()), "name the keystore's key file")
+        Stop::failed(
+            format!("cannot read {}: {error}", path.display()),
+            "name the keystore's key file",
+        )
     })?;
     if bytes.len() != KEY_FILE {
-        return Err(failed(
+        return Err(Stop::failed(
             format!("{} is not a key file: it has {} bytes", path.display(), bytes.len()),
             "name the file that `cycloid-hsm init` made",
         ));
@@ -292,7 +296,7 @@ fn audit(hsm: &Hsm, audit: &Audit) -> Result<(), Stop> {
                 })?),
             };
             let head = open(hsm)?.audit_verify(known.as_ref()).map_err(|error| {
-                failed(
+                Stop::failed(
                     error.to_string(),
                     "the log or the whole database was changed from outside the keystore",
                 )

@@ -40,7 +40,7 @@ const ALONE: [Way; 3] = [
     Way { name: "prepared keys cached", prepared: PREPARED, unlock: false },
 ];
 
-/// What this command prints.
+/// The output of this command.
 #[derive(Serialize)]
 struct Measurements {
     keys: usize,

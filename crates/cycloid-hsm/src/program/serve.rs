@@ -15,7 +15,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::arguments::{Hsm, Serve};
-use crate::{failed, key_file, read_key_file, refused};
+use crate::{key_file, read_key_file, refused};
 
 /// The title of the daemon's profiles.
 const TITLE: &str = "cycloid-hsm serve";
@@ -49,7 +49,7 @@ fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
         return Ok(None);
     };
     Tls::new(*address, certificate, key, clients).map(Some).map_err(|error| {
-        failed(error.to_string(), "give the certificates and the key as PEM files")
+        Stop::failed(error.to_string(), "give the certificates and the key as PEM files")
     })
 }
 
@@ -61,8 +61,9 @@ pub(super) fn run(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
 
 fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     // Core dumps and other processes of the same user must not reveal keys.
-    forbid_dumps()
-        .map_err(|error| failed(format!("cannot forbid core dumps: {error}"), "see prctl(2)"))?;
+    forbid_dumps().map_err(|error| {
+        Stop::failed(format!("cannot forbid core dumps: {error}"), "see prctl(2)")
+    })?;
     // Memory is locked before it holds a key: pages already swapped out stay on the disk.
     let memory = lock_memory();
     if memory != Memory::Locked {
@@ -79,8 +80,9 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     }
     let locked = store.is_locked();
     // Signals are caught before the server starts, so that none is lost.
-    let mut signals = Signals::new([SIGINT, SIGTERM])
-        .map_err(|error| failed(format!("cannot catch signals: {error}"), "see sigaction(2)"))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| {
+        Stop::failed(format!("cannot catch signals: {error}"), "see sigaction(2)")
+    })?;
     let settings = Settings {
         socket: hsm.socket.clone().unwrap_or_else(default_socket),
         tls,
@@ -92,7 +94,10 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     };
     let socket = settings.socket.clone();
     let server = Server::start(store, settings).map_err(|error| {
-        failed(error.to_string(), "another daemon may be running; check with `cycloid-hsm status`")
+        Stop::failed(
+            error.to_string(),
+            "another daemon may be running; check with `cycloid-hsm status`",
+        )
     })?;
     output::print(&format!("listening at {}\n", socket.display()))?;
     if let Some(address) = server.tls_address() {

@@ -12,7 +12,7 @@ use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret
 use cycloid_hsm::store::{Store, Unlocking};
 
 use crate::arguments::Generate;
-use crate::{call, failed, keys, refused, unexpected};
+use crate::{call, keys, refused, unexpected};
 use cycloid_command::Stop;
 
 const PIN: &[u8] = b"user-of-a-profile";
@@ -91,8 +91,9 @@ impl TemporaryKeystore {
         let store = Store::open(&self.url()).map_err(|error| refused(&error))?;
         store.unlock(&self.unlocking).map_err(|error| refused(&error))?;
         let settings = Settings { socket: self.socket(), prepared_keys, ..Settings::default() };
-        let server = Server::start(store, settings)
-            .map_err(|error| failed(format!("the daemon did not start: {error}"), "report it"))?;
+        let server = Server::start(store, settings).map_err(|error| {
+            Stop::failed(format!("the daemon did not start: {error}"), "report it")
+        })?;
         let client =
             Client::connect(self.socket(), "cycloid profile").map_err(|error| refused(&error))?;
         call(&client, &Request::Login { role: Role::User, pin: Secret::new(PIN) })?;

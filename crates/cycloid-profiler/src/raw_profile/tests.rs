@@ -164,7 +164,7 @@ proptest! {
         prop_assert_eq!(parse(&profile.to_string()), Ok(profile));
     }
 
-    /// What the parser accepts, it writes the same way: nothing has two spellings.
+    /// Every accepted text has one spelling: parsing and writing returns the same text.
     #[test]
     fn a_changed_text_is_rejected_or_canonical(
         at in 0..EXAMPLE.len(),

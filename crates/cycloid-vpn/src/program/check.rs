@@ -3,11 +3,11 @@
 use cycloid_vpn::config::{self, Error};
 
 use crate::arguments::Check;
-use crate::{failed, now};
+use crate::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(arguments: &Check) -> Result<(), Stop> {
-    let stop = |error: &Error| failed(error.to_string(), error.hint.clone());
+    let stop = |error: &Error| Stop::failed(error.to_string(), error.hint.clone());
     let report = config::check(&arguments.file, now()).map_err(|error| stop(&error))?;
     if arguments.json {
         let warnings: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();

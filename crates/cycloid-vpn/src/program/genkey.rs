@@ -12,7 +12,7 @@ use cycloid_vpn::proto::wrap::{Metadata, ServerKey};
 use zeroize::Zeroizing;
 
 use crate::arguments::{Genkey, KeyKind};
-use crate::{failed, now};
+use crate::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {
@@ -44,7 +44,10 @@ pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {
         }
     };
     if let Some(error) = broken {
-        return Err(failed(format!("cannot get random numbers: {error}"), "see getrandom(2)"));
+        return Err(Stop::failed(
+            format!("cannot get random numbers: {error}"),
+            "see getrandom(2)",
+        ));
     }
     match &arguments.output {
         Some(path) => write_new(path, &text),
@@ -63,11 +66,14 @@ fn metadata(arguments: &Genkey) -> Result<Metadata, Stop> {
 
 fn server_key(path: &Path) -> Result<ServerKey, Stop> {
     let bytes = Material::File(path.to_owned()).read().map_err(|error| {
-        failed(format!("cannot read {}: {error}", path.display()), "pass the server's key file")
+        Stop::failed(
+            format!("cannot read {}: {error}", path.display()),
+            "pass the server's key file",
+        )
     })?;
     let text = Zeroizing::new(String::from_utf8_lossy(&bytes).into_owned());
     ServerKey::parse(&text).map_err(|error| {
-        failed(
+        Stop::failed(
             format!("{} is not a tls-crypt-v2 server key: {error}", path.display()),
             "create one with `cycloid-vpn genkey tls-crypt-v2-server`",
         )
@@ -85,6 +91,6 @@ fn write_new(path: &Path, text: &str) -> Result<(), Stop> {
             io::ErrorKind::AlreadyExists => "existing files are never overwritten: remove it first",
             _ => "choose a file in a writable directory",
         };
-        failed(format!("cannot write {}: {error}", path.display()), hint)
+        Stop::failed(format!("cannot write {}: {error}", path.display()), hint)
     })
 }

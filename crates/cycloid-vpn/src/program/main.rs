@@ -11,8 +11,6 @@ mod run;
 use std::process::ExitCode;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cycloid_command::Stop;
-
 use arguments::{Command, Vpn};
 
 fn main() -> ExitCode {
@@ -27,10 +25,6 @@ fn main() -> ExitCode {
             Command::Crowd(arguments) => crowd::run(arguments),
         }
     })
-}
-
-fn failed(message: impl Into<String>, hint: impl Into<String>) -> Stop {
-    Stop::failed(message, hint)
 }
 
 /// Seconds since 1970.

@@ -4,7 +4,7 @@ use cycloid_vpn::config::pki::{Authority, ClientSettings, Error, KeyKind, Server
 use cycloid_vpn::proto::{Role, Transport};
 
 use crate::arguments::{Pki, PkiCommand, SigningKey};
-use crate::{failed, now};
+use crate::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
@@ -72,5 +72,5 @@ fn kind(key: SigningKey) -> KeyKind {
 }
 
 fn stop(error: Error) -> Stop {
-    failed(error.to_string(), error.hint())
+    Stop::failed(error.to_string(), error.hint())
 }

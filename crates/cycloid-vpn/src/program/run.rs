@@ -9,7 +9,6 @@ use cycloid_vpn::service::{self, Failure, Person};
 use zeroize::Zeroizing;
 
 use crate::arguments::Run;
-use crate::failed;
 use cycloid_command::{Stop, terminal};
 use cycloid_profiler::service::{answer_profile_requests, whole_run};
 
@@ -44,7 +43,7 @@ fn serve(arguments: &Run) -> Result<(), Stop> {
 }
 
 pub(super) fn wrong(failure: &Failure) -> Stop {
-    failed(failure.to_string(), failure.advice().unwrap_or("run `cycloid-vpn check FILE`"))
+    Stop::failed(failure.to_string(), failure.advice().unwrap_or("run `cycloid-vpn check FILE`"))
 }
 
 fn instance(arguments: &Run) -> String {
@@ -63,7 +62,7 @@ fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
         (false, false) => Stamp::Local,
     };
     let cannot = |path: &Path, error: std::io::Error| {
-        failed(format!("cannot write {}: {error}", path.display()), "choose a writable path")
+        Stop::failed(format!("cannot write {}: {error}", path.display()), "choose a writable path")
     };
     let mut log = match &settings.target {
         LogTarget::Standard => Log::stdout(settings.verbosity, stamp),

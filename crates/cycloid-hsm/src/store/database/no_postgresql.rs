@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::{Code, Result};
 
-/// A server's address, of which there is none.
+/// The address of a server. This type has no values, because every URL is refused.
 #[derive(Clone)]
 pub(super) enum Place {}
 
