@@ -18,6 +18,7 @@ mod public_values;
 mod residue;
 mod tables;
 mod test;
+mod test_programs;
 mod uncompiled;
 
 use std::process::ExitCode;

@@ -87,6 +87,16 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
+/// Runs `command` and returns both its output streams in order, and whether it succeeded.
+pub(crate) fn read_all(command: &mut Command) -> Result<(String, bool), Failure> {
+    let mut output = String::new();
+    let status = read_lines(command, |line| {
+        output.push_str(line);
+        output.push('\n');
+    })?;
+    Ok((output, status.success()))
+}
+
 /// Runs `command`, passes on both its output streams in order, and returns the lines for which
 /// `wanted` is true.
 pub(crate) fn run_and_keep(
@@ -95,28 +105,32 @@ pub(crate) fn run_and_keep(
 ) -> (Vec<String>, Outcome) {
     let mut kept = Vec::new();
     let name = shown(command);
-    let outcome = (|| {
-        say(&name);
-        let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
-        let (reader, writer) = std::io::pipe().map_err(pipe)?;
-        command.stdout(writer.try_clone().map_err(pipe)?).stderr(writer);
-        let mut child = command.spawn().map_err(|error| cannot_run(command, &error))?;
-        // The command holds the writing ends; while they are open, reading would not end.
-        command.stdout(Stdio::null()).stderr(Stdio::null());
-        for line in BufReader::new(reader).split(b'\n') {
-            let line =
-                line.map_err(|error| Failure::new(format!("cannot read from {name}: {error}")))?;
-            let line = String::from_utf8_lossy(&line);
-            println!("{line}");
-            if wanted(&line) {
-                kept.push(line.into_owned());
-            }
+    say(&name);
+    let status = read_lines(command, |line| {
+        println!("{line}");
+        if wanted(line) {
+            kept.push(line.to_owned());
         }
-        let _ = std::io::stdout().flush();
-        let status = child.wait().map_err(|error| cannot_run(command, &error))?;
-        succeeded(&name, status)
-    })();
-    (kept, outcome)
+    });
+    let _ = std::io::stdout().flush();
+    (kept, status.and_then(|status| succeeded(&name, status)))
+}
+
+/// Runs `command` with both its output streams in one pipe, and calls `each` with every line.
+fn read_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitStatus, Failure> {
+    let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
+    let (reader, writer) = std::io::pipe().map_err(pipe)?;
+    command.stdout(writer.try_clone().map_err(pipe)?).stderr(writer);
+    let mut child = command.spawn().map_err(|error| cannot_run(command, &error))?;
+    // The command holds the writing ends; while they are open, reading would not end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    for line in BufReader::new(reader).split(b'\n') {
+        let line = line.map_err(|error| {
+            Failure::new(format!("cannot read from {}: {error}", shown(command)))
+        })?;
+        each(&String::from_utf8_lossy(&line));
+    }
+    child.wait().map_err(|error| cannot_run(command, &error))
 }
 
 /// Formats the command as typed in a shell, with the variables that it sets.
@@ -143,7 +157,7 @@ fn succeeded(name: &str, status: ExitStatus) -> Outcome {
     Err(Failure::new(format!("`{name}` failed ({status})")).hint("see its output above"))
 }
 
-fn cannot_run(command: &Command, error: &std::io::Error) -> Failure {
+pub(crate) fn cannot_run(command: &Command, error: &std::io::Error) -> Failure {
     Failure::new(format!("cannot run `{}`: {error}", shown(command)))
         .hint("on Debian, `cargo xtask test` as root installs missing packages")
 }

@@ -1,18 +1,14 @@
-//! `cargo xtask test`: installs what is missing, runs all tests, and ends with the results of the
-//! test programs.
+//! `cargo xtask test`: installs what is missing, runs all tests, and ends with their results.
 
-use crate::process::{Outcome, cargo, run as run_program, run_and_keep, say, shown};
-use crate::{ct, debian, fuzz, no_std, residue};
-
-/// The stack size of a thread with musl, unless a program requests more.
-const SMALLEST_STACK: &str = "131072";
+use crate::process::{Outcome, cargo, run_and_keep, say, shown};
+use crate::{ct, debian, fuzz, no_std, residue, test_programs};
 
 /// Runs all tests; stops at the first failure.
 pub(crate) fn run() -> Outcome {
     debian::set_up()?;
     let mut summary = Vec::new();
     let outcome = all(&mut summary);
-    say("results of the test programs");
+    say("results");
     for line in &summary {
         println!("{line}");
     }
@@ -21,22 +17,12 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn all(summary: &mut Vec<String>) -> Outcome {
-    // The library's own tests run on threads with the stack size of the C library that has the
-    // smallest. The compiler needs a larger stack, so it runs first. Operations on lists of
-    // BLS12-381 points need more stack with vectors (`scheme::stack_use`).
-    let own = "test -p cycloid --lib --tests --locked";
-    run_program(&mut cargo(&format!("{own} --no-run")))?;
-    let mut library = cargo(&format!("{own} --no-fail-fast -- --skip bls12_381"));
-    library.env("RUST_MIN_STACK", SMALLEST_STACK);
-    let lists = cargo(&format!("{own} --no-fail-fast bls12_381"));
-    let examples = cargo("test -p cycloid --doc --locked");
-    let others = cargo("test --workspace --exclude cycloid --locked --no-fail-fast");
-    for mut tests in [library, lists, examples, others] {
-        let (lines, outcome) = run_and_keep(&mut tests, is_summary);
-        summary.push(shown(&tests));
-        summary.extend(lines);
-        outcome?;
-    }
+    test_programs::run(summary)?;
+    let mut examples = cargo("test --workspace --doc --locked --no-fail-fast");
+    let (lines, outcome) = run_and_keep(&mut examples, is_summary);
+    summary.push(shown(&examples));
+    summary.extend(lines);
+    outcome?;
     // The following steps test the library as users get it, without overflow checks and debug
     // assertions.
     no_std::run()?;
@@ -47,18 +33,15 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     Ok(())
 }
 
-/// Returns whether a line names a test program or its result.
+/// Returns whether a line names a crate's examples or their result.
 fn is_summary(line: &str) -> bool {
     let line = line.trim_start();
-    ["Running ", "Doc-tests ", "test result: ", "failures:"]
-        .iter()
-        .any(|start| line.starts_with(start))
+    ["Doc-tests ", "test result: ", "failures:"].iter().any(|start| line.starts_with(start))
 }
 
 fn total(summary: &[String]) -> String {
-    let results = summary.iter().filter_map(|line| line.strip_prefix("test result: "));
     let (mut passed, mut failed, mut ignored) = (0, 0, 0);
-    for result in results {
+    for result in summary {
         passed += count(result, "passed");
         failed += count(result, "failed");
         ignored += count(result, "ignored");
@@ -66,11 +49,11 @@ fn total(summary: &[String]) -> String {
     format!("total: {passed} passed; {failed} failed; {ignored} ignored")
 }
 
-/// Returns the number before `what` in `ok. 3 passed; 0 failed; …`.
+/// Returns the sum of the numbers before `what` in `ok. 3 passed; 0 failed; …`.
 fn count(result: &str, what: &str) -> u64 {
     let words: Vec<&str> = result.split([' ', ';']).filter(|word| !word.is_empty()).collect();
-    let at = words.iter().position(|word| *word == what);
-    at.and_then(|at| words.get(at.checked_sub(1)?)?.parse().ok()).unwrap_or(0)
+    let pairs = words.windows(2).filter(|pair| pair[1] == what);
+    pairs.filter_map(|pair| pair[0].parse::<u64>().ok()).sum()
 }
 
 #[cfg(test)]
@@ -80,12 +63,12 @@ mod tests {
     #[test]
     fn results_add_up() {
         let summary = [
-            "     Running unittests src/lib.rs (target/debug/deps/a-1)",
+            "   Doc-tests a",
             "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s",
-            "test result: FAILED. 3 passed; 2 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.1s",
+            "a/tests/b.rs: FAILED. 3 passed; 2 failed; 0 ignored (4 s)",
         ];
-        assert!(summary.iter().all(|line| is_summary(line)));
         assert_eq!(total(&summary.map(String::from)), "total: 15 passed; 2 failed; 1 ignored");
+        assert!(is_summary(summary[0]) && is_summary(summary[1]));
         assert!(!is_summary("test machine::ct::masks ... ok"));
     }
 }

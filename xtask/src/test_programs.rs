@@ -1,0 +1,255 @@
+//! The workspace's test programs: built together, so that nothing compiles twice, and run side by
+//! side.
+
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::process::{Failure, cannot_run, cargo, read_all, say, shown};
+
+/// The stack size of a thread with musl, unless a program requests more.
+const SMALLEST_STACK: &str = "131072";
+
+/// The program that spends its time waiting for its peers, and the number of its threads.
+const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
+
+/// The programs that run longest. They start first.
+const LONGEST: [&str; 4] = [
+    WAITING.0,
+    "crates/cycloid/src/lib.rs",
+    "crates/cycloid-cli/tests/everything.rs",
+    "crates/cycloid-lab/src/lib.rs",
+];
+
+/// A compiled test program.
+struct Program {
+    package: String,
+    /// Its main source file, relative to the workspace's root.
+    source: String,
+    executable: PathBuf,
+    /// The directory of its package: its tests run there.
+    folder: PathBuf,
+}
+
+/// One run of a program: all its tests, or a part of them.
+struct Run<'p> {
+    program: &'p Program,
+    arguments: &'static [&'static str],
+    stack: Option<&'static str>,
+}
+
+/// The end of a run.
+struct Ended {
+    output: String,
+    success: bool,
+    seconds: f64,
+}
+
+/// Builds all test programs and runs each, as many at a time as there are processors. Adds one line
+/// for each to `summary`.
+///
+/// # Errors
+/// Names the programs that failed, after all have run.
+pub(crate) fn run(summary: &mut Vec<String>) -> Result<(), Failure> {
+    let programs = build()?;
+    let mut runs: Vec<_> = programs.iter().flat_map(runs).collect();
+    let place = |run: &Run| LONGEST.iter().position(|source| *source == run.program.source);
+    runs.sort_by_key(|run| place(run).unwrap_or(LONGEST.len()));
+    let waiting = Mutex::new(VecDeque::from(runs));
+    let ended = Mutex::new((Vec::new(), Vec::new()));
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    let work = || -> Result<(), Failure> {
+        loop {
+            let next = waiting.lock().expect("no worker panics").pop_front();
+            let Some(run) = next else { return Ok(()) };
+            let Ended { output, success, seconds } = run.start()?;
+            let mut ended = ended.lock().expect("no worker panics");
+            let name = run.name();
+            println!("--- {name}\n{output}");
+            if !success {
+                ended.1.push(name.clone());
+            }
+            let results = results(&output);
+            if !success || results.iter().any(|result| ran_any(result)) {
+                ended.0.push(format!("{name}: {} ({seconds:.0} s)", results.join("; ")));
+            }
+        }
+    };
+    let outcome = thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no worker panics"))
+    });
+    let (mut lines, failed) = ended.into_inner().expect("no worker panics");
+    lines.sort();
+    summary.extend(lines);
+    outcome?;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("failed: {}", failed.join(", "))).hint("see the output above"))
+}
+
+/// Builds all test programs in one graph.
+fn build() -> Result<Vec<Program>, Failure> {
+    let mut command =
+        cargo("test --workspace --locked --no-run --message-format json-render-diagnostics");
+    say(shown(&command));
+    let output = command.stderr(Stdio::inherit()).output();
+    let output = output.map_err(|error| cannot_run(&command, &error))?;
+    if !output.status.success() {
+        return Err(Failure::new("the test programs do not compile").hint("see the output above"));
+    }
+    let root = std::env::current_dir()
+        .map_err(|error| Failure::new(format!("no current directory: {error}")))?;
+    let messages = String::from_utf8_lossy(&output.stdout);
+    let programs: Vec<_> = messages.lines().filter_map(|line| program(line, &root)).collect();
+    if programs.is_empty() {
+        return Err(Failure::new("cargo built no test program"));
+    }
+    Ok(programs)
+}
+
+/// Returns the test program that a message of cargo announces, if it announces one.
+fn program(message: &str, root: &Path) -> Option<Program> {
+    let message: Value = serde_json::from_str(message).ok()?;
+    if message["reason"] != "compiler-artifact" || message["profile"]["test"] != true {
+        return None;
+    }
+    let folder = Path::new(message["manifest_path"].as_str()?).parent()?;
+    let source = Path::new(message["target"]["src_path"].as_str()?);
+    let package = message["package_id"].as_str()?;
+    Some(Program {
+        package: package_name(package).into(),
+        source: source.strip_prefix(root).unwrap_or(source).to_string_lossy().into_owned(),
+        executable: message["executable"].as_str()?.into(),
+        folder: folder.into(),
+    })
+}
+
+/// Returns the name in `path+file:///root/crates/name#0.1.0` or `path+file:///root/folder#name@0.1.0`.
+fn package_name(id: &str) -> &str {
+    let (path, end) = id.rsplit_once('#').unwrap_or((id, ""));
+    match end.split_once('@') {
+        Some((name, _)) => name,
+        None => path.rsplit('/').next().unwrap_or(path),
+    }
+}
+
+/// Returns the runs that together run every test of a program once.
+///
+/// The library's tests run on threads with the stack size of the C library that has the smallest.
+/// Operations on lists of BLS12-381 points need more stack with vectors (`scheme::stack_use`).
+fn runs(program: &Program) -> Vec<Run<'_>> {
+    if program.package != "cycloid" {
+        return vec![Run { program, arguments: &[], stack: None }];
+    }
+    vec![
+        Run { program, arguments: &["--skip", "bls12_381"], stack: Some(SMALLEST_STACK) },
+        Run { program, arguments: &["bls12_381"], stack: None },
+    ]
+}
+
+impl Run<'_> {
+    fn name(&self) -> String {
+        let words = [self.program.source.as_str()];
+        words.iter().chain(self.arguments).copied().collect::<Vec<_>>().join(" ")
+    }
+
+    fn start(&self) -> Result<Ended, Failure> {
+        let Program { package, executable, folder, source } = self.program;
+        let mut command = Command::new(executable);
+        command.args(self.arguments).current_dir(folder);
+        // As cargo sets them.
+        command.env("CARGO_PKG_NAME", package).env("CARGO_MANIFEST_DIR", folder);
+        if let Some(stack) = self.stack {
+            command.env("RUST_MIN_STACK", stack);
+        }
+        if source == WAITING.0 {
+            command.env("RUST_TEST_THREADS", WAITING.1);
+        }
+        say(self.name());
+        let begin = Instant::now();
+        let (output, success) = read_all(&mut command)?;
+        Ok(Ended { output, success, seconds: begin.elapsed().as_secs_f64() })
+    }
+}
+
+/// Returns the texts after `test result: ` in the output of a test program.
+fn results(output: &str) -> Vec<&str> {
+    let ends = output.lines().filter_map(|line| line.strip_prefix("test result: "));
+    // The counts of what was measured and filtered, and the time, are not shown.
+    ends.map(|end| end.split("; 0 measured").next().unwrap_or(end)).collect()
+}
+
+fn ran_any(result: &str) -> bool {
+    !result.contains(" 0 passed; 0 failed; 0 ignored")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn package_names_are_read_from_both_forms() {
+        assert_eq!(package_name("path+file:///x/crates/cycloid-vpn#0.1.0"), "cycloid-vpn");
+        assert_eq!(package_name("path+file:///x/fuzz#cycloid-fuzz@0.1.0"), "cycloid-fuzz");
+    }
+
+    #[test]
+    fn only_test_programs_are_taken_from_cargos_messages() {
+        let message = |test: bool, executable: &str| {
+            format!(
+                r#"{{"reason":"compiler-artifact","package_id":"path+file:///x/a#0.1.0","manifest_path":"/x/a/Cargo.toml","target":{{"src_path":"/x/a/tests/b.rs"}},"profile":{{"test":{test}}},"executable":{executable}}}"#
+            )
+        };
+        let found = program(&message(true, r#""/t/b-1""#), Path::new("/x")).unwrap();
+        assert_eq!((found.package.as_str(), found.source.as_str()), ("a", "a/tests/b.rs"));
+        assert_eq!(found.executable, Path::new("/t/b-1"));
+        assert_eq!(found.folder, Path::new("/x/a"));
+        assert!(program(&message(false, r#""/t/b-1""#), Path::new("/x")).is_none());
+        assert!(program(&message(true, "null"), Path::new("/x")).is_none());
+        assert!(
+            program(r#"{"reason":"build-finished","success":true}"#, Path::new("/x")).is_none()
+        );
+    }
+
+    #[test]
+    fn every_test_of_the_library_runs_once() {
+        let program = Program {
+            package: "cycloid".into(),
+            source: "crates/cycloid/src/lib.rs".into(),
+            executable: PathBuf::new(),
+            folder: PathBuf::new(),
+        };
+        let arguments: Vec<_> = runs(&program).iter().map(|run| run.arguments).collect();
+        assert_eq!(arguments, [&["--skip", "bls12_381"][..], &["bls12_381"]]);
+    }
+
+    #[test]
+    fn an_output_ends_with_its_results() {
+        let output = "running 2 tests\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.1s\n";
+        assert_eq!(results(output), ["FAILED. 1 passed; 1 failed; 0 ignored"]);
+        assert!(ran_any("ok. 10 passed; 0 failed; 0 ignored"));
+        assert!(!ran_any("ok. 0 passed; 0 failed; 0 ignored"));
+    }
+
+    #[test]
+    fn a_failing_program_fails_and_its_output_is_kept() {
+        let program = Program {
+            package: "a".into(),
+            source: "a".into(),
+            executable: "/bin/false".into(),
+            folder: "/".into(),
+        };
+        let run = &runs(&program)[0];
+        assert!(!run.start().unwrap().success);
+        let missing = Program { executable: "/no/such/program".into(), ..program };
+        assert!(runs(&missing)[0].start().is_err());
+    }
+}
