@@ -132,7 +132,7 @@ fn program(message: &str, root: &Path) -> Option<Program> {
     })
 }
 
-/// Returns the name in `path+file:///root/crates/name#0.1.0` or `path+file:///root/folder#name@0.1.0`.
+/// Returns the name in `path+file:///…/name#0.1.0` or `path+file:///…/folder#name@0.1.0`.
 fn package_name(id: &str) -> &str {
     let (path, end) = id.rsplit_once('#').unwrap_or((id, ""));
     match end.split_once('@') {
