@@ -135,7 +135,7 @@ fn starts(name: &str) -> bool {
 }
 
 fn succeeds(name: &str, arguments: &str) -> bool {
-    program(name, arguments).output().is_ok_and(|output| output.status.success())
+    crate::process::works(&mut program(name, arguments))
 }
 
 /// Returns whether the loader finds a shared library of that name.

@@ -1,6 +1,6 @@
 //! `cargo xtask lint`: all checks that do not run the code.
 
-use crate::process::{Outcome, cargo, program, run, say};
+use crate::process::{Outcome, cargo, program, run, say, works};
 use crate::{dependencies, layers, links, paths, public_values, tables, uncompiled};
 
 /// The crates that serve only this project's checks and are never published.
@@ -38,7 +38,7 @@ fn package() -> Outcome {
 
 /// Runs cargo-deny if it is installed. It also checks advisories, but takes minutes to build.
 fn deny() -> Outcome {
-    if program("cargo-deny", "--version").output().is_ok_and(|output| output.status.success()) {
+    if works(&mut program("cargo-deny", "--version")) {
         return run(&mut cargo("deny check"));
     }
     say("`cargo deny check` did not run: cargo-deny is not installed. Licences, bans and sources \

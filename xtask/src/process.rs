@@ -77,6 +77,11 @@ pub(crate) fn status(command: &mut Command) -> Result<ExitStatus, Failure> {
     command.status().map_err(|error| cannot_run(command, &error))
 }
 
+/// Returns whether `command` exists and succeeds, silently.
+pub(crate) fn works(command: &mut Command) -> bool {
+    command.output().is_ok_and(|output| output.status.success())
+}
+
 /// Runs `command` silently and returns its standard output; fails unless it succeeds.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let output = command.output().map_err(|error| cannot_run(command, &error))?;

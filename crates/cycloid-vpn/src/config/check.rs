@@ -368,9 +368,9 @@ impl Writer<'_> {
             }
         };
         for certificate in chain {
-            let certificate = &certificate.tbs_certificate;
-            let subject = &certificate.subject;
-            let validity = &certificate.validity;
+            let certificate = certificate.tbs_certificate();
+            let subject = certificate.subject();
+            let validity = certificate.validity();
             let (from, to) = (validity.not_before, validity.not_after);
             if to.to_unix_duration().as_secs() < self.unix {
                 self.fail(

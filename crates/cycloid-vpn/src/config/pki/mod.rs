@@ -14,6 +14,8 @@
 //!
 //! Source: RFC 5280.
 
+mod certificate;
+mod key;
 mod profile;
 #[cfg(test)]
 mod tests;
@@ -26,19 +28,15 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, DistinguishedName,
-    DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyIdMethod, KeyPair, KeyUsagePurpose,
-    RevocationReason, RevokedCertParams, SerialNumber,
-};
-use rustls::pki_types::PrivatePkcs8KeyDer;
-use time::OffsetDateTime;
 use x509_cert::Certificate;
-use x509_cert::der::DecodePem;
-use zeroize::{Zeroize, Zeroizing};
+use x509_cert::der::{self, DecodePem};
+use x509_cert::name::Name;
+use zeroize::Zeroizing;
 
 use crate::proto::Role;
 use crate::proto::wrap::ServerKey;
+use certificate::{Draft, Issuer, Purpose};
+use key::Key;
 
 const DAY: u64 = 86400;
 /// Lifetime of a revocation list in days; servers refuse all clients once it has expired.
@@ -72,8 +70,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<rcgen::Error> for Error {
-    fn from(error: rcgen::Error) -> Self {
+impl From<der::Error> for Error {
+    fn from(error: der::Error) -> Self {
         Self::new(
             format!("cannot create the certificate: {error}"),
             "choose another kind of key, or another name",
@@ -93,32 +91,10 @@ pub enum KeyKind {
     Rsa2048,
 }
 
-impl KeyKind {
-    fn generate(self) -> Result<KeyPair, Error> {
-        let algorithm = match self {
-            Self::P256 => &rcgen::PKCS_ECDSA_P256_SHA256,
-            Self::Ed25519 => return ed25519(),
-            Self::Rsa2048 => &rcgen::PKCS_RSA_SHA256,
-        };
-        Ok(KeyPair::generate_for(algorithm)?)
-    }
-}
-
-/// Generates an Ed25519 key without the public key (RFC 8410, section 7): OpenSSL before 3.2 reads
-/// no other form.
-fn ed25519() -> Result<KeyPair, Error> {
-    const HEAD: [u8; 16] = [0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20];
-    let mut der = Zeroizing::new([0; HEAD.len() + 32]);
-    der[..HEAD.len()].copy_from_slice(&HEAD);
-    random(&mut der[HEAD.len()..]).map_err(no_random)?;
-    let key = PrivatePkcs8KeyDer::from(&der[..]);
-    Ok(KeyPair::from_pkcs8_der_and_sign_algo(&key, &rcgen::PKCS_ED25519)?)
-}
-
 /// An authority and its directory.
 pub struct Authority {
     directory: PathBuf,
-    issuer: Issuer<'static, KeyPair>,
+    issuer: Issuer,
     /// `ca.crt`.
     certificate: String,
 }
@@ -163,25 +139,19 @@ impl Authority {
             .mode(0o700)
             .create(directory)
             .map_err(|error| cannot("make", directory, &error))?;
-        let mut key = kind.generate()?;
-        let mut parameters = parameters(name, unix, days)?;
-        parameters.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let certificate = parameters.self_signed(&key)?.pem();
-        let text = Zeroizing::new(key.serialize_pem());
+        let key = Key::generate(kind)?;
+        let certificate = draft(name, unix, days, Purpose::Authority)?.sign(&key, None)?;
         // The key is written first: without it there is no authority, and its presence prevents a
         // second one.
-        write_new(&directory.join("ca.key"), text.as_bytes(), 0o600)?;
+        write_new(&directory.join("ca.key"), key.to_pem().as_bytes(), 0o600)?;
         write_new(&directory.join("ca.crt"), certificate.as_bytes(), 0o644)?;
         let mut failed = None;
         let server_key = ServerKey::generate(&mut |bytes| failed = failed.or(random(bytes).err()));
         if let Some(error) = failed {
-            key.zeroize();
             return Err(no_random(error));
         }
         write_new(&directory.join("tls-crypt-v2.key"), server_key.to_text().as_bytes(), 0o600)?;
         write_new(&directory.join("index"), b"", 0o600)?;
-        key.zeroize();
         let authority = Self::open(directory)?;
         authority.write_revoked(&[], unix)?;
         Ok(authority)
@@ -199,12 +169,11 @@ impl Authority {
             Error::new(message, "create one with `cycloid-vpn pki init`")
         };
         let parsed = Certificate::from_pem(&certificate).map_err(|_| broken())?;
-        let name = common_name(&parsed).ok_or_else(broken)?;
-        let key = KeyPair::from_pem(&key).map_err(|_| broken())?;
-        let mut parameters = CertificateParams::default();
-        parameters.distinguished_name = distinguished_name(&name);
-        parameters.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let issuer = Issuer::new(parameters, key);
+        let key = Key::from_pem(&key).ok_or_else(broken)?;
+        let issuer = Issuer::new(&parsed, key).ok_or_else(|| {
+            let message = format!("ca.key and ca.crt in {} are not a pair", directory.display());
+            Error::new(message, "restore both from a backup")
+        })?;
         Ok(Self { directory: directory.to_owned(), issuer, certificate })
     }
 
@@ -235,31 +204,19 @@ impl Authority {
             let hint = "choose another name, or revoke that one first";
             return Err(Error::new(format!("{name} already has a certificate"), hint));
         }
-        let mut key = kind.generate()?;
-        let mut parameters = parameters(name, unix, days)?;
-        parameters.use_authority_key_identifier_extension = true;
-        parameters.is_ca = IsCa::ExplicitNoCa;
-        parameters.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        if role == Role::Server && kind == KeyKind::Rsa2048 {
-            // For TLS 1.2 key transport without Diffie-Hellman; peers check it with remote-cert-ku.
-            parameters.key_usages.push(KeyUsagePurpose::KeyEncipherment);
-        }
-        parameters.extended_key_usages = vec![match role {
-            Role::Server => ExtendedKeyUsagePurpose::ServerAuth,
-            Role::Client => ExtendedKeyUsagePurpose::ClientAuth,
-        }];
-        let serial = parameters.serial_number.as_ref().map(SerialNumber::to_bytes);
-        let certificate = parameters.signed_by(&key, &self.issuer)?.pem();
-        let text = Zeroizing::new(key.serialize_pem());
-        key.zeroize();
+        let key = Key::generate(kind)?;
+        // For TLS 1.2 key transport without Diffie-Hellman; peers check it with remote-cert-ku.
+        let encipherment = role == Role::Server && kind == KeyKind::Rsa2048;
+        let draft = draft(name, unix, days, Purpose::Peer { role, encipherment })?;
+        let certificate = draft.sign(&key, Some(&self.issuer))?;
         entries.push(Entry {
-            serial: base16ct::lower::encode_string(&serial.unwrap_or_default()),
+            serial: base16ct::lower::encode_string(&draft.serial),
             role,
             name: name.to_owned(),
             revoked: None,
         });
         self.write_entries(&entries)?;
-        Ok(Issued { certificate, key: text })
+        Ok(Issued { certificate, key: key.to_pem() })
     }
 
     /// Revokes the certificate of that name and signs a new revocation list. Servers read the list
@@ -291,7 +248,7 @@ impl Authority {
     }
 
     fn write_revoked(&self, entries: &[Entry], unix: u64) -> Result<(), Error> {
-        let mut revoked_certs = Vec::new();
+        let mut revoked = Vec::new();
         for entry in entries {
             let Some(time) = entry.revoked else { continue };
             let serial = base16ct::lower::decode_vec(&entry.serial);
@@ -301,58 +258,22 @@ impl Authority {
                     "restore index from a backup",
                 )
             })?;
-            revoked_certs.push(RevokedCertParams {
-                serial_number: SerialNumber::from_slice(&serial),
-                revocation_time: date(time),
-                reason_code: Some(RevocationReason::Unspecified),
-                invalidity_date: None,
-            });
+            revoked.push((serial, time));
         }
-        let list = CertificateRevocationListParams {
-            this_update: date(unix),
-            next_update: date(unix + CRL_DAYS * DAY),
-            crl_number: SerialNumber::from(unix),
-            issuing_distribution_point: None,
-            revoked_certs,
-            key_identifier_method: KeyIdMethod::Sha256,
-        };
-        let text = list.signed_by(&self.issuer)?.pem()?;
+        let text = self.issuer.sign_list(&revoked, (unix, unix + CRL_DAYS * DAY))?;
         replace(&self.directory.join("crl.pem"), text.as_bytes(), 0o644)
     }
 }
 
-fn parameters(name: &str, unix: u64, days: u32) -> Result<CertificateParams, Error> {
+fn draft(name: &str, unix: u64, days: u32, purpose: Purpose) -> Result<Draft, Error> {
     let mut serial = [0; 16];
     random(&mut serial).map_err(no_random)?;
     // Positive and of constant length.
     serial[0] = serial[0] & 0x3F | 0x40;
-    let mut parameters = CertificateParams::default();
-    parameters.distinguished_name = distinguished_name(name);
-    parameters.serial_number = Some(SerialNumber::from_slice(&serial));
-    parameters.not_before = date(unix.saturating_sub(DAY));
-    parameters.not_after = date(unix + u64::from(days) * DAY);
-    Ok(parameters)
-}
-
-fn distinguished_name(name: &str) -> DistinguishedName {
-    let mut subject = DistinguishedName::new();
-    subject.push(DnType::CommonName, name);
-    subject
-}
-
-/// Returns the common name if the subject has exactly one.
-fn common_name(certificate: &Certificate) -> Option<String> {
-    use x509_cert::der::asn1::Utf8StringRef;
-    let [relative] = &certificate.tbs_certificate.subject.0[..] else { return None };
-    let attribute = relative.0.get(0)?;
-    Some(attribute.value.decode_as::<Utf8StringRef<'_>>().ok()?.as_str().to_owned())
-}
-
-/// Returns the date `unix` seconds after 1970, capped at the end of 9999, the last date of a
-/// certificate.
-fn date(unix: u64) -> OffsetDateTime {
-    let seconds = i64::try_from(unix).unwrap_or(i64::MAX).min(253_402_300_799);
-    OffsetDateTime::from_unix_timestamp(seconds).expect("a year with four digits")
+    // A valid name has no character with a meaning in this text.
+    let subject: Name = format!("CN={name}").parse()?;
+    let valid = (unix.saturating_sub(DAY), unix + u64::from(days) * DAY);
+    Ok(Draft { serial, subject, valid, purpose })
 }
 
 fn no_random(error: getrandom::Error) -> Error {

@@ -279,3 +279,90 @@ fn check_reports_expiry_and_missing_files() {
     }
     assert!(report.failures[0].message.contains("auth-user-pass"));
 }
+
+/// Runs `openssl` in a directory. Returns whether it succeeded, and its output.
+fn openssl(directory: &Path, arguments: &str) -> (bool, String) {
+    let mut command = Command::new("openssl");
+    let output = command.args(arguments.split_whitespace()).current_dir(directory).output();
+    let output = output.expect("openssl is installed");
+    let text = [output.stdout, output.stderr].concat();
+    (output.status.success(), String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Writes the certificate in a profile to a file of its own.
+fn extract(directory: &Path, profile: &str, file: &str) {
+    let text = fs::read_to_string(directory.join(profile)).unwrap();
+    let (_, rest) = text.split_once("<cert>\n").unwrap();
+    fs::write(directory.join(file), rest.split_once("</cert>").unwrap().0).unwrap();
+}
+
+#[test]
+fn openssl_verifies_certificates_and_lists_strictly() {
+    for (kind, signature) in [
+        (KeyKind::P256, "ecdsa-with-SHA256"),
+        (KeyKind::Ed25519, "ED25519"),
+        (KeyKind::Rsa2048, "sha256WithRSAEncryption"),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path();
+        let unix = now();
+        let authority = Authority::create(path, "Test Authority", kind, unix, 3650).unwrap();
+        let mut settings = ServerSettings::new("h");
+        settings.key = kind;
+        authority.server("server", &settings, unix).unwrap();
+        extract(path, "server.conf", "server.crt");
+        let verify = "verify -x509_strict -crl_check_all -purpose sslserver -CAfile ca.crt \
+                      -CRLfile crl.pem server.crt";
+        let (good, text) = openssl(path, verify);
+        assert!(good, "{kind:?}: {text}");
+        let (good, text) = openssl(path, &verify.replace("sslserver", "sslclient"));
+        assert!(!good && text.contains("purpose"), "{kind:?}: {text}");
+        let (_, text) = openssl(path, "x509 -in server.crt -noout -text");
+        let usage = match kind {
+            KeyKind::Rsa2048 => "Digital Signature, Key Encipherment\n",
+            _ => "Digital Signature\n",
+        };
+        for part in [signature, "CA:FALSE", "TLS Web Server Authentication", usage] {
+            assert!(text.contains(part), "{kind:?}: {part}: {text}");
+        }
+        authority.revoke("server", unix).unwrap();
+        let (good, text) = openssl(path, verify);
+        assert!(!good && text.contains("revoked"), "{kind:?}: {text}");
+    }
+}
+
+#[test]
+fn dates_end_with_the_year_9999() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    Authority::create(path, "A", KeyKind::P256, now(), u32::MAX).unwrap();
+    let (good, text) = openssl(path, "x509 -in ca.crt -noout -enddate");
+    assert!(good && text.contains("Dec 31 23:59:59 9999 GMT"), "{text}");
+}
+
+#[test]
+fn an_authority_of_another_program_opens_and_a_foreign_key_does_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let unix = now();
+    drop(Authority::create(path, "A", KeyKind::P256, unix, 3650).unwrap());
+    let key = rcgen::KeyPair::generate().unwrap();
+    fs::write(path.join("ca.key"), key.serialize_pem()).unwrap();
+    let error = Authority::open(path).err().unwrap();
+    assert!(error.to_string().contains("not a pair"), "{error}");
+
+    let mut parameters = rcgen::CertificateParams::default();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, "Another");
+    parameters.distinguished_name.push(rcgen::DnType::OrganizationName, "Example, Inc.");
+    fs::write(path.join("ca.crt"), parameters.self_signed(&key).unwrap().pem()).unwrap();
+    let authority = Authority::open(path).unwrap();
+    authority.server("server", &ServerSettings::new("h"), unix).unwrap();
+    authority.revoke("server", unix).unwrap();
+    extract(path, "server.conf", "server.crt");
+    let (good, text) = openssl(path, "verify -CAfile ca.crt server.crt");
+    assert!(good, "{text}");
+    let verify = "verify -crl_check -CAfile ca.crt -CRLfile crl.pem server.crt";
+    let (good, text) = openssl(path, verify);
+    assert!(!good && text.contains("revoked"), "{text}");
+}

@@ -39,13 +39,13 @@ impl Identity {
         let parsed = Certificate::from_der(certificate)
             .map_err(|_| Error::Malformed("unreadable certificate"))?;
         let mut identity = Self {
-            serial: parsed.tbs_certificate.serial_number.as_bytes().to_vec(),
+            serial: parsed.tbs_certificate().serial_number().as_bytes().to_vec(),
             certificate: certificate.to_vec(),
             fingerprint: fingerprint(certificate),
             key_usage: key_usage(&parsed),
             ..Self::default()
         };
-        for part in parsed.tbs_certificate.subject.0.iter().flat_map(|set| set.0.iter()) {
+        for part in parsed.tbs_certificate().subject().iter() {
             let (name, value) = (short_name(&part.oid.to_string()), text(part)?);
             if name == "CN" {
                 identity.common_name.clone_from(&value);
@@ -79,7 +79,7 @@ impl Subject {
     /// Returns a certificate's subject, or `None` if it cannot be parsed.
     pub fn of_certificate(certificate: &CertificateDer<'_>) -> Option<Self> {
         let parsed = Certificate::from_der(certificate).ok()?;
-        Some(Self::of(&parsed.tbs_certificate.subject))
+        Some(Self::of(parsed.tbs_certificate().subject()))
     }
 
     pub(super) fn of(name: &Name) -> Self {
@@ -91,11 +91,11 @@ impl Subject {
             let words: Vec<_> = spelt(part).split_whitespace().map(str::to_lowercase).collect();
             (part.oid.to_string(), words.join(" "))
         };
-        let texts = name.0.iter().flat_map(|set| set.0.iter());
-        let texts = texts.map(|it| format!("{}={}", short_name(&it.oid.to_string()), spelt(it)));
+        let texts =
+            name.iter().map(|it| format!("{}={}", short_name(&it.oid.to_string()), spelt(it)));
         Self {
             text: texts.collect::<Vec<_>>().join(", "),
-            parts: name.0.iter().map(|set| set.0.iter().map(part).collect()).collect(),
+            parts: name.iter_rdn().map(|set| set.iter().map(part).collect()).collect(),
         }
     }
 }
@@ -124,7 +124,7 @@ pub(super) fn fingerprint(certificate: &[u8]) -> [u8; 32] {
 
 /// Returns the key usage bits (RFC 5280, 4.2.1.3).
 pub(super) fn key_usage(certificate: &Certificate) -> Option<u16> {
-    let extensions = certificate.tbs_certificate.extensions.as_deref()?;
+    let extensions = certificate.tbs_certificate().extensions()?;
     let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.15")?;
     let bits = BitStringRef::from_der(extension.extn_value.as_bytes()).ok()?;
     let byte = |at: usize| u16::from(bits.raw_bytes().get(at).copied().unwrap_or(0));

@@ -109,7 +109,7 @@ impl ExtendedKeyUsageValidator for Purposes<'_> {
 fn has_purpose(certificate: &CertificateDer<'_>, wanted: &[usize]) -> bool {
     let purposes = || {
         let parsed = Certificate::from_der(certificate).ok()?;
-        let extensions = parsed.tbs_certificate.extensions.as_deref()?;
+        let extensions = parsed.tbs_certificate().extensions()?;
         let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.37")?;
         ExtendedKeyUsage::from_der(extension.extn_value.as_bytes()).ok()
     };

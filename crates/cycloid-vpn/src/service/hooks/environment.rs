@@ -191,7 +191,7 @@ impl Environment {
             }
         }
         self.set(&format!("tls_id_{depth}"), distinguished_name(&subject));
-        let serial = certificate.tbs_certificate.serial_number.as_bytes();
+        let serial = certificate.tbs_certificate().serial_number().as_bytes();
         let serial = serial.strip_prefix(&[0]).unwrap_or(serial);
         self.set(&format!("tls_serial_{depth}"), decimal(serial));
         self.set(&format!("tls_serial_hex_{depth}"), colons(serial));
@@ -219,7 +219,7 @@ fn distinguished_name(subject: &[(String, String)]) -> String {
 
 /// Returns the names and values of a subject, in the certificate's order.
 fn subject(certificate: &Certificate) -> Vec<(String, String)> {
-    let names = certificate.tbs_certificate.subject.0.iter().flat_map(|name| name.0.iter());
+    let names = certificate.tbs_certificate().subject().iter();
     names
         .map(|attribute| {
             let name = short_name(&attribute.oid.to_string());

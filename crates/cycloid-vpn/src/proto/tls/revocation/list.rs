@@ -104,21 +104,21 @@ impl RevocationList {
     pub fn from_der(bytes: &[u8]) -> Result<Self, UnusableList> {
         let signed = Signed::parse(bytes)?;
         let mut reader = SliceReader::new(&signed.content)?;
-        let mut list = reader.sequence(|fields| {
+        let mut list = reader.sequence(|fields| -> der::Result<_> {
             let version = fields.decode::<Option<u8>>()?;
             let algorithm: AnyRef<'_> = fields.decode()?;
             if algorithm.value() != signed.algorithm {
-                return Err(Tag::Sequence.value_error());
+                return Err(Tag::Sequence.value_error().into());
             }
             let issuer: Name = fields.decode()?;
             let this_update: Time = fields.decode()?;
             let next_update: Option<Time> = fields.decode()?;
-            let has_entries = !fields.is_finished() && fields.peek_tag()? == Tag::Sequence;
+            let has_entries = !fields.is_finished() && Tag::peek(fields)? == Tag::Sequence;
             let entries = if has_entries { Some(fields.decode::<AnyRef<'_>>()?) } else { None };
-            let extensions = fields.context_specific(TagNumber::N0, TagMode::Explicit)?;
+            let extensions = fields.context_specific(TagNumber(0), TagMode::Explicit)?;
             Ok(Fields { version, issuer, this_update, next_update, entries, extensions })
         })?;
-        reader.finish(())?;
+        reader.finish()?;
         let extensions = list.extensions.take().unwrap_or_default();
         match list.version {
             Some(1) => {}
@@ -143,7 +143,7 @@ impl RevocationList {
         let mut serials = Vec::new();
         let mut reader = SliceReader::new(list.entries.map_or(&[], |entries| entries.value()))?;
         while !reader.is_finished() {
-            let entry = reader.sequence(|entry| {
+            let entry = reader.sequence(|entry| -> der::Result<_> {
                 let serial: AnyRef<'_> = entry.decode()?;
                 serial.tag().assert_eq(Tag::Integer)?;
                 entry.decode::<Time>()?;
@@ -320,7 +320,7 @@ pub(super) struct Signed {
 impl Signed {
     pub(super) fn parse(bytes: &[u8]) -> der::Result<Self> {
         let mut reader = SliceReader::new(bytes)?;
-        let signed = reader.sequence(|fields| {
+        let signed = reader.sequence(|fields| -> der::Result<_> {
             let content = fields.tlv_bytes()?.to_vec();
             let algorithm: AnyRef<'_> = fields.decode()?;
             algorithm.tag().assert_eq(Tag::Sequence)?;
@@ -332,7 +332,8 @@ impl Signed {
                 signature: signature.to_vec(),
             })
         })?;
-        reader.finish(signed)
+        reader.finish()?;
+        Ok(signed)
     }
 
     /// Verifies the signature; `key` is the contents of a SubjectPublicKeyInfo.
@@ -346,7 +347,8 @@ impl Signed {
             let kind: AnyRef<'_> = reader.decode()?;
             let bits: BitStringRef<'_> = reader.decode()?;
             let bits = bits.as_bytes().ok_or_else(|| Tag::BitString.value_error())?;
-            reader.finish((kind.value(), bits))
+            reader.finish()?;
+            Ok((kind.value(), bits))
         };
         let Ok::<_, der::Error>((kind, bits)) = read() else { return false };
         algorithms.iter().any(|algorithm| {

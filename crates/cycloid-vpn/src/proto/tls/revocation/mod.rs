@@ -87,23 +87,23 @@ impl Link {
     fn of(certificate: &CertificateDer<'_>) -> Option<Self> {
         let anchor = anchor_from_trusted_cert(certificate).ok()?.to_owned();
         let parsed = Certificate::from_der(certificate).ok()?;
-        let fields = &parsed.tbs_certificate;
+        let fields = parsed.tbs_certificate();
         let extension = |number: &str| {
             let number = ObjectIdentifier::new_unwrap(number);
-            let mut all = fields.extensions.iter().flatten();
+            let mut all = fields.extensions().into_iter().flatten();
             all.find(|it| it.extn_id == number).map(|it| it.extn_value.as_bytes())
         };
         let constraints = extension("2.5.29.19").map(BasicConstraints::from_der);
         let key_identifier = extension("2.5.29.14").map(SubjectKeyIdentifier::from_der);
         let points = extension("2.5.29.31").map(CrlDistributionPoints::from_der);
         Some(Self {
-            subject: Subject::of(&fields.subject),
-            issuer: Subject::of(&fields.issuer),
+            subject: Subject::of(fields.subject()),
+            issuer: Subject::of(fields.issuer()),
             anchor,
             key_identifier: key_identifier.and_then(|it| Some(it.ok()?.0.as_bytes().to_vec())),
             key_usage: key_usage(&parsed),
             is_authority: constraints.is_some_and(|it| it.is_ok_and(|it| it.ca)),
-            serial: fields.serial_number.as_bytes().to_vec(),
+            serial: fields.serial_number().as_bytes().to_vec(),
             points: points.transpose().ok()?.unwrap_or_default(),
             signed: Signed::parse(certificate).ok()?,
         })
