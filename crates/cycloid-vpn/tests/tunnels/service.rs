@@ -194,8 +194,10 @@ fn a_one_time_password_is_enough() {
         let mut alice = bed.start(alice, false, &settings);
         thread::sleep(Duration::from_secs(54));
         bed.assert_reaches("after renegotiations", [&mut gate, &mut alice]);
+        // More than one on a machine so busy that a ping came too late.
+        let connections = alice.count(UP);
         alice.signal("USR1");
-        alice.wait_for(UP, 2, LIMIT);
+        alice.wait_for(UP, connections + 1, LIMIT);
         bed.assert_reaches("connected anew", [&mut gate, &mut alice]);
         let asked = fs::read_to_string(bed.file("asked")).expect("it was asked");
         assert_eq!(asked, "asked\n", "{}", gate.text());
@@ -205,7 +207,7 @@ fn a_one_time_password_is_enough() {
             let _ = fs::remove_dir(bed.file("used"));
             let mut gate = bed.start(Who::Cycloid, true, &settings);
             alice.wait_for("using the password again", 1, LIMIT);
-            alice.wait_for(UP, 3, LIMIT);
+            alice.wait_for(UP, connections + 2, LIMIT);
             bed.assert_reaches("a server with another key", [&mut gate, &mut alice]);
         }
     }

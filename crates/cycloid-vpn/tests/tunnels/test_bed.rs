@@ -321,6 +321,11 @@ impl Running {
         self.child.id()
     }
 
+    /// Returns how often the log contains `what`.
+    pub(crate) fn count(&self, what: &str) -> usize {
+        self.text().matches(what).count()
+    }
+
     /// Waits until the log contains `what` at least `times` times.
     pub(crate) fn wait_for(&mut self, what: &str, times: usize, limit: Duration) {
         let end = Instant::now() + limit;

@@ -1,14 +1,19 @@
 //! Running a test on every backend that public operations choose from.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cycloid::cpu::{self, Level};
 use cycloid::machine::lanes::{Backend, LANES};
 
+/// Keeps the level until the guard is dropped.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Runs `test` at every level that the processor has, exclusively.
 pub(crate) fn at_every_level(mut test: impl FnMut()) {
-    static ALONE: Mutex<()> = Mutex::new(());
-    let _guard = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let _alone = alone();
     for level in Level::ALL {
         if level <= cpu::detected_level() {
             cpu::limit(level);

@@ -1,12 +1,10 @@
 //! Ed25519 with the vectors of RFC 8032, and batches compared with single operations, on every
 //! backend.
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::levels::{at_every_level, bytes, hex};
 use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant, VerifyingKey};
 use sha2::Digest;
-use support::Generator;
-use support::levels::{at_every_level, bytes, hex};
 
 const RULES: [Rule; 3] = [Rule::Cofactorless, Rule::Strict, Rule::Cofactored];
 

@@ -1,12 +1,10 @@
 //! The vectors of RFC 6979, appendices A.2.4 to A.2.7: deterministic signatures with every hash
 //! function, alone and in batches.
 
-mod support;
-
+use crate::support::digest;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
-use support::digest;
 
 struct Vector<C: Curve> {
     hash: Hash,

@@ -1,13 +1,11 @@
 //! RSA signatures exchanged with the command `openssl`: each side verifies the other's.
 
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::{Generator, Key, KnownKey, digest, known_keys};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Context, Error, Pss};
-use support::{Generator, Key, KnownKey, digest, known_keys};
 
 const MESSAGE: &[u8] = b"signed by one and verified by the other";
 

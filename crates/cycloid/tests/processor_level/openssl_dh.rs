@@ -1,13 +1,11 @@
 //! Key agreement with the program `openssl`, in both directions.
 
-mod support;
-
 use std::path::PathBuf;
 use std::process::Command;
 
+use crate::support::Generator;
+use crate::support::dh::{DhKey, element, number, padded};
 use cycloid::scheme::dh::{self, Group, PrivateKey, Validation};
-use support::Generator;
-use support::dh::{DhKey, element, number, padded};
 
 /// A directory of its own for this test, removed when dropped.
 struct Directory(PathBuf);

@@ -1,5 +1,4 @@
 //! RSA signatures through the traits of the crate `signature`, by generic code.
-#![cfg(all(feature = "encoding", feature = "signature"))]
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{

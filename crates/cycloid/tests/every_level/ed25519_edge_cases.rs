@@ -2,12 +2,10 @@
 //! encodings (Chalkias, Garillot, Nikolaenko, Taming the many EdDSAs, 2020), constructed from the
 //! group itself.
 
-mod support;
-
+use crate::support::levels::{at_every_level, hex};
 use cycloid::scheme::curve25519::{Point, Scalar};
 use cycloid::scheme::ed25519::{self, Error, Job, Rule, SigningKey, Variant, VerifyingKey};
 use sha2::{Digest, Sha512};
-use support::levels::{at_every_level, hex};
 
 /// A signature, and each rule's verdict.
 struct Case {

@@ -1,14 +1,11 @@
 //! ECDSA through the traits of the crate `signature`, by generic code.
-#![cfg(feature = "signature")]
 
-mod support;
-
+use crate::support::Generator;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey};
 use cycloid::scheme::ecdsa::{DerSignature, Signature, SigningKey, VerifyingKey};
 use signature::hazmat::{PrehashSigner, PrehashVerifier};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};
-use support::Generator;
 
 /// Signs and verifies like a program written against the traits.
 fn sign_and_verify<S, T>(signer: &S)

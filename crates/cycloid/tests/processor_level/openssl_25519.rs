@@ -1,14 +1,11 @@
 //! Keys, signatures and agreements exchanged with the program `openssl`, in both directions.
-#![cfg(feature = "encoding")]
-
-mod support;
 
 use std::path::PathBuf;
 
+use crate::support::Generator;
+use crate::support::openssl::{openssl, run};
 use cycloid::scheme::ed25519::{self, SigningKey, VerifyingKey};
 use cycloid::scheme::x25519::{self, PrivateKey};
-use support::Generator;
-use support::openssl::{openssl, run};
 
 /// A directory of its own for a test, removed when dropped.
 struct Directory(PathBuf);

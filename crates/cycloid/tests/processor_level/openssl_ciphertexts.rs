@@ -1,17 +1,14 @@
 //! Ciphertexts exchanged with the `openssl` command: each side decrypts the other's.
-#![cfg(feature = "encoding")]
-
-mod support;
 
 use std::fs;
 
+use crate::support::Generator;
+use crate::support::openssl::{openssl, run};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Context, Oaep, PrivateKey, context_limbs, encrypt_scratch_limbs, pem_scratch_limbs,
     private_key_limbs, public_key_pem_length,
 };
-use support::Generator;
-use support::openssl::{openssl, run};
 
 /// A test key, and the paths of its two halves for OpenSSL.
 struct Pair {

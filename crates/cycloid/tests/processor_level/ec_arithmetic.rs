@@ -2,13 +2,11 @@
 //! model.
 #![allow(clippy::eq_op, reason = "a point less itself is infinity")]
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::curve::{self, Model};
 use cycloid::scheme::ec::arithmetic::{Point, Scalar};
 use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PrivateKey};
 use num_bigint::BigUint;
-use support::Generator;
-use support::curve::{self, Model};
 
 macro_rules! on_every_curve {
     ($($test:ident => $body:ident;)+) => {$(

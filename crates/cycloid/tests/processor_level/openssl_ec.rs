@@ -1,16 +1,13 @@
 //! EC keys, ECDSA and ECDH compared with the command `openssl`: each side reads, verifies and
 //! agrees with the other's output.
-#![cfg(feature = "encoding")]
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::openssl::{openssl, run};
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{
     Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey, private_key_pem_length,
 };
 use cycloid::scheme::ecdsa::Signature;
-use support::Generator;
-use support::openssl::{openssl, run};
 
 /// Returns OpenSSL's name of a curve.
 fn name<C: Curve>() -> &'static str {

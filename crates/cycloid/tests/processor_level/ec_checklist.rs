@@ -1,16 +1,14 @@
 //! Known mistakes of other implementations of these curves, each as a named test, and batches
 //! compared with single operations at edge cases. The model is chord and tangent over big integers.
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::curve::Model;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh;
 use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
 use num_bigint::BigUint;
 use rand_core::Rng;
-use support::Generator;
-use support::curve::Model;
 
 macro_rules! on_every_curve {
     ($($(#[$doc:meta])* $test:ident => $body:ident;)+) => {$(

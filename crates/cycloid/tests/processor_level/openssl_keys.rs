@@ -1,8 +1,7 @@
 //! RSA keys exchanged with the `openssl` command: each side reads the other's output.
-#![cfg(feature = "encoding")]
 
-mod support;
-
+use crate::support::Generator;
+use crate::support::openssl::{openssl, run};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
@@ -10,8 +9,6 @@ use cycloid::scheme::rsa::{
     generate_scratch_lanes, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
     public_key_limbs, public_key_pem_length, verify_scratch_limbs,
 };
-use support::Generator;
-use support::openssl::{openssl, run};
 
 type Private = PrivateKey<Vec<u64>>;
 type Public = PublicKey<Vec<u64>>;

