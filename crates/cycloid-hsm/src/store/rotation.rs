@@ -10,7 +10,7 @@ impl Store {
     /// Returns the number of re-sealed rows.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`].
+    /// [`Code::DEVICE_ERROR`](crate::Code::DEVICE_ERROR).
     pub fn rotate_master_key(&self, who: &str) -> Result<u64> {
         let mut sealed = self.rotation_step(who, true, 0)?.unwrap_or_default();
         while let Some(more) = self.rotation_step(who, false, sealed)? {
