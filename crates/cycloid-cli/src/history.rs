@@ -10,7 +10,7 @@ use cycloid_lab::Failure;
 use cycloid_lab::compare::Verdict;
 use cycloid_lab::history::{self, Entry};
 
-use crate::compare;
+use crate::comparison::{self, SLOWER};
 use cycloid_command::{Stop, output};
 
 #[derive(Debug, Args)]
@@ -56,7 +56,7 @@ enum What {
         record: PathBuf,
 
         /// The smallest relevant change in per cent: smaller differences count as equal.
-        #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = compare::percent)]
+        #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = comparison::percent)]
         threshold: f64,
 
         /// Print every row as JSON.
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     let file = &arguments.file;
     match &arguments.command {
         What::Add { record, commit } => {
-            let entry = Entry::of(&compare::read(record)?, commit.clone().or_else(commit_here));
+            let entry = Entry::of(&comparison::read(record)?, commit.clone().or_else(commit_here));
             // A file that is not a history is not appended to.
             read(file)?;
             let opened = OpenOptions::new().create(true).append(true).open(file);
@@ -80,7 +80,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
             output::print(&history::show(&read(file)?, words).map_err(Stop::Failed)?)
         }
         What::Check { record, threshold, json } => {
-            let newest = Entry::of(&compare::read(record)?, None);
+            let newest = Entry::of(&comparison::read(record)?, None);
             // The run itself may be in the history already.
             let mut earlier = read(file)?;
             earlier.retain(|entry| entry.date != newest.date);
@@ -91,7 +91,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
                 history::text(&checks)
             })?;
             let slower = checks.iter().any(|check| check.verdict == Verdict::Slower);
-            if slower { Err(Stop::Exit(crate::SLOWER)) } else { Ok(()) }
+            if slower { Err(Stop::Exit(SLOWER)) } else { Ok(()) }
         }
     }
 }

@@ -8,6 +8,7 @@ mod arguments;
 mod bench;
 mod child;
 mod compare;
+mod comparison;
 mod count;
 mod helper;
 mod history;
@@ -19,9 +20,6 @@ mod report;
 use std::process::ExitCode;
 
 use arguments::Command;
-
-/// The exit code of a comparison that found something slower.
-const SLOWER: u8 = 3;
 
 fn main() -> ExitCode {
     cycloid_command::run(|| match other::dispatch().and_then(|()| arguments::parse())?.command {

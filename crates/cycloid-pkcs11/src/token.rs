@@ -12,7 +12,6 @@ use cycloid_hsm_protocol::rpc::{Request, Response};
 use cycloid_hsm_protocol::{Code, Result};
 
 use crate::application::{Application, unexpected};
-use crate::state::Module;
 
 /// The only slot.
 pub(crate) const SLOT: CK_SLOT_ID = 0;
@@ -57,8 +56,7 @@ pub(crate) fn module_info() -> CK_INFO {
 }
 
 /// Implements C_GetSlotInfo.
-pub(crate) fn slot_info(module: &Module) -> CK_SLOT_INFO {
-    let present = module.connected().is_ok();
+pub(crate) fn slot_info(present: bool) -> CK_SLOT_INFO {
     CK_SLOT_INFO {
         slotDescription: padded("Cycloid HSM daemon"),
         manufacturerID: padded(MANUFACTURER),
@@ -69,16 +67,22 @@ pub(crate) fn slot_info(module: &Module) -> CK_SLOT_INFO {
     }
 }
 
-/// Implements C_GetTokenInfo.
+/// Asks the daemon for the state of the token.
 ///
 /// # Errors
-/// [`TOKEN_NOT_PRESENT`](crate::code::TOKEN_NOT_PRESENT) if no daemon listens; the daemon's errors.
-pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
-    let ask = |application: &Application| match application.call(&Request::Token {})? {
+/// The daemon's errors.
+pub(crate) fn state(application: &Application) -> Result<TokenInfo> {
+    match application.call(&Request::Token {})? {
         Response::Token { info } => Ok(info),
         _ => Err(unexpected()),
-    };
-    let info: TokenInfo = module.ask(ask)?;
+    }
+}
+
+/// Implements C_GetTokenInfo, with the number of open sessions and of read-write ones among them.
+pub(crate) fn token_info(
+    info: &TokenInfo,
+    (sessions, read_write): (usize, usize),
+) -> CK_TOKEN_INFO {
     let flags = [
         (true, CKF_RNG | CKF_LOGIN_REQUIRED),
         (info.initialized, CKF_TOKEN_INITIALIZED),
@@ -86,8 +90,7 @@ pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
         (info.user_failures > 0, CKF_USER_PIN_COUNT_LOW),
         (info.officer_failures > 0, CKF_SO_PIN_COUNT_LOW),
     ];
-    let (sessions, read_write) = module.sessions.count();
-    Ok(CK_TOKEN_INFO {
+    CK_TOKEN_INFO {
         label: padded(&info.label),
         manufacturerID: padded(MANUFACTURER),
         model: padded("Cycloid HSM"),
@@ -106,7 +109,7 @@ pub(crate) fn token_info(module: &Module) -> Result<CK_TOKEN_INFO> {
         hardwareVersion: NO_VERSION,
         firmwareVersion: version(&info.daemon),
         utcTime: [b' '; 16],
-    })
+    }
 }
 
 /// Implements C_GetMechanismInfo.

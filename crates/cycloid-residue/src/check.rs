@@ -8,7 +8,7 @@ use cycloid::cpu::{self, Level};
 use crate::cases::{self, Case, Expect};
 use crate::protocol::{Extent, Input};
 use crate::search::{memory, search, touched};
-use crate::subject::PAINTED;
+use crate::stop::PAINTED;
 
 /// Bytes of the case's own frames between the measurement and the operation.
 const OWN_FRAMES: usize = 4096;

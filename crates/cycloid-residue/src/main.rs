@@ -7,15 +7,21 @@
 //! operations.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod alive;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod cases;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod check;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod needles;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod pipe;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod protocol;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod search;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod stop;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod subject;
 

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 
 use crate::needles::{Needles, windows};
 use crate::protocol::Extent;
-use crate::subject::PATTERN;
+use crate::stop::PATTERN;
 
 /// A secret that was found.
 pub(crate) struct Found {

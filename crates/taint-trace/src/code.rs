@@ -7,7 +7,8 @@ use iced_x86::{
     OpAccess,
 };
 
-use crate::rules::Rule;
+use crate::classification;
+use crate::rule::Rule;
 
 /// An instruction with all data that its rule needs.
 pub(crate) struct Code {
@@ -66,7 +67,7 @@ fn decode(address: u64, factory: &mut InstructionInfoFactory) -> Code {
             && !matches!(accesses[i as usize], OpAccess::None | OpAccess::NoMemAccess)
     });
     Code {
-        rule: Rule::of(&instruction),
+        rule: classification::rule(&instruction),
         flow: instruction.flow_control(),
         sources,
         clears_upper: instruction.encoding() != EncodingKind::Legacy,

@@ -1,16 +1,12 @@
-//! A single step: checks, then propagation.
+//! The state of a trace: taint, active calls, and the report.
 
-use iced_x86::{
-    FastFormatter, FlowControl, Instruction, InstructionInfoFactory, Mnemonic, OpKind, Register,
-};
+use iced_x86::{FastFormatter, Instruction, InstructionInfoFactory, OpKind, Register};
 
 use crate::code::{Cache, Code};
 use crate::finding::{Finding, Kind};
-use crate::marker;
 use crate::memory::Memory;
 use crate::registers::{Registers, Values, offset_of_masks};
-use crate::rules::{self, Rule};
-use crate::step::{Place, Report};
+use crate::report::{Place, Report};
 use crate::taint::Taint;
 
 /// The number of steps in a trail.
@@ -28,15 +24,15 @@ pub(crate) struct Engine {
     pub(crate) memory: Memory,
     /// Temporarily taken while a rule uses it.
     pub(crate) factory: Option<InstructionInfoFactory>,
-    cache: Cache,
-    thread_pointer: u64,
+    pub(crate) cache: Cache,
+    pub(crate) thread_pointer: u64,
     /// The offset at which the kernel saves the mask registers.
     pub(crate) offset_of_masks: Option<usize>,
     /// Return addresses of the active calls.
-    calls: Vec<usize>,
+    pub(crate) calls: Vec<usize>,
     report: Report,
     /// A hash of the addresses accessed in this step.
-    addresses: u64,
+    pub(crate) addresses: u64,
     reported: Vec<(u64, Kind)>,
 }
 
@@ -76,24 +72,7 @@ impl Engine {
         std::mem::take(&mut self.report)
     }
 
-    /// Processes the instruction that is about to be executed.
-    pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23], masks: [u64; 8]) {
-        let values = Values { registers, thread_pointer: self.thread_pointer, masks };
-        let at = registers[libc::REG_RIP as usize] as u64;
-        let code = self.cache.at(at);
-        self.addresses = 0;
-        if code.rule == Rule::Nop {
-            self.obey(&code.instruction, &values);
-        } else {
-            self.check_addresses(code);
-            self.check_flow(code, &values);
-            self.check_time(code);
-            rules::apply(self, code, &values);
-        }
-        self.count(at);
-    }
-
-    fn count(&mut self, at: u64) {
+    pub(crate) fn count(&mut self, at: u64) {
         let step = mix(at ^ mix(self.addresses));
         self.report.steps += 1;
         self.report.digest = mix(self.report.digest ^ step);
@@ -137,98 +116,6 @@ impl Engine {
     /// Returns the taint of a register; a register that is not modelled is never tainted.
     pub(crate) fn register(&self, register: Register) -> Taint {
         self.registers.get(register).unwrap_or(0)
-    }
-
-    fn check_addresses(&mut self, code: &Code) {
-        let instruction = &code.instruction;
-        let mut tainted = false;
-        if code.accesses_memory {
-            for register in [instruction.memory_base(), instruction.memory_index()] {
-                tainted |= register != Register::None && self.register(register) != 0;
-            }
-            // The mask reveals which elements are accessed, just as an address does.
-            let mask = instruction.op_mask();
-            if mask != Register::None && self.register(mask) != 0 {
-                self.find(Kind::Mask, instruction);
-            }
-        }
-        if instruction.is_stack_instruction() {
-            tainted |= self.register(Register::RSP) != 0;
-        }
-        if tainted {
-            self.find(Kind::Address, instruction);
-        }
-    }
-
-    fn check_flow(&mut self, code: &Code, values: &Values<'_>) {
-        let instruction = &code.instruction;
-        let tainted = match code.flow {
-            FlowControl::ConditionalBranch => {
-                let flags = self.registers.flags & instruction.rflags_read() != 0;
-                // JRCXZ and LOOP read a register instead of flags, or in addition to them.
-                let counts =
-                    instruction.is_jcx_short() || instruction.is_loop() || instruction.is_loopcc();
-                flags || counts && self.register(Register::RCX) != 0
-            }
-            FlowControl::IndirectBranch | FlowControl::IndirectCall => {
-                if instruction.op0_kind() == OpKind::Register {
-                    self.register(instruction.op0_register()) != 0
-                } else {
-                    let address = self.address(code, values);
-                    self.memory.get(address, 8) != 0
-                }
-            }
-            FlowControl::Return => {
-                let top = values.get(Register::RSP).unwrap_or(0) as usize;
-                self.calls.pop();
-                self.memory.get(top, 8) != 0
-            }
-            _ => false,
-        };
-        if matches!(code.flow, FlowControl::Call | FlowControl::IndirectCall) {
-            self.calls.push(instruction.next_ip() as usize);
-        }
-        if tainted {
-            self.find(Kind::Branch, instruction);
-        }
-    }
-
-    fn check_time(&mut self, code: &Code) {
-        let instruction = &code.instruction;
-        let rep = instruction.has_rep_prefix() || instruction.has_repne_prefix();
-        if instruction.is_string_instruction() {
-            if rep && self.register(Register::RCX) != 0 {
-                self.find(Kind::Count, instruction);
-            }
-            if self.register(Register::RSI) | self.register(Register::RDI) != 0 {
-                self.find(Kind::Address, instruction);
-            }
-        }
-    }
-
-    /// Obeys a marker; does nothing for any other no-op.
-    fn obey(&mut self, instruction: &Instruction, values: &Values<'_>) {
-        if instruction.mnemonic() != Mnemonic::Nop || instruction.op0_kind() != OpKind::Memory {
-            return;
-        }
-        let (base, index) = (instruction.memory_base(), instruction.memory_index());
-        let range = || Some((values.get(base)? as usize, values.get(index)? as usize));
-        match instruction.memory_displacement64() as i32 {
-            marker::SECRET => {
-                if let Some((address, length)) = range() {
-                    self.memory.fill(address, length, true);
-                }
-            }
-            marker::PUBLIC => {
-                if let Some((address, length)) = range() {
-                    self.memory.fill(address, length, false);
-                }
-            }
-            marker::PUBLIC_VALUE => {
-                self.registers.set(base, 0, true);
-            }
-            _ => {}
-        }
     }
 }
 

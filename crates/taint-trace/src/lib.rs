@@ -14,16 +14,22 @@
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod allocator;
+mod arena;
+mod classification;
 mod code;
 mod engine;
 mod finding;
+mod instruction;
 pub mod marker;
 mod memory;
 mod registers;
+mod report;
+mod rule;
 mod rules;
 mod step;
 mod taint;
 
 pub use allocator::Allocator;
 pub use finding::{Finding, Kind};
-pub use step::{Place, Report, is_secret, public, secret, trace};
+pub use report::{Place, Report};
+pub use step::{is_secret, public, secret, trace};

@@ -5,33 +5,11 @@ use std::cell::UnsafeCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::allocator::{self, IN_HANDLER};
+use crate::arena::{self, IN_HANDLER};
 use crate::engine::Engine;
-use crate::finding::Finding;
 use crate::marker;
 use crate::registers::saved_masks;
-
-/// The result of a traced run.
-#[derive(Clone, Debug, Default)]
-pub struct Report {
-    /// The instructions that leak, each once.
-    pub findings: Vec<Finding>,
-    /// The number of executed instructions.
-    pub steps: usize,
-    /// A digest of all instructions and all addresses, in order.
-    pub digest: u64,
-    /// The first steps, individually.
-    pub trail: Vec<Place>,
-}
-
-/// One step of a trail.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The address of the instruction.
-    pub at: usize,
-    /// A digest of the addresses that it accesses.
-    pub accessed: u32,
-}
+use crate::report::Report;
 
 /// The engine of the only tracing thread.
 struct Global(UnsafeCell<Option<Engine>>);
@@ -116,7 +94,7 @@ static PREPARED: Once = Once::new();
 
 fn prepare() {
     PREPARED.call_once(|| {
-        allocator::reserve();
+        arena::reserve();
         IN_HANDLER.store(true, Ordering::Relaxed);
         // SAFETY: nothing else refers to the engine before this is done.
         unsafe { *ENGINE.0.get() = Some(Engine::new()) };

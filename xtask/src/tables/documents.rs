@@ -29,9 +29,13 @@ use std::fs;
 
 use serde_json::Value;
 
-use super::{HINT, scoreboard};
+use super::records::{number, proportion, ratio, record, rows, table};
+use super::scoreboard;
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, say};
+
+/// What to do about tables that differ.
+pub(super) const HINT: &str = "run `cargo xtask tables` to write the tables";
 
 const BEGIN: &str = "<!-- table: ";
 const MIDDLE: &str = "-->";
@@ -81,11 +85,6 @@ pub(super) fn draw_scoreboard(check: bool) -> Outcome {
 }
 
 const ADVICE: &str = "see xtask/src/tables/documents.rs for the format of descriptions";
-
-pub(super) fn record(path: &str) -> Result<Value, String> {
-    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
-    serde_json::from_str(&text).map_err(|error| format!("{path} is not a record: {error}"))
-}
 
 /// Returns the document with each table regenerated from its record.
 fn renewed(text: &str, record: &dyn Fn(&str) -> Result<Value, String>) -> Result<String, String> {
@@ -241,23 +240,6 @@ impl Part<'_> {
     }
 }
 
-pub(super) fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
-    report["tables"].as_array()?.iter().find(|table| table["title"] == title)
-}
-
-pub(super) fn rows(table: &Value) -> impl Iterator<Item = &Value> {
-    table["records"].as_array().into_iter().flatten()
-}
-
-pub(super) fn ratio(row: &Value) -> f64 {
-    number(row, "/ratio/median")
-}
-
-/// Returns NaN if there is no number; every cell then shows that.
-fn number(row: &Value, place: &str) -> f64 {
-    row.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN)
-}
-
 /// Returns the first two parts of a version: 3.0 of 3.0.19 27 Jan 2026.
 fn short_version(row: &Value) -> Option<String> {
     let version = row["implementation"]["version"].as_str()?;
@@ -281,16 +263,6 @@ fn milliseconds(nanoseconds: f64) -> String {
     let milliseconds = nanoseconds / 1e6;
     let decimals = if milliseconds < 9.995 { 2 } else { 0 };
     format!("{milliseconds:.decimals$}")
-}
-
-/// Formats a ratio with three significant digits, up to hundreds.
-pub(super) fn proportion(ratio: f64) -> String {
-    let decimals = match ratio {
-        r if r < 9.995 => 2,
-        r if r < 99.95 => 1,
-        _ => 0,
-    };
-    format!("{ratio:.decimals$}")
 }
 
 /// Formats a whole number with a comma between thousands.

@@ -6,7 +6,7 @@
 
 use num_bigint::BigUint;
 
-use super::{Form, Shape, Table, divide, hex, subtract};
+use super::multiples::{Form, Shape, Table, divide, hex, subtract};
 
 /// Windows of the scalars for signing: 51 of five bits cover the 253 bits of the group's order.
 const BASE: Shape = Shape { width: 5, spacing: 1, rows: 51 };

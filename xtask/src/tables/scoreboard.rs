@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::documents::{proportion, ratio, record, rows, table};
+use super::records::{proportion, ratio, record, rows, table};
 
 /// The picture.
 pub(super) const PATH: &str = "docs/scoreboard.svg";

@@ -2,7 +2,7 @@
 
 use num_bigint::BigUint;
 
-use super::{Form, Shape, Table, divide, hex, subtract};
+use super::multiples::{Form, Shape, Table, divide, hex, subtract};
 
 /// The width of the windows and their spacing, for one number and for eight.
 const CURVES: [Curve; 4] = [

@@ -2,14 +2,13 @@
 
 mod build;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
-use cycloid_lab::Failure;
 use cycloid_lab::compare::{self, Comparison};
 use cycloid_lab::record::Report;
 
+use crate::comparison::{SLOWER, percent, read};
 use cycloid_command::{Stop, output};
 
 #[derive(Debug, Args)]
@@ -60,14 +59,6 @@ pub(crate) struct Compare {
     how: build::How,
 }
 
-/// Parses a percentage, and returns it as a fraction.
-pub(crate) fn percent(text: &str) -> Result<f64, String> {
-    match text.trim_end_matches('%').trim().parse::<f64>() {
-        Ok(percent) if (0.0..1000.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("expected a percentage from 0 to 1000".into()),
-    }
-}
-
 pub(crate) fn run(arguments: &Compare) -> Result<(), Stop> {
     let Compare { old, new, threshold, .. } = arguments;
     let [old, new] = if arguments.build {
@@ -77,7 +68,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Stop> {
     };
     let comparison = compare::compare(&old, &new, *threshold).map_err(Stop::Failed)?;
     output::print(&shown(&comparison, arguments))?;
-    if comparison.is_slower() { Err(Stop::Exit(crate::SLOWER)) } else { Ok(()) }
+    if comparison.is_slower() { Err(Stop::Exit(SLOWER)) } else { Ok(()) }
 }
 
 fn shown(comparison: &Comparison, arguments: &Compare) -> String {
@@ -94,14 +85,4 @@ fn shown(comparison: &Comparison, arguments: &Compare) -> String {
 /// Reads the records in a comma-separated list of files.
 fn records(list: &str) -> Result<Vec<Report>, Stop> {
     list.split(',').map(|path| read(&PathBuf::from(path))).collect()
-}
-
-/// Reads the record in a file.
-pub(crate) fn read(path: &Path) -> Result<Report, Stop> {
-    let name = path.display();
-    let text = fs::read_to_string(path).map_err(|error| {
-        let hint = "name a record that `cycloid bench --save FILE` wrote";
-        Stop::Failed(Failure::new(format!("cannot read {name}: {error}"), hint))
-    })?;
-    Report::from_json(&text, &name.to_string()).map_err(Stop::Failed)
 }

@@ -8,9 +8,8 @@ use std::time::Instant;
 use super::application::{Application, Applications};
 use super::connection::Reply;
 use super::memory::Memory;
-use super::metrics::Metrics;
+use super::metrics::{Gauges, Metrics};
 use super::pin;
-use super::server::Task;
 use super::token::Token;
 use crate::attribute::cka;
 use crate::engine::Engine;
@@ -19,6 +18,9 @@ use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, VERSION};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
+
+/// Slow work, for the thread that does it.
+pub(super) type Task = Box<dyn FnOnce() + Send>;
 
 /// The state that answers requests.
 #[derive(Debug)]
@@ -185,7 +187,7 @@ impl Daemon {
             }
             Request::Lock {} => self.lock(application),
             Request::Audit { from, limit } => self.audit_entries(application, from, limit),
-            Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(self) }),
+            Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(&self.gauges()) }),
             Request::RotateMasterKey {} => self.rotate(application),
             Request::Find { template } => self.find(application, &template),
             Request::Attributes { object, numbers } => {
@@ -224,6 +226,15 @@ impl Daemon {
             | Request::Decrypt { .. }
             | Request::Derive { .. }
             | Request::Unwrap { .. } => Err(Code::FUNCTION_FAILED.into()),
+        }
+    }
+
+    /// Measures what the metrics show besides their counters.
+    fn gauges(&self) -> Gauges {
+        Gauges {
+            objects: self.token.count(),
+            memory: self.memory.clone(),
+            queue_depths: self.engine.depths(),
         }
     }
 

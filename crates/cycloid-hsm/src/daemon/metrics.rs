@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::handler::Daemon;
 use super::memory::Memory;
 use crate::engine::Kind;
 
@@ -23,6 +22,17 @@ pub struct Metrics {
     malformed: AtomicU64,
     failed_refreshes: AtomicU64,
     connections: AtomicUsize,
+}
+
+/// The state of the daemon at the moment of the question. The counters do not contain it.
+#[derive(Debug)]
+pub struct Gauges {
+    /// The number of stored objects.
+    pub objects: usize,
+    /// Whether the daemon's memory is locked.
+    pub memory: Memory,
+    /// The number of queued jobs of each kind.
+    pub queue_depths: Vec<(Kind, usize)>,
 }
 
 #[derive(Debug, Default)]
@@ -79,13 +89,13 @@ impl Metrics {
     }
 
     /// Returns all metrics as text.
-    pub fn text(&self, daemon: &Daemon) -> String {
+    pub fn text(&self, gauges: &Gauges) -> String {
         let mut text = String::new();
-        self.write(&mut text, daemon).expect("strings take everything");
+        self.write(&mut text, gauges).expect("strings take everything");
         text
     }
 
-    fn write(&self, text: &mut String, daemon: &Daemon) -> std::fmt::Result {
+    fn write(&self, text: &mut String, gauges: &Gauges) -> std::fmt::Result {
         let family = |text: &mut String, name: &str, kind: &str, help: &str| {
             write!(text, "# HELP cycloid_hsm_{name} {help}\n# TYPE cycloid_hsm_{name} {kind}\n")
         };
@@ -103,12 +113,12 @@ impl Metrics {
         family(text, "connections", "gauge", "Open connections.")?;
         writeln!(text, "cycloid_hsm_connections {}", self.connections.load(Ordering::Relaxed))?;
         family(text, "objects", "gauge", "Stored objects.")?;
-        writeln!(text, "cycloid_hsm_objects {}", daemon.token.count())?;
+        writeln!(text, "cycloid_hsm_objects {}", gauges.objects)?;
         family(text, "memory_locked", "gauge", "1 if all memory of the daemon is locked.")?;
-        let locked = u8::from(daemon.memory == Memory::Locked);
+        let locked = u8::from(gauges.memory == Memory::Locked);
         writeln!(text, "cycloid_hsm_memory_locked {locked}")?;
         family(text, "queue_depth", "gauge", "Queued jobs, by kind.")?;
-        for (kind, depth) in daemon.engine.depths() {
+        for (kind, depth) in &gauges.queue_depths {
             writeln!(text, "cycloid_hsm_queue_depth{{kind=\"{kind}\"}} {depth}")?;
         }
         family(text, "batches_total", "counter", "Batches, by kind and number of jobs.")?;

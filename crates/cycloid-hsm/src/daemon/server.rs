@@ -22,7 +22,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
-use super::handler::Daemon;
+use super::handler::{Daemon, Task};
 use super::memory::Memory;
 use super::token::Token;
 use super::wire::{Tls, Wire};
@@ -82,9 +82,6 @@ const MOST_UNAUTHENTICATED: usize = 64;
 
 /// The interval at which connections that stay unauthenticated for too long are closed.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
-
-/// A slow piece of work.
-pub(super) type Task = Box<dyn FnOnce() + Send>;
 
 /// The state that all threads share.
 struct Shared {

@@ -5,7 +5,10 @@ use std::path::Path;
 use cycloid_hsm::store::{BackupKey, BackupPrivateKey, Share};
 
 use crate::arguments::{Backup, BackupCommand, Hsm, Make, Restore, Split};
-use crate::{open, read_secret, refused, serve};
+use crate::keystore::open;
+use crate::refusal::refused;
+use crate::secrets::read_secret;
+use crate::serve;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(hsm: &Hsm, backup: &Backup) -> Result<(), Stop> {

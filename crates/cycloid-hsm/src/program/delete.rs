@@ -8,8 +8,8 @@ use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::rpc::{Client, Request};
 
 use crate::arguments::Delete;
-use crate::call;
-use crate::keys::{Object, find, identifier};
+use crate::client::call;
+use crate::objects::{Object, find, identifier};
 
 /// Fails early if confirmation is needed but no terminal is attached.
 pub(super) fn may_ask(delete: &Delete) -> Result<(), Stop> {

@@ -8,7 +8,8 @@ use cycloid_hsm::rpc::Secret;
 use cycloid_hsm::store::Store;
 
 use crate::arguments::{Hsm, Multiply};
-use crate::{open, refused};
+use crate::keystore::open;
+use crate::refusal::refused;
 
 /// The number of keys written in one transaction.
 const AT_ONCE: usize = 1000;

@@ -15,7 +15,9 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::arguments::{Hsm, Serve};
-use crate::{key_file, read_key_file, refused};
+use crate::keystore::{database, key_file};
+use crate::refusal::refused;
+use crate::secrets::read_key_file;
 
 /// The title of the daemon's profiles.
 const TITLE: &str = "cycloid-hsm serve";
@@ -70,7 +72,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         eprintln!("warning: memory is {memory}\nhint: {UNLIMITED}");
     }
     let tls = tls(arguments)?;
-    let store = Store::open(&crate::database(hsm)?).map_err(|error| refused(&error))?;
+    let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
     let key_path = key_file(hsm)?;
     if !arguments.locked && key_path.exists() {
         let key = read_key_file(&key_path)?;

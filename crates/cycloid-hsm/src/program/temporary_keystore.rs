@@ -12,7 +12,9 @@ use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret
 use cycloid_hsm::store::{Store, Unlocking};
 
 use crate::arguments::Generate;
-use crate::{call, keys, refused, unexpected};
+use crate::client::{call, unexpected};
+use crate::keys;
+use crate::refusal::refused;
 use cycloid_command::Stop;
 
 const PIN: &[u8] = b"user-of-a-profile";

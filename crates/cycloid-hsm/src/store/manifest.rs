@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use zeroize::Zeroizing;
 
-use super::audit::AuditHead;
+use super::audit_head::AuditHead;
 use super::keyring::Keyring;
 use super::seal::{Part, associated, open, seal};
 use super::violation::{Name, Violation};

@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use super::Store;
 use super::database::{Access, Database, Transaction, Value};
 use super::keyring::Keyring;
+use super::keystore::Store;
 use super::manifest::{Generation, Manifest, View};
 use super::seal::{FORMAT, Identity, random};
 use super::slot::{Cost, Slot, Unlocking};

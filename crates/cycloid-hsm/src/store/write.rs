@@ -1,13 +1,14 @@
-//! Transactions on the keystore. Each reads the single row of `keystore` and, if it writes,
-//! replaces that row: rows and manifest change together or not at all.
+//! Write transactions. Each replaces the single row of `keystore`: rows and manifest change together
+//! or not at all.
 
 use std::sync::Arc;
 
-use super::Store;
-use super::database::{Access, Transaction, Value};
+use super::database::{Access, Value};
 use super::keyring::Keyring;
-use super::manifest::{Generation, Manifest, Term};
+use super::keystore::Store;
+use super::manifest::{Generation, Term};
 use super::record::{Place, Record, SealedRecord, SealedSetting};
+use super::session::Session;
 use super::slot::Slot;
 use super::violation::{Name, Violation};
 use crate::attribute::Template;
@@ -16,73 +17,19 @@ use crate::{Code, Result};
 /// An object to be inserted: its attributes, and its secret if it has one.
 pub type New<'a> = (&'a Template, Option<&'a [u8]>);
 
-/// A transaction with the keyring and the manifest from the keystore's row.
-pub(super) struct Session<'a> {
-    pub(super) transaction: Transaction<'a>,
-    pub(super) keys: Arc<Keyring>,
-    pub(super) manifest: Manifest,
-}
-
-impl<'a> Session<'a> {
-    const SELECT: &'static str = "SELECT keyring, manifest FROM keystore WHERE one = 1";
-
+impl Store {
+    /// Runs `act` in one transaction, while nobody else writes. Everything that `act` writes is
+    /// committed together with its lines of the audit log; if `act` fails, nothing is.
+    ///
     /// # Errors
-    /// [`Violation::Manifest`], [`Violation::Keyring`], [`Violation::Rollback`];
-    /// [`Code::DEVICE_ERROR`] if the keystore is locked.
-    pub(super) fn begin(store: &'a Store, access: Access) -> Result<Self> {
-        // Read before the transaction begins, because others may write meanwhile.
-        let seen = store.view().as_ref().map(|view| view.generation);
-        let keys = store.keyring()?;
-        let mut transaction = store.database.begin(access)?;
-        if access == Access::Write {
-            transaction.lock()?;
-        }
-        let row = transaction
-            .one(Self::SELECT, &[], |mut row| Ok((row.bytes()?, row.bytes()?)))?
-            .ok_or(Violation::Manifest)?;
-        let manifest = Manifest::open(&row.1, &keys)?;
-        if Some(manifest.generation) < seen {
-            return Err(Violation::Rollback.into());
-        }
-        let keys =
-            if keys.version() == manifest.keyring { keys } else { store.renew(&keys, &row.0)? };
-        if keys.version() != manifest.keyring {
-            return Err(Violation::Keyring.into());
-        }
-        Ok(Self { transaction, keys, manifest })
-    }
-
-    /// Verifies the stored keyring, which otherwise only unlocking and rotation read.
-    pub(super) fn verify_keyring(&mut self) -> Result<()> {
-        let sealed = self.transaction.one(Self::SELECT, &[], |mut row| row.bytes())?;
-        let sealed = sealed.ok_or(Violation::Keyring)?;
-        let stored = Keyring::open(self.keys.identity, self.keys.root(), &sealed)?;
-        if stored.version() == self.keys.version() {
-            Ok(())
-        } else {
-            Err(Violation::Keyring.into())
-        }
-    }
-
-    /// Returns the row of a record, authenticated, but possibly reverted.
-    pub(super) fn record(&mut self, id: u64) -> Result<Option<SealedRecord>> {
-        let values = [Value::number(id)];
-        self.transaction.one(SealedRecord::SELECT_ONE, &values, SealedRecord::from_row)
-    }
-
-    /// Returns the rows of all records, unverified.
-    pub(super) fn records(&mut self) -> Result<Vec<SealedRecord>> {
-        self.transaction.all(SealedRecord::SELECT, &[], SealedRecord::from_row)
-    }
-
-    pub(super) fn setting(&mut self, name: &str) -> Result<Option<SealedSetting>> {
-        let values = [Value::Text(name)];
-        self.transaction.one(SealedSetting::SELECT_ONE, &values, SealedSetting::from_row)
-    }
-
-    pub(super) fn slots(&mut self) -> Result<Vec<Slot>> {
-        let slots = self.transaction.all(Slot::SELECT, &[], Slot::from_row)?;
-        if slots.len() > Slot::MOST { Err(Violation::Surplus("slots").into()) } else { Ok(slots) }
+    /// Those of `act`; [`Code::DEVICE_ERROR`]. If the commit itself fails, the changes may or may
+    /// not be stored.
+    pub fn write<T>(&self, act: impl FnOnce(&mut Write<'_>) -> Result<T>) -> Result<T> {
+        let _one = self.writer();
+        let mut write = Write::begin(self)?;
+        let value = act(&mut write)?;
+        write.commit()?;
+        Ok(value)
     }
 }
 

@@ -1,13 +1,8 @@
 //! Compares instruction counts of old and new runs. Counts are exact, so any difference is real.
 
-use std::fmt::Write;
-
 use serde::Serialize;
 
-use super::text::cut;
-use super::{Comparison, SIDES};
 use crate::record::{Count, Instructions, Record};
-use crate::tables::number::whole;
 
 /// Selects one kind of count from a record.
 type Part = fn(&Instructions) -> Option<Count>;
@@ -99,49 +94,6 @@ pub(super) fn of(row: &[Vec<&Record>; 2]) -> Vec<Counted> {
         })
     };
     KINDS.iter().filter_map(of_code).collect()
-}
-
-/// Formats the counts that changed, or all counts, table by table in lines of at most 80
-/// characters. Empty if no row was counted on both sides.
-pub(super) fn text(comparison: &Comparison, all: bool) -> String {
-    let mut text = String::new();
-    let [old, new] = SIDES;
-    for table in &comparison.tables {
-        let mut is_titled = false;
-        for (row, counted) in
-            table.rows.iter().flat_map(|row| row.counted.iter().map(move |c| (row, c)))
-        {
-            if !all && !counted.verdict.is_change() {
-                continue;
-            }
-            if text.is_empty() {
-                let _ = writeln!(text, "\n{:31}{old:>15}{new:>15}{:>9}", "instructions", "change");
-            }
-            if !is_titled {
-                let _ = writeln!(text, "{}", cut(&format!("{}: {}", table.suite, table.title), 80));
-                is_titled = true;
-            }
-            let name = format!("{}, {}", counted.code, row.name());
-            let [old, new] = counted.count.map(|count| whole(count.round() as u64));
-            let change = change(counted);
-            let verdict = counted.verdict.name();
-            let _ =
-                writeln!(text, "  {:29}{old:>15}{new:>15}{change:>9}  {verdict}", cut(&name, 29));
-        }
-    }
-    text
-}
-
-/// Formats how many counts have each verdict, or returns `None` if no row was counted on both
-/// sides.
-pub(super) fn summary(comparison: &Comparison) -> Option<String> {
-    let counted = || comparison.rows().flat_map(|row| &row.counted);
-    counted().next()?;
-    let numbers = CountVerdict::ALL.map(|verdict| {
-        let number = counted().filter(|counted| counted.verdict == verdict).count();
-        format!("{number} {}", verdict.name())
-    });
-    Some(format!("instructions: {}", numbers.join(", ")))
 }
 
 /// Formats the change in per cent, with enough digits to show it.

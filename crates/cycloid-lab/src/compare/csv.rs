@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
+use super::comparison::{Comparison, Verdict};
 use super::counts::KINDS;
-use super::{Comparison, Verdict};
 
 /// Formats a header and one line per row. Changes are fractions, not per cent.
 pub fn csv(comparison: &Comparison) -> String {

@@ -3,8 +3,9 @@
 
 use std::fmt::Write;
 
-use super::text::{percent, time};
-use super::{Comparison, SIDES, Verdict, counts};
+use super::comparison::{Comparison, SIDES, Verdict};
+use super::counts;
+use super::text::{percent, summary, time};
 use crate::tables::number::whole;
 
 /// Formats the rows that are not the same (all rows with `all`) and the number of rows per verdict.
@@ -55,7 +56,7 @@ pub fn markdown(comparison: &Comparison, all: bool) -> String {
         let verdict = counted.verdict.name();
         let _ = writeln!(text, "| {name} | {old} | {new} | {change} | {verdict} |");
     }
-    if let Some(line) = counts::summary(comparison) {
+    if let Some(line) = summary(comparison) {
         let _ = write!(text, "\n{line}\n");
     }
     for mean in &comparison.means {

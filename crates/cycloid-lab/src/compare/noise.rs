@@ -5,8 +5,9 @@
 
 use std::f64::consts::FRAC_PI_2;
 
+use super::comparison::{Row, Table, Verdict};
+use super::counts;
 use super::rows::{self, Pair};
-use super::{Row, Table, Verdict, counts};
 use crate::measure::statistics;
 use crate::record::{Ratio, Record, Table as Recorded};
 

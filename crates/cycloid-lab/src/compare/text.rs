@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{Comparison, Row, SIDES, Table, Verdict, counts};
+use super::comparison::{Comparison, Row, SIDES, Table, Verdict};
+use super::counts::{self, CountVerdict};
 use crate::measure::statistics;
 use crate::tables::{self, number};
 
@@ -21,7 +22,7 @@ pub fn text(comparison: &Comparison, all: bool) -> String {
             let _ = writeln!(text, "\n{}", grid(table, &shown));
         }
     }
-    text.push_str(&counts::text(comparison, all));
+    text.push_str(&counts(comparison, all));
     text.push('\n');
     text.push_str(&foot(comparison, all));
     text
@@ -83,7 +84,7 @@ fn foot(comparison: &Comparison, all: bool) -> String {
         Verdict::ALL.map(|verdict| format!("{} {}", comparison.count(verdict), verdict.name()));
     let hint = if all { "" } else { " (--all shows every row)" };
     let mut text = format!("{}{hint}\n", counts.join(", "));
-    if let Some(line) = counts::summary(comparison) {
+    if let Some(line) = summary(comparison) {
         let _ = writeln!(text, "{line}");
     }
     if comparison.count(Verdict::NotEnoughData) > 0 {
@@ -136,4 +137,47 @@ pub(super) fn cut(text: &str, most: usize) -> String {
         return text.into();
     }
     text.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// Formats the counts that changed, or all counts, table by table in lines of at most 80
+/// characters. Empty if no row was counted on both sides.
+fn counts(comparison: &Comparison, all: bool) -> String {
+    let mut text = String::new();
+    let [old, new] = SIDES;
+    for table in &comparison.tables {
+        let mut is_titled = false;
+        for (row, counted) in
+            table.rows.iter().flat_map(|row| row.counted.iter().map(move |c| (row, c)))
+        {
+            if !all && !counted.verdict.is_change() {
+                continue;
+            }
+            if text.is_empty() {
+                let _ = writeln!(text, "\n{:31}{old:>15}{new:>15}{:>9}", "instructions", "change");
+            }
+            if !is_titled {
+                let _ = writeln!(text, "{}", cut(&format!("{}: {}", table.suite, table.title), 80));
+                is_titled = true;
+            }
+            let name = format!("{}, {}", counted.code, row.name());
+            let [old, new] = counted.count.map(|count| number::whole(count.round() as u64));
+            let change = counts::change(counted);
+            let verdict = counted.verdict.name();
+            let _ =
+                writeln!(text, "  {:29}{old:>15}{new:>15}{change:>9}  {verdict}", cut(&name, 29));
+        }
+    }
+    text
+}
+
+/// Formats how many counts have each verdict, or returns `None` if no row was counted on both
+/// sides.
+pub(super) fn summary(comparison: &Comparison) -> Option<String> {
+    let counted = || comparison.rows().flat_map(|row| &row.counted);
+    counted().next()?;
+    let numbers = CountVerdict::ALL.map(|verdict| {
+        let number = counted().filter(|counted| counted.verdict == verdict).count();
+        format!("{number} {}", verdict.name())
+    });
+    Some(format!("instructions: {}", numbers.join(", ")))
 }

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::LINE_BYTES;
+/// Bytes of a line of the instruction cache.
+pub(super) const LINE_BYTES: u64 = 64;
 
 /// The counts since the previous dump.
 #[derive(Debug, PartialEq, Eq)]

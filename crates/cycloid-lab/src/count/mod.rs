@@ -19,7 +19,7 @@ use std::process::{Command, Stdio};
 use cycloid::cpu::Level;
 use serde::{Deserialize, Serialize};
 
-use self::callgrind::Dump;
+use self::callgrind::{Dump, LINE_BYTES};
 use crate::Failure;
 use crate::compare::is_ours;
 use crate::record::{Count, Instructions, Record, Report};
@@ -28,9 +28,6 @@ pub use under_valgrind::count_tables;
 
 /// The levels that valgrind can execute.
 pub const LEVELS: [Level; 2] = [Level::Portable, Level::Adx];
-
-/// Bytes of a line of the instruction cache.
-const LINE_BYTES: u64 = 64;
 
 /// The name of callgrind's output files, without the appended number.
 const FILE: &str = "callgrind";

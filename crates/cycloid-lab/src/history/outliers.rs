@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Entry, Point};
+use super::entry::{Entry, Point};
 use crate::compare::Verdict;
 
 /// The least number of runs that define normal variation.

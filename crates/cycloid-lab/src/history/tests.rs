@@ -1,6 +1,9 @@
+use std::collections::BTreeMap;
+
 use super::*;
 use crate::compare::THRESHOLD;
 use crate::measure::random::Random;
+use crate::record::Report;
 
 const ROW: &str = "ec: P-256: sign, Cycloid, default";
 

@@ -55,7 +55,7 @@ impl Library for AwsLc {
         match curve {
             ec::Curve::Ed25519 => curve25519::ed25519(task),
             ec::Curve::X25519 => curve25519::x25519(task),
-            _ => curves::candidates(task, curve),
+            _ => curves::candidates(NUMBERS, task, curve),
         }
     }
 

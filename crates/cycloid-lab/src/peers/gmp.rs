@@ -4,8 +4,9 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem::MaybeUninit;
 use std::ptr;
 
+use super::Library;
 use super::modexp::{Candidate, Input, Prepare};
-use super::{Library, lacks, load_system_library};
+use super::system_library::{lacks, load_system_library};
 use crate::measure::{Operation, heap};
 use crate::record::Missing;
 

@@ -10,6 +10,7 @@ mod arkworks;
 mod aws_lc;
 mod bn;
 pub(crate) mod bytes;
+mod call;
 mod crypto_bigint;
 #[cfg(feature = "dalek")]
 mod dalek;
@@ -23,6 +24,7 @@ mod ffdh;
 mod gmp;
 #[cfg(feature = "graviola")]
 mod graviola;
+mod library;
 pub mod modexp;
 mod open_vpn;
 mod openssl;
@@ -32,12 +34,17 @@ pub mod rsa;
 #[cfg(feature = "rust-crypto")]
 mod rust_crypto;
 mod soft_hsm;
+mod system_library;
 pub(crate) mod wire_guard;
 #[cfg(feature = "zkcrypto")]
 mod zkcrypto;
 
 use crate::Failure;
 use crate::record::{self, Missing};
+
+pub use call::Call;
+pub(crate) use call::ResultCheck;
+pub use library::Library;
 
 /// A peer, available or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -92,57 +99,6 @@ pub enum Family {
     /// Packets of a VPN, and whole tunnels.
     Vpn,
 }
-
-/// An available peer.
-pub trait Library {
-    /// Returns its version, as the library reports it.
-    fn version(&self) -> String;
-
-    /// Returns its implementations of base^exponent mod modulus, for an odd modulus of that many
-    /// bits.
-    fn modexp(&self, _modulus_bits: usize) -> Vec<modexp::Candidate> {
-        Vec::new()
-    }
-
-    /// Returns its implementations of a task with RSA keys of that many bits.
-    fn rsa(&self, _task: rsa::Task, _bits: usize) -> Vec<rsa::Candidate> {
-        Vec::new()
-    }
-
-    /// Returns its implementations of a task in the group of RFC 7919 of that many bits.
-    fn dh(&self, _task: dh::Task, _bits: usize) -> Vec<dh::Candidate> {
-        Vec::new()
-    }
-
-    /// Returns its rustls provider, and the name of the function that creates it.
-    #[cfg(feature = "tls")]
-    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
-        None
-    }
-
-    /// Returns the path of its PKCS #11 module.
-    fn pkcs11(&self) -> Option<&std::path::Path> {
-        None
-    }
-
-    /// Returns the runner program of a library that this process cannot call.
-    fn runner(&self) -> Option<&external::Runner> {
-        None
-    }
-
-    /// Returns its implementations of a task on the curve.
-    fn ec(&self, _task: ec::Task, _curve: ec::Curve) -> Vec<ec::Candidate> {
-        Vec::new()
-    }
-}
-
-/// A prepared operation: reads the first slice, writes the result into the second, and returns the
-/// result's length.
-pub type Call = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, &'static str>>;
-
-/// Maps a result to a value that must be equal for all subjects of a table: the result itself if
-/// only one is correct, otherwise whether the result is valid. It may call the operation once more.
-pub(crate) type ResultCheck = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
 
 /// The outcome of the search for a peer.
 pub struct Found {
@@ -309,33 +265,6 @@ impl Found {
     }
 }
 
-/// Loads the first available library of `files`, for the life of the process.
-fn load_system_library(
-    files: &[&str],
-    package: &str,
-) -> Result<&'static libloading::Library, Missing> {
-    let load = |file: &&str| {
-        // SAFETY: the initialisers of these libraries do nothing that is unsound in Rust.
-        unsafe { libloading::Library::new(*file) }.ok()
-    };
-    match files.iter().find_map(load) {
-        // Never unloaded, so that pointers to its functions stay valid.
-        Some(library) => Ok(Box::leak(Box::new(library))),
-        None => Err(Missing {
-            reason: format!("no usable {}", files.join(" or ")),
-            remedy: format!("apt install {package}"),
-        }),
-    }
-}
-
-/// Returns the error for a library that lacks a function.
-fn lacks(symbol: &str, package: &str) -> Missing {
-    Missing {
-        reason: format!("the installed library lacks {symbol}"),
-        remedy: format!("apt install --reinstall {package}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -346,13 +275,5 @@ mod tests {
         assert_eq!(Peer::from_list("none").unwrap(), []);
         assert_eq!(Peer::from_list("gmp, OpenSSL,GMP").unwrap(), [Peer::OpenSsl, Peer::Gmp]);
         assert_eq!(Peer::from_list("gmp,nss").unwrap_err().message, "no peer is called 'nss'");
-    }
-
-    #[test]
-    fn a_missing_library_is_reported_with_its_package() {
-        let missing = load_system_library(&["libnone.so.1", "libnone.so.2"], "libnone1")
-            .expect_err("no such library");
-        assert_eq!(missing.reason, "no usable libnone.so.1 or libnone.so.2");
-        assert_eq!(missing.remedy, "apt install libnone1");
     }
 }

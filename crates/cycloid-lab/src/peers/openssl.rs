@@ -2,9 +2,8 @@
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::{
-    Library, bn, dh, ec, ec_key, evp, evp_raw, ffdh, lacks, load_system_library, modexp, rsa,
-};
+use super::system_library::{lacks, load_system_library};
+use super::{Library, bn, dh, ec, ec_key, evp, evp_raw, ffdh, modexp, rsa};
 use crate::record::Missing;
 
 const FILES: [&str; 1] = ["libcrypto.so.3"];

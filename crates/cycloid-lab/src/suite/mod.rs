@@ -6,6 +6,7 @@ pub mod dh;
 pub mod ec;
 pub mod hsm;
 pub mod modexp;
+mod plan;
 mod prepared;
 pub mod rsa;
 pub(crate) mod subjects;
@@ -20,74 +21,12 @@ use crate::Failure;
 use crate::environment;
 use crate::interrupt;
 use crate::measure::stack;
-use crate::peers::{Family, Found, Peer};
+use crate::peers::{Found, Peer};
 use crate::record::{self, Environment, FORMAT, Report, Table};
 
-use subjects::{Setting, Subject};
-
-/// The library's name, and the group of its rows that are not strategies.
-pub(crate) const LIBRARY: &str = "Cycloid";
-
-/// The time budget, which determines the precision.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effort {
-    /// Well under a minute for all suites.
-    Quick,
-    /// Under four minutes.
-    Plain,
-    /// Long enough to resolve a tenth of a per cent.
-    Full,
-}
-
-impl Effort {
-    /// Returns its name in records.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Plain => "plain",
-            Self::Full => "full",
-        }
-    }
-}
-
-/// A family of tables.
-pub trait Suite: Sync {
-    /// Returns its name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// Returns a one-line description.
-    fn about(&self) -> &'static str;
-
-    /// Returns the operations that its peers must support.
-    fn family(&self) -> Family;
-
-    /// Plans its tables.
-    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
-}
-
-/// A planned table.
-pub struct Plan<'a> {
-    /// A short description.
-    pub title: String,
-    /// The estimated time of the measurement.
-    pub time: Duration,
-    /// The measurement.
-    pub(crate) work: Work<'a>,
-}
-
-/// The measurement of a table.
-pub(crate) enum Work<'a> {
-    /// Operations measured side by side, which can also be run individually.
-    Subjects(Prepare<'a>),
-    /// A measurement with its own procedure.
-    Itself(Measure<'a>),
-}
-
-/// Prepares the subjects of a table.
-pub(crate) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
-
-/// Measures a table, and reports the completed share, 0 to 1.
-pub(crate) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;
+pub(crate) use plan::Work;
+pub use plan::{Effort, Plan, Suite};
+pub(crate) use subjects::LIBRARY;
 
 /// Receives the progress of a run.
 pub trait Progress {

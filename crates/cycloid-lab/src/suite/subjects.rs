@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::LIBRARY;
 use crate::measure::rounds::{self, Samples};
 use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
@@ -12,6 +11,9 @@ use crate::record::{
     self, Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
 };
 use crate::{Failure, interrupt};
+
+/// The library's name, and the group of its rows that are not strategies.
+pub(crate) const LIBRARY: &str = "Cycloid";
 
 /// The share of a table's progress at the start of the rounds.
 const PREPARATION: f64 = 0.15;

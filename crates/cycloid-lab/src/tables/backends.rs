@@ -3,8 +3,9 @@
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::lines::names;
+use super::layout::{align, ruled};
 use super::number::{NONE, Unit, proportion, whole_or_none};
+use super::titles::names;
 use crate::record::{Record, Statistic, Table};
 
 /// The number of peers per grid.
@@ -48,7 +49,7 @@ fn labels<'a>(tables: &[&'a Table], which: fn(&Record) -> bool) -> Vec<&'a str> 
 fn of_backends(tables: &[&Table]) -> Grid {
     let backends = labels(tables, |record| !is_peer(record));
     let longest: Vec<f64> = backends.iter().map(|backend| longest(tables, backend)).collect();
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let mut head = vec![String::new()];
     for (i, backend) in backends.iter().enumerate() {
         head.extend([(*backend).into(), "bytes".into(), "%".into()]);
@@ -68,14 +69,14 @@ fn of_backends(tables: &[&Table]) -> Grid {
         }
         grid.add_row(cells);
     }
-    super::align(&mut grid, 2);
+    align(&mut grid, 2);
     grid
 }
 
 /// Returns the grid of some peers with their operations: time, allocated bytes, and the ratio to
 /// the first backend.
 fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let mut head = vec![String::new()];
     for peer in peers {
         head.extend([(*peer).into(), "bytes".into(), "×".into()]);
@@ -96,7 +97,7 @@ fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
         }
         grid.add_row(cells);
     }
-    super::align(&mut grid, 1);
+    align(&mut grid, 1);
     grid
 }
 

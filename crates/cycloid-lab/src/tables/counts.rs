@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, CellAlignment, Table as Grid};
 
+use super::layout::{cut, ruled, wrapped};
 use super::number::{NONE, whole, whole_or_none};
 use crate::compare::{is_ours, row_name};
 use crate::record::{Count, Record, Table};
@@ -47,12 +48,12 @@ pub(super) fn text(tables: &[Table]) -> String {
 }
 
 fn grid(tables: &[&Table]) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let head = ["", "portable", "code", "ADX", "code"];
     let last = head.len() - 1;
     grid.set_header(head.map(Cell::new));
     for table in tables {
-        grid.add_row([super::wrapped(&table.title, NAME).join("\n")]);
+        grid.add_row([wrapped(&table.title, NAME).join("\n")]);
         for record in table.records.iter().filter(|record| record.instructions.is_some()) {
             grid.add_row(row(record));
         }
@@ -75,7 +76,7 @@ fn row(record: &Record) -> [String; 5] {
     };
     let [portable, code] = cells(first);
     let [adx, adx_code] = cells(instructions.adx);
-    [format!("  {}", super::cut(&name, NAME - 2)), portable, code, adx, adx_code]
+    [format!("  {}", cut(&name, NAME - 2)), portable, code, adx, adx_code]
 }
 
 fn cells(count: Option<Count>) -> [String; 2] {

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use comfy_table::Table as Grid;
 
+use super::titles::{names, noise};
 use super::{backends, packets, service};
 use crate::record::{Summary, Table};
 
@@ -47,16 +48,11 @@ impl Form {
             for grid in (self.grids)(tables) {
                 let _ = writeln!(text, "{grid}");
             }
-            let _ = writeln!(text, "{}", super::noise(tables));
+            let _ = writeln!(text, "{}", noise(tables));
             for name in &tables[0].missing {
                 let _ = writeln!(text, "missing: {name}");
             }
         }
         text
     }
-}
-
-/// Returns the group and the name of the line.
-pub(super) fn names(table: &Table) -> (&str, &str) {
-    table.title.split_once(": ").unwrap_or(("", &table.title))
 }

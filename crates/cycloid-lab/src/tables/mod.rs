@@ -3,6 +3,7 @@
 mod backends;
 mod counts;
 mod csv;
+mod layout;
 mod lines;
 mod markdown;
 pub(crate) mod number;
@@ -12,16 +13,17 @@ mod rows;
 mod service;
 mod summary;
 mod table;
+mod titles;
 mod tunnels;
 
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table as Grid, TableStyle};
 use lines::FORMS;
 
 use crate::record::{Environment, Implementation, Peer, Report, Table};
 
 pub use csv::csv;
+pub(crate) use layout::{cut, wrapped};
 pub use markdown::markdown;
 
 /// The maximum width of tables.
@@ -97,34 +99,6 @@ pub fn head(environment: &Environment, effort: &str, peers: &[Peer], width: usiz
         lines.push((name, version));
     }
     trimmed(&definitions(&lines, width))
-}
-
-/// Formats how much the reference differs from itself.
-fn noise(tables: &[&Table]) -> String {
-    let noise = tables.iter().map(|table| (table.control.median - 1.0).abs());
-    let noise = noise.fold(0.0, f64::max) * 100.0;
-    let Table { reference, rounds, .. } = tables[0];
-    format!("noise: {reference} against itself differs by {noise:.1}% at most, {rounds} rounds")
-}
-
-/// Creates a grid with a rule only under its header.
-fn ruled() -> Grid {
-    let mut grid = Grid::new();
-    grid.load_style(TableStyle::new().header_separator(LineStyle::none().fill('─')))
-        .set_content_arrangement(ContentArrangement::Disabled);
-    grid
-}
-
-/// Aligns columns of numbers to the right, with `gap` spaces between them; the first column has
-/// words.
-fn align(grid: &mut Grid, gap: u16) {
-    let last = grid.column_count().saturating_sub(1);
-    for (i, column) in grid.column_iter_mut().enumerate() {
-        column.set_padding((0, if i == last { 0 } else { gap }));
-        if i > 0 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
 }
 
 /// Formats the meanings of the columns, and the notes.
@@ -218,31 +192,6 @@ fn definitions(lines: &[(String, String)], width: usize) -> String {
         }
     }
     text
-}
-
-/// Shortens `line` to at most `width` characters; three dots mark the omission.
-pub(crate) fn cut(line: &str, width: usize) -> String {
-    match line.char_indices().nth(width) {
-        None => line.into(),
-        Some(_) => line.chars().take(width.saturating_sub(3)).chain("...".chars()).collect(),
-    }
-}
-
-/// Breaks `text` at spaces into lines of at most `width` characters.
-pub(crate) fn wrapped(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let line = lines.last_mut().expect("there is at least one line");
-        if line.is_empty() {
-            line.push_str(word);
-        } else if line.chars().count() + 1 + word.chars().count() <= width {
-            line.push(' ');
-            line.push_str(word);
-        } else {
-            lines.push(word.into());
-        }
-    }
-    lines
 }
 
 #[cfg(test)]

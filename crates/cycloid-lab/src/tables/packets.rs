@@ -2,8 +2,9 @@
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::lines::names;
+use super::layout::{align, ruled};
 use super::number::{NONE, proportion, whole};
+use super::titles::names;
 use crate::record::{Record, Table};
 
 /// The meanings of the columns that only this form has.
@@ -15,7 +16,7 @@ pub(super) const MEANINGS: [(&str, &str); 3] = [
 
 /// Returns the grid of a group.
 pub(super) fn grid(tables: &[&Table]) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let mut head: Vec<String> = ["", "ns", "±", "Mb/s", "allocs"].map(Into::into).into();
     let peer = tables.iter().find_map(|table| table.records.get(1));
     if let Some(peer) = peer {
@@ -46,7 +47,7 @@ pub(super) fn grid(tables: &[&Table]) -> Grid {
         }
         grid.add_row(cells);
     }
-    super::align(&mut grid, 1);
+    align(&mut grid, 1);
     grid
 }
 

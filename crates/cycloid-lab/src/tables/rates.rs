@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::lines::names;
+use super::layout::{align, ruled};
 use super::number::{NONE, proportion};
+use super::titles::names;
 use crate::record::{Record, Summary, Table};
 
 /// The number of peers per grid; more peers, or others, get another grid.
@@ -91,7 +92,7 @@ fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
     ours.retain(|label| *label == reference || label.starts_with('×'));
     let product = &*tables[0].records[0].implementation.product;
 
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let mut head = vec![String::new()];
     head.extend(ours.iter().map(|label| if *label == reference { product } else { *label }.into()));
     head.extend(peers.iter().map(|name| (*name).to_owned()));
@@ -111,7 +112,7 @@ fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
         }
         grid.add_row(row(table, name, &ours, peers, with_ratio));
     }
-    super::align(&mut grid, 1);
+    align(&mut grid, 1);
     grid
 }
 

@@ -3,8 +3,9 @@
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::lines::names;
+use super::layout::{align, ruled};
 use super::number::{NONE, percent, proportion, whole};
+use super::titles::names;
 use crate::record::{Record, Service, Table};
 
 /// The meanings of the columns that only this form has.
@@ -17,7 +18,7 @@ pub(super) const MEANINGS: [(&str, &str); 4] = [
 
 /// Returns the grid of a group.
 pub(super) fn grid(tables: &[&Table]) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let peers: Vec<&str> = tables[0].records[1..].iter().map(|peer| &*peer.group).collect();
     let mut head = vec![String::new()];
     for column in ["per s", "p50 ms", "p99 ms", "cpu µs"] {
@@ -31,7 +32,7 @@ pub(super) fn grid(tables: &[&Table]) -> Grid {
     for table in tables {
         grid.add_row(row(table));
     }
-    super::align(&mut grid, 1);
+    align(&mut grid, 1);
     grid
 }
 

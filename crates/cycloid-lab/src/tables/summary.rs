@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, Table as Grid};
 
+use super::layout::{align, ruled};
 use super::number::{NONE, Unit, proportion};
 use crate::record::{Record, Summary, Table};
 
@@ -37,7 +38,7 @@ fn operation(table: &Table) -> &str {
 }
 
 fn grid(tables: &[Table]) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let sizes = tables.iter().map(|table| {
         let size = table.parameters.get("key_bits").or(table.parameters.get("modulus_bits"));
         size.map_or_else(|| table.title.clone(), |bits| format!("{bits} bits"))
@@ -49,7 +50,7 @@ fn grid(tables: &[Table]) -> Grid {
         let cells = tables.iter().map(|table| cell(table, record));
         grid.add_row(std::iter::once(name(record, alone)).chain(cells));
     }
-    super::align(&mut grid, 2);
+    align(&mut grid, 2);
     grid
 }
 

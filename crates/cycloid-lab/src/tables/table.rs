@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, CellAlignment, ColumnConstraint, Table as Grid, Width};
 
+use super::layout::{ruled, wrapped};
 use super::number::{NONE, Unit, proportion, whole, whole_or_none};
 use crate::record::{Memory, Peer, Record, Statistic, Table};
 
@@ -24,7 +25,7 @@ pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
         table.rounds,
         table.seconds
     );
-    for line in super::wrapped(&format!("backend: {}", backends(table)), width) {
+    for line in wrapped(&format!("backend: {}", backends(table)), width) {
         let _ = writeln!(text, "{line}");
     }
     for name in &table.missing {
@@ -64,7 +65,7 @@ fn grid(table: &Table, wide: bool) -> Grid {
     let unit = Unit::of(reference.map_or(0.0, |record| record.time.nanoseconds(table.statistic)));
     let reference_scratch = reference.and_then(|record| record.memory.scratch);
 
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let time = format!("{} {}", table.statistic.name(), unit.sign);
     let minimum = format!("min {}", unit.sign);
     let mut names = vec!["", "ct"];

@@ -4,7 +4,9 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, Table as Grid};
 
+use super::layout::{align, ruled};
 use super::number::{NONE, Unit, percent, proportion, whole};
+use super::titles::noise;
 use crate::record::{Record, Summary, Table};
 
 /// The meanings of the columns that only this form has.
@@ -30,7 +32,7 @@ pub(super) fn text(tables: &[Table]) -> String {
     for table in tables.iter().filter(|table| is_shown(table)) {
         let _ = writeln!(text, "\n{}: {}", table.suite, table.title);
         let _ = writeln!(text, "{}", grid(table));
-        let _ = writeln!(text, "{}", super::noise(&[table]));
+        let _ = writeln!(text, "{}", noise(&[table]));
         for name in &table.missing {
             let _ = writeln!(text, "missing: {name}");
         }
@@ -39,7 +41,7 @@ pub(super) fn text(tables: &[Table]) -> String {
 }
 
 fn grid(table: &Table) -> Grid {
-    let mut grid = super::ruled();
+    let mut grid = ruled();
     let carry = table.records.iter().any(|record| record.tunnel.is_some());
     let stay = table.records.iter().any(|record| record.memory.resident.is_some());
     let head: &[&str] = match (carry, stay) {
@@ -51,7 +53,7 @@ fn grid(table: &Table) -> Grid {
     for record in &table.records {
         grid.add_row(row(table, record));
     }
-    super::align(&mut grid, 2);
+    align(&mut grid, 2);
     grid
 }
 

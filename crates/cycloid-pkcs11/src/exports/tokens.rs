@@ -89,12 +89,13 @@ functions! {
 
     fn C_GetSlotInfo(slot: CK_SLOT_ID, info: *mut CK_SLOT_INFO) |module| {
         check_slot(slot)?;
-        memory::write(info, token::slot_info(module))
+        memory::write(info, token::slot_info(module.connected().is_ok()))
     }
 
     fn C_GetTokenInfo(slot: CK_SLOT_ID, info: *mut CK_TOKEN_INFO) |module| {
         check_slot(slot)?;
-        memory::write(info, token::token_info(module)?)
+        let state = module.ask(token::state)?;
+        memory::write(info, token::token_info(&state, module.sessions.count()))
     }
 
     fn C_GetMechanismList(

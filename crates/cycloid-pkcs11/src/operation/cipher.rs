@@ -11,37 +11,13 @@ use cycloid_hsm_protocol::mechanism::{Parameter, ckm};
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Secret, Usage};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Operations, Parts, Use, active, must_be_free};
+use super::key_use::Use;
+use super::message::Parts;
+use super::state::{Cipher, Direction, active, must_be_free};
 use crate::application::{Application, unexpected};
 use crate::key::BLOCK;
 use crate::memory::Output;
 use crate::session::Session;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Encrypt,
-    Decrypt,
-}
-
-pub(super) struct Cipher {
-    direction: Direction,
-    with: Use,
-    /// The input that is not sent yet.
-    parts: Parts,
-    /// Whether complete blocks are sent at once.
-    streams: bool,
-    /// Whether there was an Update, after which only Final can end the operation.
-    in_parts: bool,
-}
-
-impl Operations {
-    fn cipher(&mut self, direction: Direction) -> &mut Option<Cipher> {
-        match direction {
-            Direction::Encrypt => &mut self.encrypt,
-            Direction::Decrypt => &mut self.decrypt,
-        }
-    }
-}
 
 impl Session {
     /// Implements C_EncryptInit and C_DecryptInit.
@@ -148,10 +124,6 @@ fn settle(slot: &mut Option<Cipher>, outcome: Result<()>) -> Result<()> {
 }
 
 impl Cipher {
-    pub(super) fn key(&mut self) -> &mut Use {
-        &mut self.with
-    }
-
     /// Returns whether output is wanted. An encryption whose output does not fit is not sent. The
     /// length of a decryption is known only afterwards; a query returns its maximum, and that much
     /// room is required if each use of the key needs a PIN.

@@ -4,14 +4,9 @@ use cycloid_hsm_protocol::Result;
 use cycloid_hsm_protocol::attribute::Template;
 use cycloid_hsm_protocol::rpc::{Request, Response};
 
-use super::{active, end, must_be_free};
+use super::state::{Find, active, end, must_be_free};
 use crate::application::unexpected;
 use crate::session::Session;
-
-pub(super) struct Find {
-    objects: Vec<u64>,
-    given: usize,
-}
 
 impl Session {
     /// Implements C_FindObjectsInit.

@@ -5,7 +5,7 @@ use cycloid_hsm_protocol::mechanism::{ckf, offered};
 use cycloid_hsm_protocol::rpc::{Mechanism, Request, Response, Secret};
 use cycloid_hsm_protocol::{Code, Error, Result};
 
-use super::key_handle;
+use super::key_use::key_handle;
 use crate::application::unexpected;
 use crate::session::Session;
 

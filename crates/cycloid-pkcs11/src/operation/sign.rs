@@ -3,18 +3,12 @@
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Usage};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Message, Use, active, end, must_be_free};
+use super::key_use::Use;
+use super::message::Message;
+use super::state::{Sign, active, end, must_be_free};
 use crate::application::{Application, unexpected};
 use crate::memory::Output;
 use crate::session::Session;
-
-pub(super) struct Sign {
-    with: Use,
-    length: usize,
-    message: Message,
-    /// Whether there was an Update, after which only Final can end the operation.
-    in_parts: bool,
-}
 
 impl Session {
     /// Implements C_SignInit. A request is sent only if the key is not cached.
@@ -77,10 +71,6 @@ impl Session {
 }
 
 impl Sign {
-    pub(super) fn key(&mut self) -> &mut Use {
-        &mut self.with
-    }
-
     fn finish(self, application: &Application, output: &mut Output<u8>) -> Result<()> {
         self.with.needs_no_pin()?;
         let (mut data, digested) = self.message.finish();

@@ -3,17 +3,11 @@
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Usage};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Message, Use, active, end, must_be_free};
+use super::key_use::Use;
+use super::message::Message;
+use super::state::{Verify, active, end, must_be_free};
 use crate::application::Application;
 use crate::session::Session;
-
-pub(super) struct Verify {
-    with: Use,
-    length: usize,
-    message: Message,
-    /// Whether there was an Update, after which only Final can end the operation.
-    in_parts: bool,
-}
 
 impl Session {
     /// Implements C_VerifyInit.

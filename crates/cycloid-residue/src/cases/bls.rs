@@ -8,7 +8,8 @@ use cycloid::scheme::stack_use;
 use cycloid::stack;
 use num_bigint::BigUint;
 
-use super::{Case, Prepared, Random, Tape, big_endian, case, number};
+use super::case::{Case, Prepared, case};
+use super::random::{Random, Tape, big_endian, number};
 use crate::needles::Needles;
 use crate::protocol::Input;
 

@@ -7,7 +7,8 @@ use cycloid::stack;
 use num_bigint::BigUint;
 use sha2::{Digest, Sha512};
 
-use super::{Case, Prepared, Random, Tape, case, number};
+use super::case::{Case, Prepared, case};
+use super::random::{Random, Tape, number};
 use crate::needles::Needles;
 
 const MESSAGE: &[u8] = b"the message is public";

@@ -7,8 +7,9 @@ use cycloid::scheme::dh::{self, Comb, Generator, Group, Job, PrivateKey, Validat
 use cycloid::scheme::stack_use;
 use num_bigint::BigUint;
 
-use super::{Case, Prepared, Random, Tape, big_endian, case};
-use crate::subject::limbs;
+use super::case::{Case, Prepared, case};
+use super::random::{Random, Tape, big_endian};
+use crate::alive::limbs;
 
 const BITS: usize = 2048;
 const EXPONENT_BITS: usize = dh::exponent_bits(BITS);

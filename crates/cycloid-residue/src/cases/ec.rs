@@ -10,7 +10,8 @@ use hmac::{KeyInit, Mac};
 use num_bigint::BigUint;
 use sha2::{Digest, Sha256};
 
-use super::{Case, Prepared, Random, Tape, big_endian, case, number};
+use super::case::{Case, Prepared, case};
+use super::random::{Random, Tape, big_endian, number};
 use crate::needles::Needles;
 
 const MESSAGE: &[u8] = b"the message is public";

@@ -5,9 +5,10 @@ use cycloid::scheme::rsa::{self, Batch, Context, Job, Oaep, PrivateKey};
 use cycloid::scheme::{Hash, stack_use};
 use num_bigint::BigUint;
 
-use super::{Case, Prepared, Random, case};
+use super::case::{Case, Prepared, case};
+use super::random::Random;
+use crate::alive::limbs;
 use crate::protocol::Input;
-use crate::subject::limbs;
 
 const BITS: usize = 2048;
 const PEM: &str = include_str!("../../../cycloid/tests/data/rsa/2048.pem");

@@ -112,16 +112,3 @@ pub enum Verdict {
     /// Disconnect and reconnect.
     Reject,
 }
-
-impl Client {
-    /// Returns the action on an option of a push reply, from `pull-filter` and `route-nopull`.
-    pub fn verdict(&self, option: &str) -> Verdict {
-        let filter = self.pull_filters.iter().find(|filter| option.starts_with(&filter.prefix));
-        match filter.map_or(Verdict::Accept, |filter| filter.verdict) {
-            Verdict::Accept if self.route_nopull && super::push::is_route(option) => {
-                Verdict::Ignore
-            }
-            verdict => verdict,
-        }
-    }
-}

@@ -29,7 +29,9 @@ mod link;
 mod material;
 mod per_client;
 pub mod pki;
+mod place;
 pub mod push;
+mod reader;
 mod server;
 #[cfg(test)]
 mod tests;
@@ -57,7 +59,8 @@ pub use tunnel::{
 
 use std::path::Path;
 
-use draft::{Draft, Scope};
+use draft::Draft;
+use place::Scope;
 
 /// A parsed configuration file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -83,7 +86,7 @@ impl Profile {
 /// # Errors
 /// An unreadable file or an invalid configuration.
 pub fn read(path: &Path) -> Result<(Profile, Vec<Warning>), Error> {
-    let bytes = draft::read(path).map_err(|problem| problem.at(path, 0, ""))?;
+    let bytes = reader::read(path).map_err(|problem| problem.at(path, 0, ""))?;
     parse(path, &bytes)
 }
 

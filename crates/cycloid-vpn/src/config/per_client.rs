@@ -2,10 +2,7 @@
 //! `client-connect`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::Path;
 
-use super::draft::{Draft, Scope, read};
-use super::error::{Error, Warning};
 use super::tunnel::Ifconfig6;
 
 /// A server's settings for one client.
@@ -30,25 +27,6 @@ pub struct PerClient {
 }
 
 impl PerClient {
-    /// Reads a file.
-    ///
-    /// # Errors
-    /// An unreadable file or an invalid directive.
-    pub fn read(path: &Path) -> Result<(Self, Vec<Warning>), Error> {
-        let bytes = read(path).map_err(|problem| problem.at(path, 0, ""))?;
-        Self::parse(path, &bytes)
-    }
-
-    /// Parses the text of a file. `file` is used in messages only.
-    ///
-    /// # Errors
-    /// An invalid directive.
-    pub fn parse(file: &Path, text: &[u8]) -> Result<(Self, Vec<Warning>), Error> {
-        let mut draft = Draft::default();
-        draft.text(file, Scope::PerClient, text)?;
-        Ok((draft.per_client, draft.warnings))
-    }
-
     /// Adds settings from a later source: later addresses replace earlier ones, all other settings
     /// accumulate.
     pub fn add(&mut self, later: Self) {

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::client::{Client, Verdict};
 use super::common::Common;
-use super::directives::{self, place};
-use super::draft::{Draft, Scope};
+use super::directives;
+use super::draft::Draft;
+use super::place::{self, Scope};
 
 /// Returns whether a server may push this option, such as `route 10.0.0.0 255.0.0.0`.
 pub fn may_be_pushed(option: &str) -> bool {
@@ -32,6 +33,17 @@ pub fn is_route(option: &str) -> bool {
     )
 }
 
+impl Client {
+    /// Returns the action on an option of a push reply, from `pull-filter` and `route-nopull`.
+    pub fn verdict(&self, option: &str) -> Verdict {
+        let filter = self.pull_filters.iter().find(|filter| option.starts_with(&filter.prefix));
+        match filter.map_or(Verdict::Accept, |filter| filter.verdict) {
+            Verdict::Accept if self.route_nopull && is_route(option) => Verdict::Ignore,
+            verdict => verdict,
+        }
+    }
+}
+
 fn name(option: &str) -> &str {
     option.split_ascii_whitespace().next().unwrap_or_default()
 }
@@ -42,8 +54,7 @@ fn name(option: &str) -> &str {
 /// # Errors
 /// An option that the client rejects (`pull-filter reject`).
 pub fn apply(client: &Client, options: &[String]) -> Result<(Common, Vec<String>), String> {
-    let mut draft = Draft::default();
-    draft.common = client.common.clone();
+    let mut draft = Draft { common: client.common.clone(), ..Draft::default() };
     let mut warnings = Vec::new();
     for option in options {
         match client.verdict(option) {

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::draft::Scope;
 use super::error::Problem;
 use super::lexer::{self, Directive};
 use super::material::Material;
+use super::place::Scope;
 use super::tunnel::Target;
 
 pub(super) type Result<T> = std::result::Result<T, Problem>;
@@ -24,6 +24,8 @@ pub(super) struct Call<'a> {
     pub(super) scope: Scope,
     /// The base of relative paths.
     pub(super) base: &'a Path,
+    /// Returns whether a server may push an option.
+    pub(super) may_be_pushed: fn(&str) -> bool,
 }
 
 impl Call<'_> {

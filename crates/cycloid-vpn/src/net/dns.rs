@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 
 use super::tool;
 use super::undo::{Journal, Undo};
-pub(super) use resolver_file::{Lock, settle};
+pub(super) use resolver_file::settle;
 
 /// Maximum number of servers and of domains.
 const MAX_ENTRIES: usize = 32;

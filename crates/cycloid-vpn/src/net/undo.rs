@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
-use super::netlink::{Netlink, Route};
-use super::{dns, killswitch};
+use super::lock::Lock;
+use super::netlink::Route;
 
 /// The directory of journals.
 pub const DIRECTORY: &str = "/run/cycloid-vpn";
@@ -50,28 +50,6 @@ pub enum Undo {
 }
 
 impl Undo {
-    /// Performs the undo. A change that is already gone is not an error.
-    ///
-    /// # Errors
-    ///
-    /// An error of the kernel or of the program that was run.
-    pub fn perform(&self) -> io::Result<()> {
-        match self {
-            Self::DeleteRoute(route) => {
-                let outcome = Netlink::open()?.delete_route(route);
-                outcome.or_else(unless(&[rustix::io::Errno::SRCH, rustix::io::Errno::NODEV]))
-            }
-            Self::AddRoute(route) => {
-                let outcome = Netlink::open()?.add_route(route);
-                outcome.or_else(unless(&[rustix::io::Errno::EXIST, rustix::io::Errno::NODEV]))
-            }
-            Self::Resolved { interface } => dns::revert_resolved(interface),
-            Self::Resolvconf { record } => dns::revert_resolvconf(record),
-            Self::ResolverFile { file } => dns::settle(file),
-            Self::Firewall { table } => killswitch::remove(table),
-        }
-    }
-
     fn fields(&self) -> Vec<String> {
         let route = |kind: &str, route: &Route| {
             let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
@@ -134,16 +112,6 @@ impl fmt::Display for Undo {
     }
 }
 
-fn unless(accepted: &[rustix::io::Errno]) -> impl Fn(io::Error) -> io::Result<()> {
-    move |error| {
-        let code = error.raw_os_error();
-        match accepted.iter().any(|errno| Some(errno.raw_os_error()) == code) {
-            true => Ok(()),
-            false => Err(error),
-        }
-    }
-}
-
 fn optional<T: std::str::FromStr>(text: &str) -> Option<Option<T>> {
     match text {
         "-" => Some(None),
@@ -159,7 +127,7 @@ pub struct Journal {
     entries: Vec<(u64, Undo)>,
     length: u64,
     /// Shows other tunnels that this tunnel's lines in resolv.conf are in use.
-    resolver: Option<dns::Lock>,
+    resolver: Option<Lock>,
 }
 
 /// The error of opening a journal.
@@ -267,7 +235,7 @@ impl Journal {
     }
 
     /// Keeps a lock until [`release`](Self::release), or until its resolv.conf lines are removed.
-    pub(super) fn hold(&mut self, lock: dns::Lock) {
+    pub(super) fn hold(&mut self, lock: Lock) {
         self.resolver = Some(lock);
     }
 
@@ -285,18 +253,9 @@ impl Journal {
         self.entries.iter().map(|(_, undo)| undo)
     }
 
-    /// Undoes all changes, latest first. Returns the failed ones, which stay in the file for the
-    /// next start.
-    pub fn undo(&mut self) -> Vec<(Undo, io::Error)> {
-        self.undo_if(|_| true)
-    }
-
-    /// Like [`undo`](Self::undo), for the entries that `chosen` selects.
-    pub fn undo_if(&mut self, chosen: impl Fn(&Undo) -> bool) -> Vec<(Undo, io::Error)> {
-        self.undo_by(chosen, Undo::perform)
-    }
-
-    fn undo_by(
+    /// Undoes the entries that `chosen` selects by `perform`, latest first, and returns the failed
+    /// ones.
+    pub(super) fn undo_by(
         &mut self,
         chosen: impl Fn(&Undo) -> bool,
         mut perform: impl FnMut(&Undo) -> io::Result<()>,

@@ -3,7 +3,7 @@
 use cycloid_vpn::config::{self, Error};
 
 use crate::arguments::Check;
-use crate::now;
+use crate::clock::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(arguments: &Check) -> Result<(), Stop> {

@@ -12,7 +12,7 @@ use cycloid_vpn::proto::wrap::{Metadata, ServerKey};
 use zeroize::Zeroizing;
 
 use crate::arguments::{Genkey, KeyKind};
-use crate::now;
+use crate::clock::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(arguments: &Genkey) -> Result<(), Stop> {

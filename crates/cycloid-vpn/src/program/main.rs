@@ -3,13 +3,13 @@
 
 mod arguments;
 mod check;
+mod clock;
 mod crowd;
 mod genkey;
 mod pki;
 mod run;
 
 use std::process::ExitCode;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use arguments::{Command, Vpn};
 
@@ -25,9 +25,4 @@ fn main() -> ExitCode {
             Command::Crowd(arguments) => crowd::run(arguments),
         }
     })
-}
-
-/// Seconds since 1970.
-fn now() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
 }

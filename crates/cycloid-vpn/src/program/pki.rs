@@ -4,7 +4,7 @@ use cycloid_vpn::config::pki::{Authority, ClientSettings, Error, KeyKind, Server
 use cycloid_vpn::proto::{Role, Transport};
 
 use crate::arguments::{Pki, PkiCommand, SigningKey};
-use crate::now;
+use crate::clock::now;
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(pki: &Pki) -> Result<(), Stop> {

@@ -6,6 +6,7 @@
 
 mod decision;
 mod initial_packets;
+mod initial_rate;
 mod interface;
 mod peer;
 
@@ -24,7 +25,7 @@ use super::tls::TlsFactory;
 use super::tunnel::{Failure, Sink, TunnelEvent};
 use super::wire::{Header, SessionId};
 use super::{Error, Now, Random, Transport};
-use initial_packets::InitialRate;
+use initial_rate::InitialRate;
 use peer::{Peer, PeerSink, Stage};
 
 /// A server and its peers.

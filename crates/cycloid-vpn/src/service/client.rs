@@ -17,14 +17,14 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use self::start::{bind, shuffle};
-use self::wire::{Wire, is_same};
+use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
 use super::{Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
-use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote, StreamId};
+use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
 use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
@@ -35,9 +35,6 @@ use crate::proto::tls::TlsFactory;
 use crate::proto::{Now, Role, Transport};
 
 pub(crate) use self::start::{core_settings, resolve};
-
-/// The peer id of the server, the only peer of a client's data path.
-const SERVER: PeerId = 0;
 
 /// Directory of the undo journals.
 pub const STATE_DIRECTORY: &str = "/run/cycloid-vpn";

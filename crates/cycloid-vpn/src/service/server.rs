@@ -6,8 +6,11 @@ mod clients;
 mod listen;
 mod peers;
 mod point_to_point;
+mod remotes;
 mod requests;
 mod token;
+mod token_generator;
+mod waiting;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -15,10 +18,10 @@ use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
 
-use self::admission::Admission;
 use self::listen::{core_settings, listen, pool_of};
 use self::peers::{Link, Peer};
-use self::point_to_point::Remotes;
+use self::remotes::Remotes;
+use self::waiting::Admission;
 use super::client::STATE_DIRECTORY;
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges};
 use super::hooks::{Kind, Ticket};
@@ -123,7 +126,7 @@ impl<'a> Program<'a> {
         if !context.hold() {
             return Ok(None);
         }
-        let tokens = token::of(config)?;
+        let tokens = token_generator::of(config)?;
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         let _ = journal.undo();

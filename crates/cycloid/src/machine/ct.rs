@@ -4,7 +4,7 @@
 //! ends in `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler
 //! cannot turn a later selection back into a branch.
 
-use super::words::Limb;
+use super::limb::Limb;
 use zeroize::Zeroize;
 
 /// A truth value as all ones or all zeros, from which the compiler can derive no branch.

@@ -10,6 +10,7 @@ pub mod cpu;
 pub mod ct;
 pub mod field;
 pub mod lanes;
+mod limb;
 pub mod prefetch;
 pub mod stack;
 pub mod words;

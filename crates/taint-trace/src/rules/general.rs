@@ -1,20 +1,13 @@
 //! Rules for general registers.
 
-use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
+use iced_x86::{ConditionCode, Mnemonic, OpKind, Register};
 
-use super::{Rule, destination_bytes, elementwise, read, write};
+use super::operands::{destination_bytes, elementwise, read, write};
 use crate::code::Code;
 use crate::engine::Engine;
 use crate::registers::Values;
+use crate::rule::Rule;
 use crate::taint::{Taint, all_if_any, low, shift_left, shift_right, upward};
-
-/// Returns whether the result is independent of the operands.
-pub(super) fn is_constant(instruction: &Instruction) -> bool {
-    let same = instruction.op0_kind() == OpKind::Register
-        && instruction.op1_kind() == OpKind::Register
-        && instruction.op0_register() == instruction.op1_register();
-    same && matches!(instruction.mnemonic(), Mnemonic::Xor | Mnemonic::Sub)
-}
 
 /// Applies a rule; returns the taint of the flags.
 pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {

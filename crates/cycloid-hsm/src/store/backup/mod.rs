@@ -19,11 +19,13 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::database::Access;
+use super::hex;
+use super::keystore::Store;
 use super::manifest::View;
+use super::read::Rows;
 use super::record::SealedRecord;
 use super::seal::{FORMAT, Key, NONCE, TAG, open_in_place, random, seal_in_place};
-use super::write::Session;
-use super::{Rows, Store};
+use super::session::Session;
 use crate::attribute::Template;
 use crate::rpc::{Malformed, Secret, Value};
 use crate::{Code, Error, Result};
@@ -45,7 +47,7 @@ impl FromStr for BackupKey {
     fn from_str(text: &str) -> Result<Self> {
         let malformed =
             || Code::ARGUMENTS_BAD.because("a backup key must have 64 hexadecimal digits");
-        super::hex(text.trim()).map(Self).ok_or_else(malformed)
+        hex::decode(text.trim()).map(Self).ok_or_else(malformed)
     }
 }
 

@@ -8,6 +8,7 @@ use cycloid::scheme::x25519::PrivateKey;
 use sha2::{Digest, Sha256};
 use zeroize::{Zeroize, Zeroizing};
 
+use super::super::hex;
 use super::super::seal::random;
 use super::{BackupKey, BackupPrivateKey};
 use crate::{Code, Error, Result};
@@ -86,7 +87,7 @@ impl FromStr for Share {
         let mut kept = Zeroizing::new(String::with_capacity(text.len()));
         kept.extend(digits);
         let read = || {
-            let bytes = Zeroizing::new(super::super::hex::<{ LENGTH + CHECKSUM }>(&kept)?);
+            let bytes = Zeroizing::new(hex::decode::<{ LENGTH + CHECKSUM }>(&kept)?);
             let (bytes, checksum) = bytes.split_at(LENGTH);
             let (identifier, rest) = bytes.split_first_chunk()?;
             let ([threshold, index], value) = rest.split_first_chunk()?;

@@ -3,128 +3,20 @@
 //! Parameters appear in a query as `$1`, `$2`, … in this order, which both databases support. Idle
 //! connections are kept for reuse; each transaction has a connection to itself.
 
+mod connection;
 #[cfg_attr(not(feature = "postgresql"), path = "no_postgresql.rs")]
 mod postgresql;
 mod sqlite;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
-use super::violation::Violation;
-use crate::{Code, Error, Result};
+use connection::{Connection, failed};
 
-/// How long a writer waits for earlier writers.
-const PATIENCE: Duration = Duration::from_secs(30);
+use crate::{Code, Result};
 
-/// The purpose of a transaction.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
-    /// Reads a snapshot of the database.
-    Read,
-    /// May change the database, and should [`lock`](Transaction::lock) it first.
-    Write,
-}
-
-/// A parameter's value.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Value<'a> {
-    Number(i64),
-    Text(&'a str),
-    Bytes(&'a [u8]),
-    None,
-}
-
-impl<'a> Value<'a> {
-    /// A number as the database's signed integer, with the same 64 bits.
-    pub(super) const fn number(number: u64) -> Self {
-        Self::Number(number.cast_signed())
-    }
-
-    pub(super) fn optional(bytes: Option<&'a [u8]>) -> Self {
-        bytes.map_or(Self::None, Self::Bytes)
-    }
-}
-
-/// A column's value.
-#[derive(PartialEq)]
-pub(super) enum Field {
-    Number(i64),
-    Text(String),
-    Bytes(Vec<u8>),
-    None,
-}
-
-/// A row, read column by column.
-pub(super) struct Row(std::vec::IntoIter<Field>);
-
-impl Row {
-    fn new(fields: Vec<Field>) -> Self {
-        Self(fields.into_iter())
-    }
-
-    #[cfg(test)]
-    pub(super) fn into_fields(self) -> Vec<Field> {
-        self.0.collect()
-    }
-
-    pub(super) fn number(&mut self) -> Result<u64> {
-        match self.0.next() {
-            Some(Field::Number(number)) => Ok(number.cast_unsigned()),
-            _ => Err(Violation::Malformed("of numbers").into()),
-        }
-    }
-
-    pub(super) fn small(&mut self) -> Result<u32> {
-        u32::try_from(self.number()?).map_err(|_| Violation::Malformed("of numbers").into())
-    }
-
-    pub(super) fn text(&mut self) -> Result<String> {
-        match self.0.next() {
-            Some(Field::Text(text)) => Ok(text),
-            _ => Err(Violation::Malformed("of text").into()),
-        }
-    }
-
-    pub(super) fn bytes(&mut self) -> Result<Vec<u8>> {
-        match self.0.next() {
-            Some(Field::Bytes(bytes)) => Ok(bytes),
-            _ => Err(Violation::Malformed("of bytes").into()),
-        }
-    }
-
-    pub(super) fn optional_bytes(&mut self) -> Result<Option<Vec<u8>>> {
-        match self.0.next() {
-            Some(Field::Bytes(bytes)) => Ok(Some(bytes)),
-            Some(Field::None) => Ok(None),
-            _ => Err(Violation::Malformed("of bytes").into()),
-        }
-    }
-}
-
-/// The operations that both databases implement.
-trait Connection: Send {
-    /// Returns whether a table exists.
-    fn has_table(&mut self, name: &str) -> Result<bool>;
-
-    /// Runs statements without parameters and results.
-    fn run(&mut self, statements: &str) -> Result<()>;
-
-    fn begin(&mut self, access: Access) -> Result<()>;
-
-    /// Waits until no other transaction writes, and blocks further writers.
-    fn lock(&mut self) -> Result<()>;
-
-    /// Runs a statement, and returns the number of changed rows.
-    fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64>;
-
-    /// Runs a query, and passes its rows to `each`, one by one.
-    fn query(
-        &mut self,
-        query: &'static str,
-        values: &[Value<'_>],
-        each: &mut dyn FnMut(Row) -> Result<()>,
-    ) -> Result<()>;
-}
+#[cfg(test)]
+pub(super) use connection::Field;
+pub(super) use connection::{Access, Row, Value};
 
 /// A database, opened by its URL.
 pub(super) struct Database {
@@ -285,8 +177,4 @@ impl Drop for Transaction<'_> {
             self.database.idle().push(connection);
         }
     }
-}
-
-fn failed(error: impl std::fmt::Display) -> Error {
-    Code::DEVICE_ERROR.because(format!("the database failed: {error}"))
 }

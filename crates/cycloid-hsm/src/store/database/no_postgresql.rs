@@ -1,6 +1,6 @@
 //! Stands in for PostgreSQL in a build without it: its URLs are refused.
 
-use super::Connection;
+use super::connection::Connection;
 use crate::{Code, Result};
 
 /// The address of a server. This type has no values, because every URL is refused.

@@ -21,7 +21,7 @@ use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::{Access, Connection, Field, PATIENCE, Row, Value};
+use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value};
 use crate::rpc::tls;
 use crate::{Code, Error, Result};
 
@@ -209,7 +209,7 @@ impl ToSql for Value<'_> {
 /// PostgreSQL's error names only the kind; its source has the details.
 fn failed(error: postgres::Error) -> Error {
     match error.source() {
-        Some(source) => super::failed(format_args!("{error}: {source}")),
-        None => super::failed(error),
+        Some(source) => connection::failed(format_args!("{error}: {source}")),
+        None => connection::failed(error),
     }
 }

@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{OpenFlags, ToSql, params_from_iter};
 
-use super::{Access, Connection, Field, PATIENCE, Row, Value, failed};
+use super::connection::{Access, Connection, Field, PATIENCE, Row, Value, failed};
 use crate::{Code, Result};
 
 /// Creates an empty file that only its owner can read, unless the file exists.

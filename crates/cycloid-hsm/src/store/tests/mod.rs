@@ -9,8 +9,12 @@ mod server;
 mod tampering;
 mod tls;
 
+use std::sync::Arc;
+
+use super::database::{Access, Database, Value};
 use super::*;
 use crate::attribute::{Template, cka, cko};
+use crate::{Code, Result};
 use server::Server;
 
 /// Runs each of a module's functions, which take a [`Place`], on both databases.

@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use super::database::Field;
+use super::violation::{Name, Violation};
 use super::*;
+use crate::Error;
 
 on_each_database! {
     every_changed_byte_of_a_record_is_detected,

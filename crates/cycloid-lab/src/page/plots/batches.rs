@@ -1,6 +1,6 @@
 //! Plots throughput against the batch size.
 
-use super::{Figure, Picture, groups};
+use super::figure::{Figure, Picture, groups};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
 use crate::page::measured::{Measured, digits, rate};
 use crate::page::scale::Kind;

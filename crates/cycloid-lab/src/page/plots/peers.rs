@@ -1,6 +1,6 @@
 //! Plots operations per second compared with the peers.
 
-use super::{Figure, Picture, groups};
+use super::figure::{Figure, Picture, groups};
 use crate::page::dots::{Dot, Dots, Row};
 use crate::page::measured::Measured;
 use crate::page::series::Style;

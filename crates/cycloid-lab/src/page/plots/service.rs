@@ -1,6 +1,6 @@
 //! Plots a service under load: its throughput, and the latency seen by its clients.
 
-use super::{Figure, Picture, groups};
+use super::figure::{Figure, Picture, groups};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
 use crate::page::measured::{Measured, digits, duration, rate};
 use crate::page::scale::Kind;

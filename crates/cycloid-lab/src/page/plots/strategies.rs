@@ -1,6 +1,6 @@
 //! Plots time against memory for strategies with the same result.
 
-use super::{Figure, Picture};
+use super::figure::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
 use crate::page::measured::{Measured, bytes, duration};
 use crate::page::pareto;

@@ -1,6 +1,6 @@
 //! Plots time per point against the number of points, for sums of multiples and transforms.
 
-use super::{Figure, Picture};
+use super::figure::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
 use crate::page::measured::{Measured, duration};
 use crate::page::scale::Kind;

@@ -1,6 +1,6 @@
 //! Plots a tunnel's throughput against the processor time of both ends.
 
-use super::{Figure, Picture};
+use super::figure::{Figure, Picture};
 use crate::page::chart::{Axis, Chart, Join, Point, Series};
 use crate::page::measured::{Measured, digits, rate};
 use crate::page::scale::Kind;

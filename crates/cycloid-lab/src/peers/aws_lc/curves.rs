@@ -4,31 +4,34 @@ use std::ffi::{c_int, c_uint, c_void};
 
 use aws_lc_sys as aws;
 
-use super::super::bn::{Number, Pool};
+use super::super::bn::{self, Number, Pool};
 use super::super::ec::{Candidate, Curve, Task};
 use super::super::ec_key::{self, Group, Key, Point};
 
-pub(super) fn candidates(task: Task, curve: Curve) -> Vec<Candidate> {
-    ec_key::candidates(CURVES, task, curve)
+/// Returns the implementations of a task, with the library's functions for numbers.
+pub(super) fn candidates(numbers: bn::Functions, task: Task, curve: Curve) -> Vec<Candidate> {
+    ec_key::candidates(functions(numbers), task, curve)
 }
 
-const CURVES: ec_key::Functions = ec_key::Functions {
-    numbers: super::NUMBERS,
-    new_by_nid,
-    free,
-    group,
-    set_private,
-    set_public,
-    public,
-    generate,
-    point_new,
-    point_free,
-    point_read,
-    point_write,
-    sign,
-    verify,
-    agree,
-};
+const fn functions(numbers: bn::Functions) -> ec_key::Functions {
+    ec_key::Functions {
+        numbers,
+        new_by_nid,
+        free,
+        group,
+        set_private,
+        set_public,
+        public,
+        generate,
+        point_new,
+        point_free,
+        point_read,
+        point_write,
+        sign,
+        verify,
+        agree,
+    }
+}
 
 forward! {
     new_by_nid(nid: c_int) -> *mut Key = aws::EC_KEY_new_by_curve_name(nid).cast();

@@ -1,6 +1,7 @@
 //! BLS12-381 on each backend, and by the peers: the operations in the tables of ocaml-bls12-381,
 //! and those built on them.
 
+mod case;
 mod cases;
 mod options;
 mod peers;
@@ -14,9 +15,10 @@ use cycloid_blst::Blst;
 
 use super::subjects::{Sampling, Setting, Subject, add_note};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
-use crate::measure::Operation;
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Parameters, Summary};
+use case::Case;
+pub use case::Part;
 
 const WHAT: &str = "inputs are random, the same for all, and decoded in advance; members of G1 and G2 are \
     projective unless the name says affine";
@@ -31,68 +33,6 @@ pub struct Bls {
     pub parts: Vec<Part>,
     /// Binary logarithms of the numbers of points in sums of multiples.
     pub sums: Vec<u32>,
-}
-
-/// A part of the curve's arithmetic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
-    /// The scalar field.
-    Fr,
-    /// The group with coordinates in Fp.
-    G1,
-    /// The group with coordinates in Fp2.
-    G2,
-    /// The target field of the pairing, and the group in it.
-    Gt,
-    /// The pairing, in parts and as a whole.
-    Pairing,
-    /// Signatures, with small keys and with small signatures.
-    Signature,
-    /// Sums of multiples.
-    Msm,
-    /// Transforms.
-    Fft,
-}
-
-impl Part {
-    /// All parts, in the order of the tables.
-    pub const ALL: [Self; 8] = [
-        Self::Fr,
-        Self::G1,
-        Self::G2,
-        Self::Gt,
-        Self::Pairing,
-        Self::Signature,
-        Self::Msm,
-        Self::Fft,
-    ];
-
-    /// Returns its name on the command line and in titles.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Fr => "fr",
-            Self::G1 => "g1",
-            Self::G2 => "g2",
-            Self::Gt => "gt",
-            Self::Pairing => "pairing",
-            Self::Signature => "signature",
-            Self::Msm => "msm",
-            Self::Fft => "fft",
-        }
-    }
-}
-
-/// One operation by one backend or peer, not yet prepared.
-struct Case {
-    name: String,
-    function: &'static str,
-    constant_time: bool,
-    operations_per_call: u32,
-    /// Bytes of scratch from the caller.
-    scratch: usize,
-    /// A note for readers of its numbers.
-    note: Option<&'static str>,
-    prepare: Box<dyn Fn() -> Box<dyn Operation>>,
 }
 
 /// A backend with its operations: the same for every backend, in the same order.
@@ -221,28 +161,4 @@ fn prepare(
 fn missing(peers: &[Found]) -> Vec<String> {
     let absent = peers.iter().filter(|found| found.outcome.is_err());
     absent.map(|found| found.peer.name().into()).collect()
-}
-
-/// An operation that returns a value, whose bytes are read only outside the timing.
-struct Computed<R, C, F> {
-    compute: C,
-    bytes: F,
-    heap_held: Option<u64>,
-    result: Option<R>,
-}
-
-impl<R, C: FnMut() -> R, F: Fn(&R) -> Vec<u8>> Operation for Computed<R, C, F> {
-    fn run(&mut self) -> Result<(), &'static str> {
-        self.result = Some((self.compute)());
-        Ok(())
-    }
-
-    fn output(&self) -> Vec<u64> {
-        let bytes = self.result.as_ref().map_or_else(Vec::new, |result| (self.bytes)(result));
-        bytes.into_iter().map(u64::from).collect()
-    }
-
-    fn heap_held(&self) -> Option<u64> {
-        self.heap_held
-    }
 }

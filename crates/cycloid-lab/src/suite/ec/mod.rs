@@ -20,6 +20,7 @@ use crate::peers::ec::{Candidate, Curve, Encoding, Input, Task};
 use crate::peers::external::job;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
+use result_check::room;
 
 /// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
@@ -246,9 +247,4 @@ fn data(task: Task, input: &Input, encoding: Encoding) -> &[u8] {
         Task::Verify => &input.signature[encoding as usize],
         Task::Agree => &input.other,
     }
-}
-
-/// Returns the buffer size for any output: a signature in DER, or a public key and a secret.
-const fn room(curve: Curve) -> usize {
-    curve.public_bytes() + 2 * curve.bytes() + 16
 }

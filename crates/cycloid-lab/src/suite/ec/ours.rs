@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256, Sha384, Sha512};
 use crate::measure::random::Random;
 use crate::peers::Call;
 use crate::peers::ec::{Curve, Encoding, Input, Task};
+use nist::hash;
 
 /// Calls a generic function for a NIST curve, or another expression for each of the two other
 /// curves.
@@ -57,15 +58,6 @@ fn digest(curve: Curve, message: &[u8]) -> Vec<u8> {
         Hash::Sha384 => Sha384::digest(message).to_vec(),
         Hash::Sha512 => Sha512::digest(message).to_vec(),
         _ => Sha256::digest(message).to_vec(),
-    }
-}
-
-/// Returns the hash function used with a curve.
-const fn hash(curve: Curve) -> Hash {
-    match curve {
-        Curve::P384 => Hash::Sha384,
-        Curve::P521 => Hash::Sha512,
-        _ => Hash::Sha256,
     }
 }
 

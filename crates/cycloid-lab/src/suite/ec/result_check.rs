@@ -6,6 +6,11 @@ use super::super::prepared::ResultCheck;
 use super::ours;
 use crate::peers::ec::{Curve, Encoding, Input, Task};
 
+/// Returns the buffer size for any output: a signature in DER, or a public key and a secret.
+pub(super) const fn room(curve: Curve) -> usize {
+    curve.public_bytes() + 2 * curve.bytes() + 16
+}
+
 /// Returns the check for the result of a task.
 pub(super) fn of(task: Task, input: &Arc<Input>, encoding: Encoding) -> ResultCheck {
     let input = Arc::clone(input);
@@ -23,7 +28,7 @@ pub(super) fn of(task: Task, input: &Arc<Input>, encoding: Encoding) -> ResultCh
         }),
         Task::Agree => Box::new(move |_, output| words(shared(&input, output))),
         Task::Generate => Box::new(move |call, _| {
-            let mut both = vec![0; super::room(input.curve)];
+            let mut both = vec![0; room(input.curve)];
             let length = call(&input.other, &mut both);
             vec![u64::from(length.is_ok_and(|length| proves(&input, &both[..length])))]
         }),

@@ -317,3 +317,11 @@ impl Client {
         Ok(times)
     }
 }
+
+/// Returns the error for an unexpected response of a driver.
+pub(super) fn confused() -> crate::Failure {
+    crate::Failure::new(
+        "unexpected response from a driver",
+        "this is a defect of the program; please report it",
+    )
+}

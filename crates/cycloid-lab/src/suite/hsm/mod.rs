@@ -22,7 +22,7 @@ use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
 use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table};
 use crate::{Failure, programs};
-use driver::{Answer, Order};
+use driver::{Answer, Order, confused};
 pub use key::KeyKind;
 pub use processes::Keystore;
 use processes::{Driver, Processes};
@@ -265,14 +265,6 @@ impl Suite for Hsm {
         }
         plans
     }
-}
-
-/// Returns the error for an unexpected response of a driver.
-fn confused() -> Failure {
-    Failure::new(
-        "unexpected response from a driver",
-        "this is a defect of the program; please report it",
-    )
 }
 
 /// The ratio of a row without comparison.

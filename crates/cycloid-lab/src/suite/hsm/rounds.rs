@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::driver::{Answer, Load, Loaded, Order};
+use super::driver::{Answer, Load, Loaded, Order, confused};
 use super::key::KeyKind;
 use super::processes::Driver;
 use crate::measure::random::Random;
@@ -115,7 +115,7 @@ pub(super) fn run(
                         "the machine is too busy; try again later",
                     ));
                 }
-                _ => return Err(super::confused()),
+                _ => return Err(confused()),
             }
         }
     };

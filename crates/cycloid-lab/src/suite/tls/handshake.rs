@@ -13,7 +13,7 @@ use rustls::{
     ServerConnection,
 };
 
-use super::{Certificate, Kind};
+use super::kind::{Certificate, Kind};
 use crate::Failure;
 use crate::peers::Call;
 

@@ -2,6 +2,7 @@
 //! compared with rustls on its providers for the peers.
 
 mod handshake;
+mod kind;
 #[cfg(test)]
 mod tests;
 
@@ -9,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::crypto::CryptoProvider;
-use rustls::{NamedGroup, ProtocolVersion};
 
 use super::backends;
 use super::prepared::{Prepared, ResultCheck};
@@ -18,6 +18,8 @@ use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
 use crate::peers::{Family, Found};
 use crate::record::{Parameters, Summary};
+
+pub use kind::Kind;
 
 /// The label of the row that ratios refer to.
 const REFERENCE: &str = "default";
@@ -36,76 +38,6 @@ const WHAT: &str = "a handshake includes both sides, on one core, in memory: the
 
 const SYMMETRIC: &str =
     "rustls on Cycloid uses ciphers and hashes from AWS-LC, like rustls on AWS-LC";
-
-/// A kind of handshake.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    version: ProtocolVersion,
-    group: NamedGroup,
-    certificate: Certificate,
-}
-
-/// The type of the keys in a certificate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Certificate {
-    P256,
-    P384,
-    Rsa2048,
-    Ed25519,
-}
-
-impl Certificate {
-    /// Returns whether Cycloid prepares such keys.
-    const fn is_remembered(self) -> bool {
-        matches!(self, Self::P256 | Self::P384)
-    }
-}
-
-impl Kind {
-    /// All kinds, in the order of the tables.
-    pub const ALL: [Self; 7] = [
-        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, Certificate::P256),
-        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, Certificate::Rsa2048),
-        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::secp256r1, Certificate::P256),
-        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::secp384r1, Certificate::P384),
-        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, Certificate::Ed25519),
-        Self::new(ProtocolVersion::TLSv1_2, NamedGroup::X25519, Certificate::P256),
-        Self::new(ProtocolVersion::TLSv1_2, NamedGroup::X25519, Certificate::Rsa2048),
-    ];
-
-    const fn new(version: ProtocolVersion, group: NamedGroup, certificate: Certificate) -> Self {
-        Self { version, group, certificate }
-    }
-
-    const fn version_name(self) -> &'static str {
-        match self.version {
-            ProtocolVersion::TLSv1_2 => "TLS 1.2",
-            _ => "TLS 1.3",
-        }
-    }
-
-    const fn group_name(self) -> &'static str {
-        match self.group {
-            NamedGroup::secp256r1 => "P-256",
-            NamedGroup::secp384r1 => "P-384",
-            _ => "X25519",
-        }
-    }
-
-    const fn certificate_name(self) -> &'static str {
-        match self.certificate {
-            Certificate::P256 => "ECDSA P-256",
-            Certificate::P384 => "ECDSA P-384",
-            Certificate::Rsa2048 => "RSA-2048",
-            Certificate::Ed25519 => "Ed25519",
-        }
-    }
-
-    fn title(self) -> String {
-        let [version, group] = [self.version_name(), self.group_name()];
-        format!("{version}: {group}, {}", self.certificate_name())
-    }
-}
 
 /// The suite of TLS handshakes.
 #[derive(Clone, Copy, Debug)]

@@ -1,10 +1,10 @@
 //! Client-only directives.
 
-use super::place::{BOTH, CLIENT};
-use super::{Entry, ignored, refused, used};
+use super::entry::{Entry, ignored, refused, used};
 use crate::config::client::{AuthRetry, Credentials, PullFilter, Verdict};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
+use crate::config::place::{BOTH, CLIENT};
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 use zeroize::Zeroizing;

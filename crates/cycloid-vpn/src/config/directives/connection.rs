@@ -1,10 +1,10 @@
 //! Directives for the connection to the peer.
 
-use super::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
-use super::{Entry, refused, used};
-use crate::config::draft::{Draft, RemoteLine, Scope};
+use super::entry::{Entry, refused, used};
+use crate::config::draft::{Draft, RemoteLine};
 use crate::config::error::Problem;
 use crate::config::link::{Bind, ControlKey, Family, MssFix, MtuDiscovery, Protocol};
+use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER, Scope};
 use crate::config::values::{Call, Result};
 use crate::proto::static_key::Direction;
 use crate::proto::{Role, Transport};

@@ -5,6 +5,7 @@
 
 mod client;
 mod connection;
+mod entry;
 mod other;
 mod process;
 mod server;
@@ -12,74 +13,7 @@ mod tls;
 mod tunnel;
 
 pub(super) use connection::two_keys;
-
-use super::draft::Draft;
-use super::error::Problem;
-use super::values::Call;
-
-/// Bits for the places where a directive is allowed.
-pub(super) mod place {
-    /// A client's file.
-    pub(in crate::config) const CLIENT: u8 = 1;
-    /// A server's file.
-    pub(in crate::config) const SERVER: u8 = 2;
-    /// A `<connection>` block.
-    pub(in crate::config) const CONNECTION: u8 = 4;
-    /// The settings of a single client.
-    pub(in crate::config) const PER_CLIENT: u8 = 8;
-    /// Options pushed by a server.
-    pub(in crate::config) const PUSHED: u8 = 16;
-
-    pub(super) const BOTH: u8 = CLIENT | SERVER;
-}
-
-pub(super) type Apply = fn(&mut Draft, &Call<'_>) -> Result<(), Problem>;
-
-/// The effect of a directive.
-#[derive(Clone, Copy)]
-pub(super) enum Action {
-    Use(Apply),
-    /// Does nothing, for this reason.
-    Ignore(&'static str),
-    Refuse {
-        reason: &'static str,
-        hint: &'static str,
-    },
-}
-
-/// A directive's table entry.
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    /// Bits of [`place`].
-    pub(super) place: u8,
-    /// The minimum and maximum number of arguments.
-    pub(super) arguments: (usize, usize),
-    /// Whether a block may replace the arguments.
-    pub(super) block: bool,
-    pub(super) action: Action,
-}
-
-/// Returns an entry for a directive with `least` to `most` arguments.
-const fn used(name: &'static str, place: u8, least: usize, most: usize, apply: Apply) -> Entry {
-    Entry { name, place, arguments: (least, most), block: false, action: Action::Use(apply) }
-}
-
-const fn ignored(name: &'static str, place: u8, reason: &'static str) -> Entry {
-    let action = Action::Ignore(reason);
-    Entry { name, place, arguments: (0, usize::MAX), block: true, action }
-}
-
-const fn refused(name: &'static str, reason: &'static str, hint: &'static str) -> Entry {
-    let action = Action::Refuse { reason, hint };
-    Entry { name, place: 0, arguments: (0, usize::MAX), block: true, action }
-}
-
-impl Entry {
-    const fn or_block(mut self) -> Self {
-        self.block = true;
-        self
-    }
-}
+pub(super) use entry::{Action, Entry};
 
 const TABLES: [&[Entry]; 7] = [
     client::TABLE,

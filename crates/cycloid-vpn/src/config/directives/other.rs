@@ -1,7 +1,7 @@
 //! Directives without effect here: for other systems, for unsupported modes, or obsolete.
 
-use super::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
-use super::{Entry, ignored, refused, used};
+use super::entry::{Entry, ignored, refused, used};
+use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
 
 const WINDOWS: &str = "it is for Windows";
 const DCO: &str = "Cycloid moves packets itself, without a kernel module";
@@ -80,6 +80,6 @@ const fn pushed(name: &'static str) -> Entry {
         place: PUSHED,
         arguments: (0, usize::MAX),
         block: false,
-        action: super::Action::Ignore("the server sets it when a client connects"),
+        action: super::entry::Action::Ignore("the server sets it when a client connects"),
     }
 }

@@ -1,13 +1,13 @@
 //! Directives for the process, its sockets, log, hooks and management interface.
 
-use super::place::{BOTH, CLIENT, PUSHED, SERVER};
-use super::{Entry, ignored, refused, used};
+use super::entry::{Entry, ignored, refused, used};
 use crate::config::common::{
     Command, Hooks, LogTarget, Management, ManagementAddress, ManagementOptions,
     ManagementPassword, PasswordVia,
 };
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
+use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
 use crate::config::values::{Call, Result};
 
 /// A directive without arguments, which sets a flag.

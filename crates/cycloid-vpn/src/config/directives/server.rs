@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use super::client::set_role;
-use super::place::{BOTH, PER_CLIENT, SERVER};
-use super::{Entry, ignored, refused, tunnel, used};
-use crate::config::draft::{Draft, Scope};
+use super::entry::{Entry, ignored, refused, used};
+use super::tunnel;
+use crate::config::draft::Draft;
 use crate::config::error::Problem;
-use crate::config::push;
+use crate::config::place::{BOTH, PER_CLIENT, SERVER, Scope};
 use crate::config::server::{AuthToken, Network, Pool, Pool6};
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
@@ -92,7 +92,7 @@ pub(super) const TABLE: &[Entry] = &[
             let hint = format!("use at most {MAX_PUSH} bytes, without commas and tabs");
             return Err(Problem::new("this cannot be pushed", hint));
         }
-        if !push::may_be_pushed(option) {
+        if !(call.may_be_pushed)(option) {
             let message = format!("clients ignore the pushed option: {option}");
             draft.warn(call.directive, message);
         }

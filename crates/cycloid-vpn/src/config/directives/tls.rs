@@ -1,9 +1,9 @@
 //! Directives for TLS, the data channel and timing.
 
-use super::place::{BOTH, PUSHED, SERVER};
-use super::{Entry, ignored, refused, used};
+use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
+use crate::config::place::{BOTH, PUSHED, SERVER};
 use crate::config::tls::{
     CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
 };

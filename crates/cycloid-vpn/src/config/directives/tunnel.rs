@@ -2,10 +2,10 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use super::place::{BOTH, PUSHED, SERVER};
-use super::{Entry, ignored, refused, used};
+use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
+use crate::config::place::{BOTH, PUSHED, SERVER};
 use crate::config::tunnel::{
     DnsServer, Ifconfig6, Redirect, Route, RouteGateway, Target, Topology,
 };

@@ -14,7 +14,8 @@ use x509_cert::der::{Decode, SecretDocument};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 use zeroize::Zeroizing;
 
-use super::{Error, KeyKind, no_random, random};
+use super::error::Error;
+use super::random::{no_random, random};
 
 const LABEL: &str = "PRIVATE KEY";
 const RSA_BITS: usize = 2048;
@@ -26,6 +27,18 @@ const SCHEMES: [(SignatureScheme, AlgorithmIdentifier); 3] = [
     (SignatureScheme::ED25519, alg_id::ED25519),
     (SignatureScheme::RSA_PKCS1_SHA256, alg_id::RSA_PKCS1_SHA256),
 ];
+
+/// The kind of an authority's or peer's key.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum KeyKind {
+    /// ECDSA on P-256 with SHA-256.
+    #[default]
+    P256,
+    /// Ed25519, for peers with OpenSSL 1.1.1 and later.
+    Ed25519,
+    /// RSA with 2048 bits and SHA-256, for old peers.
+    Rsa2048,
+}
 
 /// A private key that signs certificates.
 pub(super) struct Key {

@@ -15,21 +15,24 @@
 //! Source: RFC 5280.
 
 mod certificate;
+mod error;
 mod key;
 mod profile;
+mod random;
 #[cfg(test)]
 mod tests;
 
+pub use error::Error;
+pub use key::KeyKind;
 pub use profile::{ClientSettings, ServerSettings};
 
-use std::fmt;
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use x509_cert::Certificate;
-use x509_cert::der::{self, DecodePem};
+use x509_cert::der::DecodePem;
 use x509_cert::name::Name;
 use zeroize::Zeroizing;
 
@@ -37,59 +40,13 @@ use crate::proto::Role;
 use crate::proto::wrap::ServerKey;
 use certificate::{Draft, Issuer, Purpose};
 use key::Key;
+use random::{no_random, random};
 
 const DAY: u64 = 86400;
 /// Lifetime of a revocation list in days; servers refuse all clients once it has expired.
 const CRL_DAYS: u64 = 3650;
 /// The longest name, in bytes (RFC 5280, ub-common-name).
 const MAX_NAME: usize = 64;
-
-/// An error of the authority.
-#[derive(Debug)]
-pub struct Error {
-    message: String,
-    hint: &'static str,
-}
-
-impl Error {
-    fn new(message: impl Into<String>, hint: &'static str) -> Self {
-        Self { message: message.into(), hint }
-    }
-
-    /// Returns the next step for the user.
-    pub fn hint(&self) -> &'static str {
-        self.hint
-    }
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for Error {}
-
-impl From<der::Error> for Error {
-    fn from(error: der::Error) -> Self {
-        Self::new(
-            format!("cannot create the certificate: {error}"),
-            "choose another kind of key, or another name",
-        )
-    }
-}
-
-/// The kind of an authority's or peer's key.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeyKind {
-    /// ECDSA on P-256 with SHA-256.
-    #[default]
-    P256,
-    /// Ed25519, for peers with OpenSSL 1.1.1 and later.
-    Ed25519,
-    /// RSA with 2048 bits and SHA-256, for old peers.
-    Rsa2048,
-}
 
 /// An authority and its directory.
 pub struct Authority {
@@ -274,14 +231,6 @@ fn draft(name: &str, unix: u64, days: u32, purpose: Purpose) -> Result<Draft, Er
     let subject: Name = format!("CN={name}").parse()?;
     let valid = (unix.saturating_sub(DAY), unix + u64::from(days) * DAY);
     Ok(Draft { serial, subject, valid, purpose })
-}
-
-fn no_random(error: getrandom::Error) -> Error {
-    Error::new(format!("cannot get random numbers: {error}"), "see getrandom(2)")
-}
-
-fn random(bytes: &mut [u8]) -> Result<(), getrandom::Error> {
-    getrandom::fill(bytes)
 }
 
 /// Checks a name: it is used in file names, certificates and profiles.

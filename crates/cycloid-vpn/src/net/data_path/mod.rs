@@ -23,6 +23,7 @@ mod inbound;
 mod inner;
 mod outbound;
 mod peer;
+mod remote;
 mod shared;
 mod table;
 
@@ -34,6 +35,7 @@ use std::thread::JoinHandle;
 
 pub use events::{Event, Events};
 pub use peer::Counters;
+pub use remote::{PeerId, Peers, Remote, StreamId};
 pub use shared::Dropped;
 
 use self::batch::Batch;
@@ -42,54 +44,9 @@ use self::shared::Shared;
 use super::Error;
 use super::tcp::PacketStream;
 use super::tun::Queue;
-use super::udp::{Endpoint, UdpSocket};
+use super::udp::UdpSocket;
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
-
-/// A peer's id, 24 bits, as in data channel packets.
-pub type PeerId = u32;
-
-/// A stream's id, never reused.
-pub type StreamId = u64;
-
-/// The address of a peer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Remote {
-    /// Reached through a socket of a group.
-    Udp {
-        /// The index of the group, in the order passed to [`start`].
-        group: usize,
-        /// The peer's address, and this end's address.
-        endpoint: Endpoint,
-    },
-    /// Reached through a stream.
-    Tcp(StreamId),
-}
-
-impl Remote {
-    /// Drops this end's address, which does not identify the peer.
-    fn peer_only(self) -> Self {
-        match self {
-            Self::Udp { group, endpoint } => {
-                Self::Udp { group, endpoint: Endpoint { local: None, ..endpoint } }
-            }
-            tcp @ Self::Tcp(_) => tcp,
-        }
-    }
-}
-
-/// The routing mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Peers {
-    /// A single peer receives everything and may send everything: a client, or a point-to-point
-    /// server.
-    One,
-    /// Each peer has its own inner addresses and may send only from them: a server for many.
-    Many {
-        /// Packets between peers bypass the TUN device (`client-to-client`).
-        client_to_client: bool,
-    },
-}
 
 /// Starts the threads, one worker per queue. Each group holds one socket per worker, all bound to
 /// one port. A client has one group or, over TCP, none.
@@ -177,7 +134,7 @@ impl Handle {
 
     /// Returns a peer's traffic counters.
     pub fn counters(&self, id: PeerId) -> Option<Counters> {
-        self.with_peer(id, |peer| peer.counters(&self.shared))
+        self.with_peer(id, |peer| peer.counters(self.shared.now()))
     }
 
     /// Returns the numbers of dropped packets since the start, by reason.

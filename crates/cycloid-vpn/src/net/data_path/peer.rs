@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
-use super::shared::Shared;
 use super::{PeerId, Remote};
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
@@ -156,8 +155,8 @@ impl Peer {
         self.largest_tcp.store(largest.unwrap_or(0), Relaxed);
     }
 
-    pub(super) fn counters(&self, shared: &Shared) -> Counters {
-        let now = shared.now();
+    /// Returns the counters at a time since the data path started.
+    pub(super) fn counters(&self, now: Duration) -> Counters {
         Counters {
             sent_packets: self.sent.packets.load(Relaxed),
             sent_bytes: self.sent.bytes.load(Relaxed),

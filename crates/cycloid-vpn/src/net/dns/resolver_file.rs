@@ -23,37 +23,15 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::{FlockOperation, OFlags, flock};
-use rustix::io::Errno;
+use rustix::fs::OFlags;
 
+use super::super::lock::Lock;
 use super::super::undo::{Journal, Undo, replace_file};
 
 /// The first line of a generated file starts with this.
 const MARK: &str = "# Written by cycloid-vpn for ";
 /// Timeout for a concurrent change by another tunnel, which takes milliseconds.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// A lock on an open file. Drop unlocks explicitly: closing alone would keep the lock while a
-/// forked child still has the file open.
-#[derive(Debug)]
-pub(crate) struct Lock(File);
-
-impl Lock {
-    /// Takes the lock. Returns `None` if another process has it.
-    fn take(file: File) -> io::Result<Option<Self>> {
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Some(Self(file))),
-            Err(Errno::WOULDBLOCK) => Ok(None),
-            Err(error) => Err(error.into()),
-        }
-    }
-}
-
-impl Drop for Lock {
-    fn drop(&mut self) {
-        let _ = flock(&self.0, FlockOperation::Unlock);
-    }
-}
 
 /// Puts a tunnel's lines on top of the others. Replaces earlier lines of the same journal.
 ///
@@ -180,8 +158,8 @@ impl<'a> Shared<'a> {
             .custom_flags(no_follow())
             .open(self.of_tunnel(number))?;
         crash_point();
-        let mut lock = Lock::take(file)?.ok_or(ErrorKind::ResourceBusy)?;
-        lock.0.write_all(format!("{interface}\n{lines}").as_bytes())?;
+        let lock = Lock::take(file)?.ok_or(ErrorKind::ResourceBusy)?;
+        lock.file().write_all(format!("{interface}\n{lines}").as_bytes())?;
         Ok(lock)
     }
 

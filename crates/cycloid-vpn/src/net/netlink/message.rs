@@ -4,7 +4,8 @@
 use std::io;
 use std::net::IpAddr;
 
-use super::{Address, Link, Network, Route};
+use super::objects::{Address, Link, Route};
+use crate::net::network::Network;
 
 const ERROR: u16 = 2;
 const DONE: u16 = 3;

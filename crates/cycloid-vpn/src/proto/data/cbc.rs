@@ -8,7 +8,7 @@ use aws_lc_rs::hmac;
 use aws_lc_rs::iv::FixedLength;
 
 use super::cipher::Cipher;
-use super::keys::Half;
+use super::direction::Half;
 use crate::proto::Error;
 
 /// Bytes of an AES block, and of an IV.

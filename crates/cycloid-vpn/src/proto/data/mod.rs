@@ -18,6 +18,7 @@
 
 mod cbc;
 mod cipher;
+mod direction;
 mod framing;
 mod keys;
 mod open;
@@ -27,8 +28,9 @@ mod seal;
 mod tests;
 
 pub use cipher::{CbcCipher, Cipher, Digest};
+pub use direction::Parameters;
 pub use framing::Framing;
-pub use keys::{KeyMaterial, Parameters, keys};
+pub use keys::{KeyMaterial, keys};
 pub use open::Opener;
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
 pub use seal::{Exhausted, PacketId, PacketIds, Sealer};

@@ -3,8 +3,8 @@
 use aws_lc_rs::aead::Aad;
 
 use super::cbc::CbcOpen;
+use super::direction::{Aead, Half, Parameters};
 use super::framing::Framing;
-use super::keys::{Aead, Half, Parameters};
 use super::replay::ReplayWindow;
 use super::{ID, header_length};
 use crate::proto::Error;

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use aws_lc_rs::aead::Aad;
 
 use super::cbc::CbcSeal;
+use super::direction::{Aead, Half, Parameters};
 use super::framing::Framing;
-use super::keys::{Aead, Half, Parameters};
 use super::{DATA_V1, DATA_V2, ID, TAG};
 use crate::proto::Error;
 

@@ -1,7 +1,6 @@
 //! Handles initial packets: a client that returns a cookie or uses a stream becomes a peer.
 
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use super::peer::{Peer, Stage};
 use super::{PeerId, Server, ServerSink};
@@ -12,26 +11,6 @@ use crate::proto::tunnel::Tunnel;
 use crate::proto::wire::{self, Acks, Control, Header, KeyId, Opcode, SessionId};
 use crate::proto::wrap::Accepted;
 use crate::proto::{Error, Now, Random, Role, Transport};
-
-/// The number of answered initial packets in the current period.
-#[derive(Default)]
-pub(super) struct InitialRate {
-    since: Duration,
-    count: u32,
-}
-
-impl InitialRate {
-    fn allow(&mut self, now: Now, (limit, period): (u32, Duration)) -> Result<(), Error> {
-        if now.monotonic >= self.since + period {
-            *self = Self { since: now.monotonic, count: 0 };
-        }
-        if self.count >= limit {
-            return Err(Error::Unexpected("too many initial packets in a short time"));
-        }
-        self.count += 1;
-        Ok(())
-    }
-}
 
 impl Server {
     /// Handles a packet without a session: the start of one, its second packet with the cookie, or

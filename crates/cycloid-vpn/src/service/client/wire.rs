@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
-use super::SERVER;
-use crate::net::data_path::{Handle, Remote};
+use crate::net::data_path::{Handle, PeerId, Remote};
 use crate::proto::data::Sealer;
 use crate::proto::tunnel::{DataKeys, Sink, Traffic};
 use crate::proto::wire::KeyId;
+
+/// The peer id of the server, the only peer of a client's data path.
+pub(super) const SERVER: PeerId = 0;
 
 /// State of the data channel keys.
 #[derive(Default)]

@@ -13,6 +13,7 @@
 mod command;
 mod connection;
 mod event;
+mod messages;
 mod notifications;
 mod output;
 
@@ -31,7 +32,8 @@ use zeroize::Zeroizing;
 pub use command::{AuthRetry, Remote, Target};
 pub use connection::Endpoint;
 pub use event::Event;
-pub use notifications::{ClientEvent, Query, StateChange};
+use messages::one_line;
+pub use messages::{ClientEvent, Query, StateChange};
 
 use super::status;
 use command::{Command, HELP, Show};
@@ -455,9 +457,4 @@ impl Management {
         self.reply(&format!("SUCCESS: '{kind}' password entered, but not yet verified"));
         Some(Event::Credentials { kind: kind.to_owned(), username: self.username.take(), password })
     }
-}
-
-/// Replaces control characters, so that a text stays on its line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '_' } else { c }).collect()
 }

@@ -18,42 +18,18 @@ use std::time::Duration;
 
 use super::Program;
 use super::peers::Peer;
+use super::waiting::{Admission, Refusal, Step};
 use crate::config::{PasswordVia, PerClient};
 use crate::proto::Now;
-use crate::proto::auth_token::TokenSession;
 use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
 use crate::service::context::job;
-use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
+use crate::service::hooks::{Kind, Outcome, Secret, Trust};
 use crate::service::management::ClientEvent;
 
 /// The longest reason sent to a client, in characters.
 const MAX_REASON: usize = 200;
-
-/// A client that waits to be admitted or to continue.
-pub(super) struct Admission {
-    /// Counted over all admissions; the key id in the management protocol.
-    pub(super) number: u64,
-    pub(super) verify: Box<Verify>,
-    name: String,
-    pub(super) environment: Environment,
-    /// The next step, or the step whose answer is pending.
-    step: Step,
-    own: PerClient,
-    /// The session of the token that replaced the password.
-    pub(super) session: Option<TokenSession>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
-    Key,
-    Certificate,
-    Password,
-    Manager,
-    Options,
-    Entry,
-}
 
 /// The result of a step.
 enum Progress {
@@ -63,18 +39,6 @@ enum Progress {
     Waits(Step),
     /// Admitted, with these options.
     In(Box<PushReply>),
-}
-
-/// A refusal, with the reason for the log and for the client.
-pub(super) struct Refusal {
-    pub(super) why: String,
-    pub(super) for_client: Option<String>,
-}
-
-impl<T: Into<String>> From<T> for Refusal {
-    fn from(why: T) -> Self {
-        Self { why: why.into(), for_client: None }
-    }
 }
 
 impl Program<'_> {

@@ -18,6 +18,7 @@ use core::fmt::Debug;
 #[cfg(target_arch = "x86_64")]
 use super::cpu::Adx;
 use super::ct;
+pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
 pub use divsteps::divsteps;
 pub use linear::{
@@ -25,15 +26,6 @@ pub use linear::{
     reduce_once, sub, sub_if, trim_vartime,
 };
 pub use portable::Portable;
-
-/// One digit of a number, radix 2⁶⁴.
-pub type Limb = u64;
-
-/// Bits in a [`Limb`].
-pub const LIMB_BITS: usize = 64;
-
-/// Bytes in a [`Limb`].
-pub const LIMB_BYTES: usize = 8;
 
 /// Multiplication and Montgomery reduction on 64-bit limbs: the interface of a backend.
 ///

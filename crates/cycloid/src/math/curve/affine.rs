@@ -5,7 +5,7 @@ use super::{Curve, Scalar, Words};
 use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Arithmetic, Limbs, Masks, Prime, Task};
 use crate::machine::words;
-use crate::math::field::Element;
+use crate::math::field::{Element, MAX_WIDTH};
 
 /// A finite point on the curve: coordinates as integers below the prime.
 #[derive(Clone, Copy, Debug)]
@@ -114,6 +114,17 @@ impl<C: Curve> AffinePoint<C> {
         let mut coordinates = [[C::B; 2]];
         point.store(&mut coordinates);
         Some(Self::new_unchecked(coordinates[0]))
+    }
+}
+
+impl<C: Curve, A: Arithmetic<C::Field>> Affine<C, A> {
+    /// Loads points.
+    pub(super) fn of_points(arithmetic: A, points: &[AffinePoint<C>]) -> Self {
+        let (mut x, mut y) = ([C::B; MAX_WIDTH], [C::B; MAX_WIDTH]);
+        for (i, point) in points.iter().enumerate() {
+            (x[i], y[i]) = (*point.x(), *point.y());
+        }
+        Self::load(arithmetic, &x[..A::WIDTH], &y[..A::WIDTH])
     }
 }
 

@@ -7,7 +7,7 @@
 //! infinity. Callers state why this holds, or correct the result with [`Added::complete`] and
 //! [`Jacobian::add_any`].
 
-use super::{AffinePoint, Curve, Words};
+use super::{Curve, Words};
 use crate::machine::field::{Arithmetic, Masks};
 use crate::math::field::{Element, MAX_WIDTH};
 
@@ -60,15 +60,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Affine<C, A> {
     #[inline(always)]
     pub(super) fn negate_if(&self, mask: A::Mask) -> Self {
         Self { x: self.x, y: self.y.negate_if(mask) }
-    }
-
-    /// Loads points.
-    pub(super) fn of_points(arithmetic: A, points: &[AffinePoint<C>]) -> Self {
-        let (mut x, mut y) = ([C::B; MAX_WIDTH], [C::B; MAX_WIDTH]);
-        for (i, point) in points.iter().enumerate() {
-            (x[i], y[i]) = (*point.x(), *point.y());
-        }
-        Self::load(arithmetic, &x[..A::WIDTH], &y[..A::WIDTH])
     }
 
     /// Converts to Jacobian coordinates with Z = 1.

@@ -1,8 +1,8 @@
 //! One constant-time exponentiation with a fixed window, with the number spread across the lanes of
 //! a vector. For moduli of more than 960 bits on processors with AVX-512, with or without IFMA.
 
-use super::eight::reduced;
-use super::{Error, Exponent, Modulus, Products, Window, checked_scratch, split_result, window};
+use super::modulus::{Modulus, reduced};
+use super::{Error, Exponent, Products, Window, checked_scratch, split_result, window};
 use crate::machine::across::{self, AcrossLanes};
 use crate::machine::ct;
 use crate::machine::lanes::{Backend, Lanes};

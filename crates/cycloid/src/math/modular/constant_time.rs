@@ -1,120 +1,14 @@
 //! The default exponentiation: Montgomery reduction with a fixed window, constant-time, on the
 //! fastest backend.
 
-use super::eight::Lane;
+use super::modulus::Modulus;
 use super::montgomery::Montgomery;
 use super::{
-    Checked, Error, Exponent, Exponentiation, Products, Residues, STACK_USE, STACK_USE_WORDS,
-    Window, across, checked_scratch, split_result, window,
+    Error, Exponent, Exponentiation, Products, Residues, STACK_USE, STACK_USE_WORDS, Window,
+    across, checked_scratch, split_result, window,
 };
 use crate::machine::words::{self, Backend, Limb, Words};
 use crate::machine::{ct, stack};
-
-/// An odd modulus, prepared once for many exponentiations.
-///
-/// The value may be secret; its length in bits is public.
-#[derive(Clone, Copy)]
-pub struct Modulus<'a> {
-    modulus: Checked<'a>,
-    r_squared: &'a [Limb],
-}
-
-impl<'a> Modulus<'a> {
-    /// Checks the modulus and computes R² mod modulus, R = 2^(64·n), into `r_squared`.
-    ///
-    /// `r_squared` has at least n limbs, as many as the modulus without leading zeros; `scratch`
-    /// has at least [`Modulus::scratch_limbs`]`(n)` and is wiped. Constant-time except for the
-    /// length in bits.
-    ///
-    /// # Errors
-    /// [`Error::ModulusZero`], [`Error::ModulusEven`], [`Error::ModulusTooLong`],
-    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] for `r_squared`.
-    pub fn prepare(
-        modulus: &'a [Limb],
-        r_squared: &'a mut [Limb],
-        scratch: &mut [Limb],
-    ) -> Result<Self, Error> {
-        let modulus = Checked::new(modulus)?.odd()?;
-        let n = modulus.limbs.len();
-        let (r_squared, _) = split_result(r_squared, n)?;
-        let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
-        Backend::best().run(Prepare { modulus, r_squared, scratch });
-        ct::wipe(scratch);
-        Ok(Self { modulus, r_squared })
-    }
-
-    /// Restores a prepared modulus from the input and the output of [`prepare`](Self::prepare).
-    ///
-    /// # Errors
-    /// As [`prepare`](Self::prepare) for the modulus; `r_squared` is not checked.
-    pub fn prepared(modulus: &'a [Limb], r_squared: &'a [Limb]) -> Result<Self, Error> {
-        let modulus = Checked::new(modulus)?.odd()?;
-        let (needed, given) = (modulus.limbs.len(), r_squared.len());
-        let r_squared = r_squared.get(..needed).ok_or(Error::ResultTooShort { needed, given })?;
-        Ok(Self { modulus, r_squared })
-    }
-
-    /// Creates a modulus known to be odd and to have exactly `bits` bits and no leading zero limbs,
-    /// with R² modulo it.
-    pub(crate) const fn from_known(limbs: &'a [Limb], bits: usize, r_squared: &'a [Limb]) -> Self {
-        Self { modulus: Checked { limbs, bits }, r_squared }
-    }
-
-    /// Converts to a lane's modulus.
-    pub(super) const fn lane(&self) -> Lane<'a> {
-        Lane { modulus: self.modulus, r_squared: Some(self.r_squared) }
-    }
-
-    /// Converts from a lane's modulus; `r_squared` is R² mod modulus.
-    pub(super) const fn from_lane(modulus: Checked<'a>, r_squared: &'a [Limb]) -> Self {
-        Self { modulus, r_squared }
-    }
-
-    /// Returns the limbs of scratch of [`prepare`](Self::prepare) for a modulus of `n` limbs.
-    pub const fn scratch_limbs(n: usize) -> usize {
-        words::montgomery_work_limbs(n)
-    }
-
-    /// Returns the modulus without leading zero limbs.
-    pub const fn limbs(&self) -> &'a [Limb] {
-        self.modulus.limbs
-    }
-
-    /// Returns R² mod modulus, for [`prepared`](Self::prepared).
-    pub const fn r_squared(&self) -> &'a [Limb] {
-        self.r_squared
-    }
-
-    /// Returns the length in bits, which is public.
-    pub const fn bits(&self) -> usize {
-        self.modulus.bits
-    }
-}
-
-/// Prints only the length, since the value may be secret.
-impl core::fmt::Debug for Modulus<'_> {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "Modulus({} bits)", self.modulus.bits)
-    }
-}
-
-struct Prepare<'a> {
-    modulus: Checked<'a>,
-    r_squared: &'a mut [Limb],
-    scratch: &'a mut [Limb],
-}
-
-impl words::Task for Prepare<'_> {
-    type Output = ();
-
-    fn run<W: Words>(self, words: W) {
-        if self.modulus.is_one() {
-            self.r_squared.fill(0);
-            return;
-        }
-        Montgomery::new(words, self.modulus.limbs, None, self.scratch).r_squared(self.r_squared);
-    }
-}
 
 /// Returns the fastest window for a modulus of `n` limbs. About 12n entries are read in the time of
 /// one multiplication.

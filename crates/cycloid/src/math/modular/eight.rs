@@ -4,13 +4,11 @@
 #[cfg(test)]
 mod tests;
 
-use super::montgomery::Montgomery;
+use super::modulus::{Lane, Modulus, reduced};
 use super::residues8::Residues8;
-use super::{
-    Checked, Error, Exponent, Modulus, Products, Residues, STACK_USE, Window, split_result, window,
-};
+use super::{Checked, Error, Exponent, Products, STACK_USE, Window, split_result, window};
 use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
-use crate::machine::words::{self, LIMB_BITS, Limb, Words};
+use crate::machine::words::{LIMB_BITS, Limb};
 use crate::machine::{ct, stack};
 
 /// Returns the `Lanes` of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for
@@ -111,13 +109,6 @@ pub fn pow_eight_prepared_with(
 ) -> [Result<(), Error>; LANES] {
     let moduli = moduli.map(|modulus| Ok(modulus.lane()));
     stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
-}
-
-/// A lane's modulus, and its R² for 64-bit limbs if known.
-#[derive(Clone, Copy)]
-pub(super) struct Lane<'a> {
-    pub(super) modulus: Checked<'a>,
-    pub(super) r_squared: Option<&'a [Limb]>,
 }
 
 fn pow_lanes(
@@ -257,31 +248,4 @@ fn known_r_squared<'a>(moduli: &[Lane<'a>; LANES], n: usize) -> Option<[&'a [Lim
     let usable = |lane: &Lane<'_>| lane.r_squared.is_some_and(|known| known.len() == length);
     let fits = length * LIMB_BITS <= n * LANE_LIMB_BITS;
     (fits && moduli.iter().all(usable)).then(|| moduli.map(|lane| lane.r_squared.unwrap_or(&[])))
-}
-
-/// Returns `base mod modulus`, for a base of any length, in constant time; `room` has at least five
-/// times as many limbs as the modulus.
-pub(super) fn reduced<'a>(base: &[Limb], modulus: &[Limb], room: &'a mut [Limb]) -> &'a [Limb] {
-    struct Reduce<'a> {
-        base: &'a [Limb],
-        modulus: &'a [Limb],
-        one: &'a mut [Limb],
-        result: &'a mut [Limb],
-        work: &'a mut [Limb],
-    }
-    impl words::Task for Reduce<'_> {
-        type Output = ();
-
-        fn run<W: Words>(self, words: W) {
-            let mut residues = Montgomery::new(words, self.modulus, None, self.work);
-            residues.enter(self.one, self.result, self.base);
-            residues.leave(self.result);
-        }
-    }
-    let n = modulus.len();
-    let (result, rest) = room.split_at_mut(n);
-    let (one, rest) = rest.split_at_mut(n);
-    let work = &mut rest[..words::montgomery_work_limbs(n)];
-    words::Backend::best().run(Reduce { base, modulus, one, result, work });
-    result
 }

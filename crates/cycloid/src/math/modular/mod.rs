@@ -42,6 +42,7 @@ mod exponent;
 mod fixed_base;
 mod inverse;
 mod ladder;
+mod modulus;
 mod montgomery;
 mod residues8;
 mod strategy;
@@ -51,7 +52,7 @@ mod window;
 
 pub(crate) use constant_time::montgomery_mul;
 pub use constant_time::{
-    Modulus, mul, pow, pow_is_across_lanes, pow_minimum_scratch_limbs, pow_scratch_limbs,
+    mul, pow, pow_is_across_lanes, pow_minimum_scratch_limbs, pow_scratch_limbs,
     pow_this_cpu_scratch_limbs, pow_vartime, pow_with,
 };
 pub(crate) use eight::{fastest as fastest_of_eight, powers_lanes as powers_of_eight};
@@ -63,8 +64,10 @@ pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};
 pub(crate) use inverse::invert_in_frames;
 pub use inverse::{gcd, invert, invert_scratch_limbs};
+pub use modulus::Modulus;
 pub(crate) use residues8::Residues8;
-pub use strategy::{Exponentiation, Reduction, Strategy, Window};
+pub use strategy::{Exponentiation, Reduction, Strategy};
+pub use window::Window;
 
 use crate::machine::ct::Mask;
 use crate::machine::words::{LIMB_BITS, Limb};

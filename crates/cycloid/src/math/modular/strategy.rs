@@ -7,7 +7,7 @@ use super::basic::{self, Basic};
 use super::montgomery::Montgomery;
 use super::{
     Checked, Error, Exponent, Residues, binary, checked_scratch, ladder, limbs_for, split_result,
-    window,
+    window::{self, Window},
 };
 use crate::machine::ct;
 use crate::machine::words::{self, Backend, Limb, Words};
@@ -34,28 +34,6 @@ pub enum Exponentiation {
     FixedWindow(Window),
     /// A sliding window with a table of odd powers ("reduced memory"): for public exponents.
     ReducedMemoryVartime(Window),
-}
-
-/// The width of a window, 2 to 6 bits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Window(u8);
-
-impl Window {
-    /// All widths, smallest first.
-    pub const ALL: [Self; 5] = [Self(2), Self(3), Self(4), Self(5), Self(6)];
-
-    /// Returns the window of `bits` bits, if it exists.
-    pub const fn new(bits: usize) -> Option<Self> {
-        match bits {
-            2..=6 => Some(Self(bits as u8)),
-            _ => None,
-        }
-    }
-
-    /// Returns the width in bits.
-    pub const fn bits(self) -> usize {
-        self.0 as usize
-    }
 }
 
 /// One way to compute base^exponent mod modulus.

@@ -1,8 +1,30 @@
 //! Windowed exponentiation: a fixed window with a table of all powers, and a sliding window with
 //! the odd powers only (Handbook of Applied Cryptography, algorithms 14.82 and 14.85).
 
-use super::{Exponent, Products, Residues, Window};
+use super::{Exponent, Products, Residues};
 use crate::machine::words::Limb;
+
+/// The width of a window, 2 to 6 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Window(u8);
+
+impl Window {
+    /// All widths, smallest first.
+    pub const ALL: [Self; 5] = [Self(2), Self(3), Self(4), Self(5), Self(6)];
+
+    /// Returns the window of `bits` bits, if it exists.
+    pub const fn new(bits: usize) -> Option<Self> {
+        match bits {
+            2..=6 => Some(Self(bits as u8)),
+            _ => None,
+        }
+    }
+
+    /// Returns the width in bits.
+    pub const fn bits(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// Returns the limbs of working memory for a fixed window of `width` bits and a modulus of `n`
 /// limbs: the table, and the looked-up entry.

@@ -5,35 +5,13 @@ use core::ops::Neg;
 
 use rand_core::TryCryptoRng;
 
-use super::backend::{First, Group, Second, SourceGroup};
+use super::backend::{Group, SourceGroup};
 use super::encoding::{self, Decoded};
 use super::error::equal_counts;
 use super::projective::CHUNK;
-use super::{CurvePoint, Cycloid, Error, Projective};
-
-/// A member of the group `G` of order r in affine coordinates: [`G1Affine`] and [`G2Affine`].
-#[repr(transparent)]
-pub struct Affine<B: Group<G>, G: SourceGroup>(B::Affine);
-
-/// A member of G1: encodings of 48 and 96 bytes.
-pub type G1Affine<B = Cycloid> = Affine<B, First>;
-
-/// A member of G2: encodings of 96 and 192 bytes.
-pub type G2Affine<B = Cycloid> = Affine<B, Second>;
+use super::{Affine, CurvePoint, Error, Projective};
 
 impl<B: Group<G>, G: SourceGroup> Affine<B, G> {
-    /// Returns the backend's own representation.
-    #[inline(always)]
-    pub const fn raw(&self) -> &B::Affine {
-        &self.0
-    }
-
-    /// Wraps a representation, which must be that of a member of the group.
-    #[inline(always)]
-    pub const fn from_raw(raw: B::Affine) -> Self {
-        Self(raw)
-    }
-
     /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::affine_identity())
@@ -171,15 +149,6 @@ fn from_compressed_chunk<B: Group<G>, G: SourceGroup>(
         };
     }
 }
-
-impl<B: Group<G>, G: SourceGroup> Clone for Affine<B, G> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B: Group<G>, G: SourceGroup> Copy for Affine<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Affine<B, G> {
     /// Returns infinity.

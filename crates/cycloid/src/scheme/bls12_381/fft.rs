@@ -137,22 +137,6 @@ fn scale<B: Scalars>(values: &mut [Fr<B>], by: &Fr<B>) {
     }
 }
 
-/// The transform over Fr: Cooley-Tukey, radix 2, decimation in time.
-pub(super) fn transform<B: Scalars>(values: &mut [Fr<B>], roots: &[Fr<B>]) {
-    reverse_bits(values);
-    let mut half = 1;
-    while half < values.len() {
-        let stride = roots.len() / half;
-        for block in values.chunks_exact_mut(2 * half) {
-            let (low, high) = block.split_at_mut(half);
-            for ((low, high), root) in low.iter_mut().zip(high).zip(roots.iter().step_by(stride)) {
-                B::fr_butterfly(low.raw_mut(), high.raw_mut(), root.raw());
-            }
-        }
-        half *= 2;
-    }
-}
-
 /// The same over a group: the backend computes a layer's products in chunks.
 fn transform_points<B: Group<G>, G: SourceGroup>(points: &mut [Projective<B, G>], roots: &[Fr<B>]) {
     reverse_bits(points);

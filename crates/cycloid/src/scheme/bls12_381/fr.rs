@@ -11,16 +11,9 @@ use rand_core::TryCryptoRng;
 
 use super::backend::{Integer, Scalars};
 use super::error::{array, equal_counts};
-use super::{Cycloid, Error, integer};
+use super::{Error, Fr, integer};
 use crate::machine::{ct, stack};
 use crate::scheme::{random, stack_use};
-
-/// An element of Fr with the backend `B`.
-///
-/// Time depends on no value, except in functions ending in `_vartime` and in conversions from and
-/// to text.
-#[repr(transparent)]
-pub struct Fr<B: Scalars = Cycloid>(B::Fr);
 
 impl<B: Scalars> Fr<B> {
     /// Bytes of an encoding.
@@ -37,24 +30,6 @@ impl<B: Scalars> Fr<B> {
 
     /// 1.
     pub const ONE: Self = Self(B::ONE);
-
-    /// Returns the backend's own representation.
-    #[inline(always)]
-    pub const fn raw(&self) -> &B::Fr {
-        &self.0
-    }
-
-    /// Wraps a representation, which must be one of the backend's.
-    #[inline(always)]
-    pub const fn from_raw(raw: B::Fr) -> Self {
-        Self(raw)
-    }
-
-    /// Returns the backend's own representation, mutably.
-    #[inline(always)]
-    pub(super) const fn raw_mut(&mut self) -> &mut B::Fr {
-        &mut self.0
-    }
 
     /// Decodes 32 little-endian bytes.
     ///
@@ -342,15 +317,6 @@ const ODD_PART: Integer =
 /// (t − 1)/2.
 const ODD_PART_HALF: Integer =
     [0x7fff_2dff_7fff_ffff, 0x04d0_ec02_a9de_d201, 0x94ce_bea4_199c_ec04, 0x0000_0000_39f6_d3a9];
-
-impl<B: Scalars> Clone for Fr<B> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B: Scalars> Copy for Fr<B> {}
 
 impl<B: Scalars> Default for Fr<B> {
     /// Returns 0.

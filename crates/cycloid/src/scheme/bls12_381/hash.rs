@@ -6,7 +6,9 @@ use core::ops::Deref;
 use sha2::{Digest, Sha256};
 
 use super::Error;
-use super::backend::Message;
+
+/// An input of hashing to a curve: a prefix (the draft's augmentation), followed by the message.
+pub type Message<'a> = [&'a [u8]; 2];
 
 /// Bytes of a digest and of a block of SHA-256.
 const DIGEST: usize = 32;

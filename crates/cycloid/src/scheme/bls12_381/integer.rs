@@ -3,8 +3,10 @@
 use core::fmt;
 
 use super::Error;
-use super::backend::Integer;
 use crate::machine::ct::Mask;
+
+/// Limbs of an integer below r, or of any integer below 2²⁵⁶; little-endian.
+pub type Integer = [u64; 4];
 
 /// r, the order of the groups.
 pub(super) const ORDER: Integer =

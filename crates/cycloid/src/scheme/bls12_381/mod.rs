@@ -36,13 +36,13 @@
 mod affine;
 pub mod backend;
 mod curve_point;
+mod cycloid;
 mod encoding;
 mod error;
 mod fft;
 mod fr;
 mod hash;
 mod integer;
-mod msm;
 mod operators;
 mod own;
 mod pairing;
@@ -50,16 +50,15 @@ mod projective;
 pub mod signature;
 mod target;
 
-pub use affine::{Affine, G1Affine, G2Affine};
+pub use backend::group::{Affine, G1, G1Affine, G2, G2Affine, Projective};
+pub use backend::scalars::Fr;
 pub use backend::{Backend, First, Message, Second, SourceGroup};
 pub use curve_point::{CurvePoint, G1CurvePoint, G2CurvePoint};
+pub use cycloid::Cycloid;
 pub use error::Error;
 pub use fft::Domain;
-pub use fr::Fr;
 pub use hash::expand_message;
-pub use own::Cycloid;
 pub use pairing::{
     G2Prepared, miller_loop, miller_loop_prepared, multi_pairing, pairing, pairing_check,
 };
-pub use projective::{G1, G2, Projective};
 pub use target::{Fq12, Gt};

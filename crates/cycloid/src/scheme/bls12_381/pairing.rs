@@ -9,6 +9,13 @@ use super::{Cycloid, Error, Fq12, G1Affine, G2Affine, Gt};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
+impl<B: Pairing> Gt<B> {
+    /// Returns the pairing of the generators of G1 and G2.
+    pub fn generator() -> Self {
+        pairing(&G1Affine::<B>::generator(), &G2Affine::generator())
+    }
+}
+
 /// The precomputed lines of a Miller loop for a point of G2, which make the loop faster.
 pub struct G2Prepared<B: Pairing = Cycloid>(Option<B::Prepared>);
 

@@ -6,35 +6,13 @@ use core::ops::{Add, AddAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
 use rand_core::TryCryptoRng;
 
-use super::backend::{First, Group, Second, SourceGroup};
+use super::backend::{Group, SourceGroup};
 use super::error::equal_counts;
-use super::{Affine, Cycloid, Error, Fr, Message, hash, integer};
+use super::{Affine, Error, Fr, Message, Projective, hash, integer};
 use crate::machine::stack;
 use crate::scheme::stack_use;
 
-/// A member of the group `G` of order r with the backend `B`: [`G1`] and [`G2`].
-#[repr(transparent)]
-pub struct Projective<B: Group<G>, G: SourceGroup>(B::Projective);
-
-/// A member of G1.
-pub type G1<B = Cycloid> = Projective<B, First>;
-
-/// A member of G2.
-pub type G2<B = Cycloid> = Projective<B, Second>;
-
 impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
-    /// Returns the backend's own representation.
-    #[inline(always)]
-    pub const fn raw(&self) -> &B::Projective {
-        &self.0
-    }
-
-    /// Wraps a representation, which must be that of a member of the group.
-    #[inline(always)]
-    pub const fn from_raw(raw: B::Projective) -> Self {
-        Self(raw)
-    }
-
     /// Returns the neutral element, infinity.
     pub fn identity() -> Self {
         Self(<B as Group<G>>::identity())
@@ -217,15 +195,6 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
 
 /// Number of points processed at a time by operations that take no scratch.
 pub(super) const CHUNK: usize = 16;
-
-impl<B: Group<G>, G: SourceGroup> Clone for Projective<B, G> {
-    #[inline(always)]
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<B: Group<G>, G: SourceGroup> Copy for Projective<B, G> {}
 
 impl<B: Group<G>, G: SourceGroup> Default for Projective<B, G> {
     /// Returns infinity.

@@ -8,8 +8,8 @@ use rand_core::TryCryptoRng;
 
 use super::backend::Pairing;
 use super::error::array;
-use super::{Cycloid, Error, Fr, G1Affine, G2Affine, encoding, pairing};
-use crate::machine::ct::{self, Mask};
+use super::{Cycloid, Error, Fr, encoding};
+use crate::machine::ct;
 use crate::machine::stack;
 use crate::scheme::{random, stack_use};
 
@@ -174,11 +174,6 @@ impl<B: Pairing> Gt<B> {
         Self(B::fq12_one())
     }
 
-    /// Returns the pairing of the generators of G1 and G2.
-    pub fn generator() -> Self {
-        pairing(&G1Affine::<B>::generator(), &G2Affine::generator())
-    }
-
     /// Returns a uniform power of the generator.
     ///
     /// # Errors
@@ -224,33 +219,6 @@ impl<B: Pairing> Gt<B> {
     pub fn pow_vartime(&self, exponent: &Fr<B>) -> Self {
         Self(B::gt_pow_vartime(&self.0, exponent.raw()))
     }
-}
-
-/// Returns a^k for a member of GT, by squaring and multiplying at every bit.
-pub(super) fn pow<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
-    let integer = B::fr_to_integer(k);
-    let mut power = B::fq12_one();
-    // r has 255 bits.
-    for bit in (0..255).rev() {
-        power = B::gt_square(&power);
-        let product = B::fq12_mul(&power, a);
-        let mask = Mask::from_bit(integer[bit / 64] >> (bit % 64) & 1);
-        power = B::fq12_select(mask, &product, &power);
-    }
-    power
-}
-
-/// Like [`pow`], multiplying only at set bits.
-pub(super) fn pow_vartime<B: Pairing>(a: &B::Fq12, k: &B::Fr) -> B::Fq12 {
-    let integer = B::fr_to_integer(k);
-    let mut power = B::fq12_one();
-    for bit in (0..255).rev() {
-        power = B::gt_square(&power);
-        if integer[bit / 64] >> (bit % 64) & 1 == 1 {
-            power = B::fq12_mul(&power, a);
-        }
-    }
-    power
 }
 
 macro_rules! element {

@@ -3,10 +3,10 @@
 
 use rand_core::CryptoRng;
 
-use super::oaep::{self, Oaep};
-use super::pkcs1v15_encryption::{self, Rejection};
-use super::pss::{self, Pss};
-use super::{Error, Hash, Restriction, pkcs1v15};
+use super::padding::pkcs1v15_encryption::{self, Rejection};
+use super::padding::{oaep, pkcs1v15, pss};
+use super::parameters::{Oaep, Pss};
+use super::{Error, Hash, Restriction};
 use crate::machine::words::Limb;
 use crate::scheme::hash::DigestBytes;
 

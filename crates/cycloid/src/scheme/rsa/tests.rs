@@ -9,7 +9,7 @@ use num_bigint::BigUint;
 
 use super::*;
 use crate::machine::lanes::{self, LANES, Lanes};
-use crate::machine::words::Limb;
+use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::prime::tests::Counter;
 
 std::thread_local! {

@@ -2,9 +2,11 @@
 //! All values are public.
 
 use super::eight::whole_lanes;
-use super::pss::{self, Pss, Salt};
+use super::padding::pkcs1v15;
+use super::padding::pss::{self, Salt};
+use super::parameters::Pss;
 use super::public::{PublicKey, verify_scratch_limbs};
-use super::{Error, Hash, Restriction, checked_memory, limbs, pkcs1v15};
+use super::{Error, Hash, Restriction, checked_memory, limbs};
 use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes};
 use crate::machine::words::{self, Limb};
 use crate::math::modular::Residues8;

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use cycloid::bls12_381::backend::{Group, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, CurvePoint, Fr, Projective};
 
-use super::super::Case;
-use super::{MANY, case, encoded, encoded_affine, message, rng};
+use super::super::case::{Case, case};
+use super::inputs::{MANY, encoded, encoded_affine, message, rng};
 
 /// The domain separation tag for hashing messages.
 pub(in crate::suite::bls) const TAG: &[u8] = b"BLS_SIG_BLS12381G2_XMD:SHA-256_SSWU_RO_NUL_";

@@ -5,8 +5,8 @@ use std::hint::black_box;
 use cycloid::bls12_381::backend::{Group, SourceGroup};
 use cycloid::bls12_381::{Affine, Backend, Domain, Fr, G1, Projective};
 
-use super::super::Case;
-use super::{case, encoded, rng};
+use super::super::case::{Case, case};
+use super::inputs::{encoded, rng};
 
 pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
     let n = 1_usize << log;

@@ -7,8 +7,8 @@ use cycloid::bls12_381::{
     multi_pairing, pairing,
 };
 
-use super::super::Case;
-use super::{case, rng};
+use super::super::case::{Case, case};
+use super::inputs::rng;
 
 pub(super) fn gt<B: Backend>() -> Vec<Case> {
     fn of_two<B: Backend, R: 'static>(

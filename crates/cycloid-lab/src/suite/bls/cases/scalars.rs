@@ -4,8 +4,8 @@ use std::hint::black_box;
 
 use cycloid::bls12_381::{Backend, Fr};
 
-use super::super::Case;
-use super::{MANY, case, rng};
+use super::super::case::{Case, case};
+use super::inputs::{MANY, rng};
 
 pub(super) fn of<B: Backend>() -> Vec<Case> {
     /// A case of one or two elements.

@@ -7,8 +7,8 @@ use cycloid::bls12_381::signature::{
     batch_verify, fast_aggregate_verify,
 };
 
-use super::super::Case;
-use super::{case, message, rng};
+use super::super::case::{Case, case};
+use super::inputs::{message, rng};
 
 /// The number of signatures verified in one call.
 const SIGNATURES: usize = 64;

@@ -4,8 +4,8 @@ use chacha20::ChaCha20Rng;
 use cycloid::bls12_381::backend::{Group, SourceGroup};
 use cycloid::bls12_381::{Affine, Cycloid, Fr};
 
-use super::super::cases::rng;
-use super::super::{Case, Computed};
+use super::super::case::{Case, Computed};
+use super::super::cases::inputs::rng;
 
 /// Why decoding the library's encodings cannot fail.
 pub(super) const VALID: &str = "the library's encodings are valid";

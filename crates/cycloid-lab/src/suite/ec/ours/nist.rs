@@ -13,9 +13,18 @@ use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_b
 use rand_core::SeedableRng;
 
 use crate::peers::Call;
-use crate::peers::ec::{Encoding, Input, Task, write};
+use crate::peers::ec::{Curve as CurveName, Encoding, Input, Task, write};
 
 const FAILED: &str = "a job failed";
+
+/// Returns the hash function used with a curve.
+pub(super) const fn hash(curve: CurveName) -> Hash {
+    match curve {
+        CurveName::P384 => Hash::Sha384,
+        CurveName::P521 => Hash::Sha512,
+        _ => Hash::Sha256,
+    }
+}
 
 fn private<C: Curve>(bytes: &[u8]) -> PrivateKey<C> {
     PrivateKey::from_bytes(bytes).expect("the bytes are a number below the order")
@@ -121,7 +130,7 @@ fn verifying<C: Curve, const ROOM: usize>(
 
 pub(super) fn one<C: Curve>(task: Task, input: &Input) -> Call {
     let key = private::<C>(&input.private);
-    let hash = super::hash(input.curve);
+    let hash = hash(input.curve);
     match task {
         Task::Sign => Box::new(move |digest, output| {
             write(output, &[&key.sign_prehashed(hash, digest).to_fixed()])
@@ -152,7 +161,7 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
     count: usize,
 ) -> Option<Call> {
     let keys = inputs.each_ref().map(|input| private::<C>(&input.private));
-    let hash = super::hash(inputs[0].curve);
+    let hash = hash(inputs[0].curve);
     let inputs = inputs.clone();
     Some(match task {
         Task::Sign => Box::new(move |_, output| {

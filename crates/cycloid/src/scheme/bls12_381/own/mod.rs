@@ -17,10 +17,7 @@ mod tests;
 mod threads;
 
 use super::backend::Backend;
-
-/// Cycloid's own arithmetic: portable, ADX, and AVX-512 for eight side by side.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Cycloid;
+use super::cycloid::Cycloid;
 
 impl Backend for Cycloid {
     const NAME: &'static str = "cycloid";

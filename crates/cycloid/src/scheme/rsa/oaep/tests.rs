@@ -3,10 +3,13 @@
 use std::vec;
 use std::vec::Vec;
 
+use super::super::padding::mgf1::mask;
+use super::super::padding::oaep::decode;
 use super::super::tests::key;
 use super::*;
 use crate::machine::lanes::Lanes;
 use crate::math::prime::tests::Counter;
+use crate::scheme::Hash;
 use crate::scheme::rsa::{Batch, Job, batch_lanes, context_limbs, encrypt_scratch_limbs};
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];

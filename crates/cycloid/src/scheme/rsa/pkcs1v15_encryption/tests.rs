@@ -7,7 +7,9 @@ use std::vec::Vec;
 
 use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
+use sha2::{Digest, Sha256};
 
+use super::super::padding::pkcs1v15_encryption::{OVERHEAD, Rejection, decode, longest_message};
 use super::super::tests::key;
 use super::*;
 use crate::machine::lanes::Lanes;

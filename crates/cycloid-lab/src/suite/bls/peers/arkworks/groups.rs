@@ -19,7 +19,7 @@ use sha2_0_10::Sha256;
 
 use super::super::super::Case;
 use super::super::super::cases::groups::TAG;
-use super::super::super::cases::{MANY, message};
+use super::super::super::cases::inputs::{MANY, message};
 use super::super::common::{Draw, case, truth};
 use super::{affine, bytes, optional, projective, scalar};
 

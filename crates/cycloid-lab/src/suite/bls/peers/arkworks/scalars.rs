@@ -7,7 +7,7 @@ use ark_ff::{AdditiveGroup, Field, LegendreSymbol, PrimeField, batch_inversion};
 use ark_serialize::{CanonicalDeserialize, CanonicalSerialize};
 
 use super::super::super::Case;
-use super::super::super::cases::MANY;
+use super::super::super::cases::inputs::MANY;
 use super::super::common::{Draw, case, truth};
 use super::{bytes, optional, scalar};
 

@@ -9,7 +9,7 @@ use group::prime::{PrimeCurve, PrimeCurveAffine};
 use group::{GroupEncoding, Wnaf, WnafGroup};
 
 use super::super::super::Case;
-use super::super::super::cases::MANY;
+use super::super::super::cases::inputs::MANY;
 use super::super::common::{Draw, case, truth};
 use super::{affine, encoding, public, scalar};
 

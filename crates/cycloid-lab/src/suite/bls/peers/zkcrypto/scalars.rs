@@ -6,7 +6,7 @@ use bls12_381::Scalar;
 use group::ff::{BatchInverter, Field};
 
 use super::super::super::Case;
-use super::super::super::cases::MANY;
+use super::super::super::cases::inputs::MANY;
 use super::super::common::{Draw, case, truth};
 use super::{public, scalar, words};
 

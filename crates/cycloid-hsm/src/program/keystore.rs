@@ -1,0 +1,52 @@
+//! The keystore on this machine: its directory, its database and its key file.
+
+use std::path::PathBuf;
+
+use cycloid_command::Stop;
+use cycloid_hsm::store::{Store, Unlocking};
+
+use crate::arguments::Hsm;
+use crate::refusal::refused;
+use crate::secrets::{read_key_file, secret};
+
+/// Returns the keystore's directory.
+pub(super) fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
+    if let Some(home) = &hsm.home {
+        return Ok(home.clone());
+    }
+    if let Some(home) = std::env::var_os("CYCLOID_HSM_HOME") {
+        return Ok(home.into());
+    }
+    if let Some(data) = std::env::var_os("XDG_DATA_HOME") {
+        return Ok(PathBuf::from(data).join("cycloid-hsm"));
+    }
+    let home = std::env::var_os("HOME").ok_or_else(|| {
+        Stop::failed("HOME is not set", "name the keystore's directory with --home")
+    })?;
+    Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
+}
+
+pub(super) fn database(hsm: &Hsm) -> Result<String, Stop> {
+    match &hsm.database {
+        Some(url) => Ok(url.clone()),
+        None => Ok(format!("sqlite:{}", home(hsm)?.join("keys.db").display())),
+    }
+}
+
+pub(super) fn key_file(hsm: &Hsm) -> Result<PathBuf, Stop> {
+    Ok(home(hsm)?.join("key"))
+}
+
+/// Opens the keystore directly, without a daemon.
+pub(super) fn open(hsm: &Hsm) -> Result<Store, Stop> {
+    let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
+    let path = key_file(hsm)?;
+    let unlocking = if path.exists() {
+        Unlocking { passphrase: None, key_file: Some(read_key_file(&path)?) }
+    } else {
+        let passphrase = secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?;
+        Unlocking { passphrase: Some(passphrase), key_file: None }
+    };
+    store.unlock(&unlocking).map_err(|error| refused(&error))?;
+    Ok(store)
+}

@@ -1,0 +1,126 @@
+//! A case: one operation by one backend or peer.
+
+use crate::measure::{Operation, heap};
+
+/// A part of the curve's arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// The scalar field.
+    Fr,
+    /// The group with coordinates in Fp.
+    G1,
+    /// The group with coordinates in Fp2.
+    G2,
+    /// The target field of the pairing, and the group in it.
+    Gt,
+    /// The pairing, in parts and as a whole.
+    Pairing,
+    /// Signatures, with small keys and with small signatures.
+    Signature,
+    /// Sums of multiples.
+    Msm,
+    /// Transforms.
+    Fft,
+}
+
+impl Part {
+    /// All parts, in the order of the tables.
+    pub const ALL: [Self; 8] = [
+        Self::Fr,
+        Self::G1,
+        Self::G2,
+        Self::Gt,
+        Self::Pairing,
+        Self::Signature,
+        Self::Msm,
+        Self::Fft,
+    ];
+
+    /// Returns its name on the command line and in titles.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fr => "fr",
+            Self::G1 => "g1",
+            Self::G2 => "g2",
+            Self::Gt => "gt",
+            Self::Pairing => "pairing",
+            Self::Signature => "signature",
+            Self::Msm => "msm",
+            Self::Fft => "fft",
+        }
+    }
+}
+
+/// One operation by one backend or peer, not yet prepared.
+pub(super) struct Case {
+    pub(super) name: String,
+    pub(super) function: &'static str,
+    pub(super) constant_time: bool,
+    pub(super) operations_per_call: u32,
+    /// Bytes of scratch from the caller.
+    pub(super) scratch: usize,
+    /// A note for readers of its numbers.
+    pub(super) note: Option<&'static str>,
+    pub(super) prepare: Box<dyn Fn() -> Box<dyn Operation>>,
+}
+
+/// Creates a case: `prepare` returns the computation, and `bytes` encodes its result.
+pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
+    name: impl Into<String>,
+    function: &'static str,
+    prepare: impl Fn() -> C + 'static,
+    bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
+) -> Case {
+    Case {
+        name: name.into(),
+        function,
+        constant_time: !function.ends_with("_vartime"),
+        operations_per_call: 1,
+        scratch: 0,
+        note: None,
+        prepare: Box::new(move || {
+            // The library uses only memory from its caller.
+            let heap_held = heap::measure(|| ()).1.map(|_| 0);
+            Box::new(Computed { compute: prepare(), bytes, heap_held, result: None })
+        }),
+    }
+}
+
+impl Case {
+    pub(super) fn of_several(self, operations: usize) -> Self {
+        Self { operations_per_call: operations as u32, ..self }
+    }
+
+    pub(super) fn with_scratch(self, scratch: usize) -> Self {
+        Self { scratch, ..self }
+    }
+
+    /// Marks a case that takes only public values.
+    pub(super) fn of_public(self) -> Self {
+        Self { constant_time: false, ..self }
+    }
+}
+
+/// An operation that returns a value, whose bytes are read only outside the timing.
+pub(super) struct Computed<R, C, F> {
+    pub(super) compute: C,
+    pub(super) bytes: F,
+    pub(super) heap_held: Option<u64>,
+    pub(super) result: Option<R>,
+}
+
+impl<R, C: FnMut() -> R, F: Fn(&R) -> Vec<u8>> Operation for Computed<R, C, F> {
+    fn run(&mut self) -> Result<(), &'static str> {
+        self.result = Some((self.compute)());
+        Ok(())
+    }
+
+    fn output(&self) -> Vec<u64> {
+        let bytes = self.result.as_ref().map_or_else(Vec::new, |result| (self.bytes)(result));
+        bytes.into_iter().map(u64::from).collect()
+    }
+
+    fn heap_held(&self) -> Option<u64> {
+        self.heap_held
+    }
+}

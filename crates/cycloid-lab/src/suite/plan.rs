@@ -1,0 +1,69 @@
+//! Suites and the tables that they plan.
+
+use std::time::Duration;
+
+use super::subjects::{Setting, Subject};
+use crate::Failure;
+use crate::peers::{Family, Found};
+use crate::record::Table;
+
+/// The time budget, which determines the precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effort {
+    /// Well under a minute for all suites.
+    Quick,
+    /// Under four minutes.
+    Plain,
+    /// Long enough to resolve a tenth of a per cent.
+    Full,
+}
+
+impl Effort {
+    /// Returns its name in records.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Quick => "quick",
+            Self::Plain => "plain",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// A family of tables.
+pub trait Suite: Sync {
+    /// Returns its name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// Returns a one-line description.
+    fn about(&self) -> &'static str;
+
+    /// Returns the operations that its peers must support.
+    fn family(&self) -> Family;
+
+    /// Plans its tables.
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
+}
+
+/// A planned table.
+pub struct Plan<'a> {
+    /// A short description.
+    pub title: String,
+    /// The estimated time of the measurement.
+    pub time: Duration,
+    /// The measurement.
+    pub(crate) work: Work<'a>,
+}
+
+/// The measurement of a table.
+pub(crate) enum Work<'a> {
+    /// Operations measured side by side, which can also be run individually.
+    Subjects(Prepare<'a>),
+    /// A measurement with its own procedure.
+    Itself(Measure<'a>),
+}
+
+/// Prepares the subjects of a table.
+pub(crate) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
+
+/// Measures a table, and reports the completed share, 0 to 1.
+pub(crate) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;

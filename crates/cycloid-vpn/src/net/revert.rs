@@ -1,0 +1,54 @@
+//! Undoes the changes that a journal records.
+
+use std::io;
+
+use super::netlink::Netlink;
+use super::undo::{Journal, Undo};
+use super::{dns, killswitch};
+
+impl Undo {
+    /// Performs the undo. A change that is already gone is not an error.
+    ///
+    /// # Errors
+    ///
+    /// An error of the kernel or of the program that was run.
+    pub fn perform(&self) -> io::Result<()> {
+        match self {
+            Self::DeleteRoute(route) => {
+                let outcome = Netlink::open()?.delete_route(route);
+                outcome.or_else(unless(&[rustix::io::Errno::SRCH, rustix::io::Errno::NODEV]))
+            }
+            Self::AddRoute(route) => {
+                let outcome = Netlink::open()?.add_route(route);
+                outcome.or_else(unless(&[rustix::io::Errno::EXIST, rustix::io::Errno::NODEV]))
+            }
+            Self::Resolved { interface } => dns::revert_resolved(interface),
+            Self::Resolvconf { record } => dns::revert_resolvconf(record),
+            Self::ResolverFile { file } => dns::settle(file),
+            Self::Firewall { table } => killswitch::remove(table),
+        }
+    }
+}
+
+fn unless(accepted: &[rustix::io::Errno]) -> impl Fn(io::Error) -> io::Result<()> {
+    move |error| {
+        let code = error.raw_os_error();
+        match accepted.iter().any(|errno| Some(errno.raw_os_error()) == code) {
+            true => Ok(()),
+            false => Err(error),
+        }
+    }
+}
+
+impl Journal {
+    /// Undoes all changes, latest first. Returns the failed ones, which stay in the file for the
+    /// next start.
+    pub fn undo(&mut self) -> Vec<(Undo, io::Error)> {
+        self.undo_if(|_| true)
+    }
+
+    /// Like [`undo`](Self::undo), for the entries that `chosen` selects.
+    pub fn undo_if(&mut self, chosen: impl Fn(&Undo) -> bool) -> Vec<(Undo, io::Error)> {
+        self.undo_by(chosen, Undo::perform)
+    }
+}

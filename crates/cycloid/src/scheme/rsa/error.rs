@@ -1,0 +1,205 @@
+//! Why an RSA operation failed.
+
+use super::length::{MAX_BITS, MIN_BITS};
+use super::parameters::Pss;
+use crate::machine::words::LIMB_BYTES;
+use crate::math::modular;
+use crate::scheme::random;
+
+/// Why an RSA operation failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Error {
+    /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
+    ModulusLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus, or a prime, is even.
+    Even,
+    /// The public exponent is even, below 3, or has more than 32 bits.
+    PublicExponent,
+    /// The primes differ in length, are equal, or are too close to each other.
+    Primes,
+    /// The product of the primes is not the modulus.
+    Product,
+    /// The private exponent, one of its residues or the coefficient does not match the primes and
+    /// the public exponent.
+    PrivateExponent,
+    /// The modulus has the fingerprint of keys that are easily factored (ROCA, CVE-2017-15361).
+    Fingerprint,
+    /// The memory for a key, a context or the scratch is too small.
+    MemoryTooSmall {
+        /// Limbs needed.
+        needed: usize,
+        /// Limbs given.
+        given: usize,
+    },
+    /// The buffer or the input is not as long as the modulus, in bytes.
+    Length {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The output is too small for the key, or for the longest message that the ciphertext may
+    /// hold.
+    OutputTooSmall {
+        /// Bytes needed.
+        needed: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The bytes are not a key of this format in DER: they are truncated, have trailing data,
+    /// encode a length or a number in more bytes than necessary, or contain a negative number.
+    Der,
+    /// The text holds no PEM (RFC 7468), or its base64 is invalid.
+    Pem,
+    /// The text is PEM, but no label matches this kind of key.
+    PemLabel,
+    /// The private key is encrypted with a password; decrypt it elsewhere first.
+    Encrypted,
+    /// The file holds a public key, but a private key is required.
+    IsPublicKey,
+    /// The key is for an algorithm other than RSA.
+    Algorithm,
+    /// The algorithm's parameters are not NULL, as RFC 8017, appendix A.1, requires.
+    Parameters,
+    /// The parameters of RSASSA-PSS (RFC 4055, section 3.1) are malformed, or have an unsupported
+    /// hash function, mask or trailer.
+    PssParameters,
+    /// The key is for RSASSA-PSS signatures only, and another operation was requested.
+    Restricted,
+    /// The key is for RSASSA-PSS signatures with other parameters only.
+    RestrictedPss {
+        /// Its parameters; the salt may be longer.
+        allowed: Pss,
+    },
+    /// The private key has more than two primes, which is not supported.
+    MultiPrime,
+    /// A factor of the modulus is composite.
+    Composite,
+    /// The random generator repeats itself, or gave no usable number in more tries than a sound one
+    /// ever needs.
+    RandomGenerator,
+    /// The public key stored with the private key (RFC 5958) does not match it.
+    PublicKey,
+    /// The digest's length is not that of the hash function.
+    DigestLength,
+    /// The hash function is for verification only.
+    HashRetired,
+    /// The modulus is too short for the hash function and the salt.
+    SaltTooLong,
+    /// The batch is for keys of another length.
+    KeyLength {
+        /// The length of the batch's moduli in bits.
+        needed: usize,
+        /// The length of the key's modulus in bits.
+        given: usize,
+    },
+    /// The job has not been run yet.
+    NotDone,
+    /// The input, as a number, is not less than the modulus.
+    OutOfRange,
+    /// The signature is not valid for this message and key.
+    Signature,
+    /// The message is too long for the modulus and the padding.
+    MessageTooLong {
+        /// The longest message, in bytes.
+        longest: usize,
+        /// Bytes given.
+        given: usize,
+    },
+    /// The ciphertext is not valid for this key and these parameters. The reason is not revealed.
+    Decryption,
+    /// The result failed its check: a hardware fault. Nothing was released.
+    Fault,
+}
+
+impl core::fmt::Display for Error {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::ModulusLength { bits } => {
+                write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
+            }
+            Self::Even => f.write_str("the modulus or a prime is even"),
+            Self::PublicExponent => {
+                f.write_str("the public exponent is even, below 3 or longer than 32 bits")
+            }
+            Self::Primes => f.write_str("the primes are equal, too close or of different lengths"),
+            Self::Product => f.write_str("the product of the primes is not the modulus"),
+            Self::PrivateExponent => {
+                f.write_str("the private exponents or the coefficient do not match the primes")
+            }
+            Self::Fingerprint => f.write_str("the modulus is easily factored (ROCA)"),
+            Self::MemoryTooSmall { needed, given } => {
+                write!(f, "the memory has {given} limbs, but {needed} are needed")
+            }
+            Self::Length { needed, given } => {
+                write!(f, "the buffer or input has {given} bytes, but the modulus has {needed}")
+            }
+            Self::OutputTooSmall { needed, given } => {
+                write!(f, "the output has {given} bytes, but {needed} are needed")
+            }
+            Self::Der => f.write_str("the DER is not an RSA key in this format"),
+            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
+            Self::PemLabel => f.write_str("no PEM label matches this kind of RSA key"),
+            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
+            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
+            Self::Algorithm => f.write_str("the key is not an RSA key"),
+            Self::Parameters => f.write_str("the algorithm parameters are not NULL"),
+            Self::PssParameters => {
+                f.write_str("the parameters of RSASSA-PSS are malformed or not supported")
+            }
+            Self::Restricted => {
+                f.write_str("the key is restricted to signatures with RSASSA-PSS (id-RSASSA-PSS)")
+            }
+            Self::RestrictedPss { allowed: Pss { hash, mask_hash, salt_length } } => write!(
+                f,
+                "the key is restricted to RSASSA-PSS with {hash:?}, MGF1 with {mask_hash:?} and a \
+                 salt of {salt_length} bytes or more"
+            ),
+            Self::Composite => f.write_str("a factor of the modulus is not prime"),
+            Self::RandomGenerator => {
+                f.write_str("the random generator repeats itself or gives no usable number")
+            }
+            Self::MultiPrime => f.write_str("keys with more than two primes are not supported"),
+            Self::PublicKey => {
+                f.write_str("the public key in the file does not match the private key")
+            }
+            Self::DigestLength => f.write_str("the digest length does not match the hash function"),
+            Self::HashRetired => f.write_str("the hash function is for verification only"),
+            Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
+            Self::KeyLength { needed, given } => {
+                write!(f, "the key has {given} bits, but the batch is for {needed}")
+            }
+            Self::NotDone => f.write_str("the job has not been run"),
+            Self::OutOfRange => f.write_str("the input is not less than the modulus"),
+            Self::Signature => f.write_str("the signature is not valid"),
+            Self::MessageTooLong { longest, given } => {
+                write!(f, "the message has {given} bytes, but at most {longest} fit")
+            }
+            Self::Decryption => f.write_str("the ciphertext cannot be decrypted"),
+            Self::Fault => f.write_str("the private operation gave a wrong result"),
+        }
+    }
+}
+
+impl core::error::Error for Error {}
+
+random::cause!(Error);
+
+impl From<modular::Error> for Error {
+    /// Converts errors of modular arithmetic. Its arguments were checked here, so an error is a
+    /// lack of memory or an impossible result.
+    fn from(error: modular::Error) -> Self {
+        match error {
+            modular::Error::ScratchTooSmall { needed, given } => {
+                Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
+            }
+            modular::Error::ModulusEven | modular::Error::ModulusZero => Self::Even,
+            modular::Error::RandomGenerator => Self::RandomGenerator,
+            _ => Self::Fault,
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The lengths of keys.
+
+use crate::machine::words::LIMB_BITS;
+
+/// The shortest modulus that a key may have, in bits.
+pub const MIN_BITS: usize = 2048;
+
+/// The longest modulus that a key may have, in bits.
+pub const MAX_BITS: usize = 8192;
+
+/// Returns the limbs of a modulus of `bits` bits.
+pub(super) const fn limbs(bits: usize) -> usize {
+    bits.div_ceil(LIMB_BITS)
+}
+
+/// Returns the limbs of each prime of a modulus of `bits` bits.
+pub(super) const fn prime_limbs(bits: usize) -> usize {
+    bits.div_ceil(2).div_ceil(LIMB_BITS)
+}

@@ -1,0 +1,13 @@
+//! The mask generation function MGF1 (RFC 8017, appendix B.2.1).
+
+use crate::scheme::hash::Hash;
+
+/// Computes `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
+pub(in crate::scheme::rsa) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
+    for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
+        let digest = hash.digest(&[seed, &counter.to_be_bytes()]);
+        for (byte, mask) in block.iter_mut().zip(&*digest) {
+            *byte ^= mask;
+        }
+    }
+}

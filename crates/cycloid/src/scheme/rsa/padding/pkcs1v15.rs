@@ -1,0 +1,48 @@
+//! EMSA-PKCS1-v1_5, the deterministic encoding of a digest (RFC 8017, section 9.2).
+
+use crate::scheme::hash::Hash;
+
+/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
+const fn prefix(hash: Hash) -> &'static [u8] {
+    match hash {
+        Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
+        Hash::Sha224 => {
+            b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c"
+        }
+        Hash::Sha256 => {
+            b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"
+        }
+        Hash::Sha384 => {
+            b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30"
+        }
+        Hash::Sha512 => {
+            b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40"
+        }
+    }
+}
+
+/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for
+/// every digest.
+pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
+    let (padding, info) = encoded.split_at_mut(encoded.len() - prefix(hash).len() - digest.len());
+    let last = padding.len() - 1;
+    padding.fill(0xff);
+    padding[0] = 0;
+    padding[1] = 1;
+    padding[last] = 0;
+    let (start, end) = info.split_at_mut(prefix(hash).len());
+    start.copy_from_slice(prefix(hash));
+    end.copy_from_slice(digest);
+}
+
+/// Returns whether `encoded`, as long as the modulus, is the one valid encoding of the digest.
+/// Compares encodings instead of parsing.
+pub(in crate::scheme::rsa) fn is_encoding_of(encoded: &[u8], hash: Hash, digest: &[u8]) -> bool {
+    let (padding, info) = encoded.split_at(encoded.len() - prefix(hash).len() - digest.len());
+    let (start, end) = info.split_at(prefix(hash).len());
+    padding.starts_with(&[0, 1])
+        && padding.ends_with(&[0])
+        && padding[2..padding.len() - 1].iter().all(|byte| *byte == 0xff)
+        && start == prefix(hash)
+        && end == digest
+}

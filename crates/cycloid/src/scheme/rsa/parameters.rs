@@ -1,0 +1,58 @@
+//! The parameters of RSASSA-PSS and RSAES-OAEP.
+
+use crate::scheme::hash::Hash;
+
+/// The RSASSA-PSS parameters that signer and verifier agree on (RFC 8017, appendix A.2.3).
+///
+/// [`Pss::new`] returns the most common parameters, which
+/// [`Context::sign_pss`](super::Context::sign_pss) and
+/// [`PublicKey::verify_pss`](super::PublicKey::verify_pss) use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pss {
+    /// The hash function of the message.
+    pub hash: Hash,
+    /// The hash function of the mask, MGF1. Any will do, since MGF1 does not rely on collision
+    /// resistance.
+    pub mask_hash: Hash,
+    /// The length of the salt, in bytes.
+    pub salt_length: usize,
+}
+
+impl Pss {
+    /// Uses one hash function for message and mask, and a salt as long as its digest.
+    pub const fn new(hash: Hash) -> Self {
+        Self { hash, mask_hash: hash, salt_length: hash.digest_length() }
+    }
+}
+
+/// The OAEP parameters that sender and receiver agree on.
+///
+/// Every [`enum@Hash`] is acceptable, including SHA-1: OAEP does not rely on collision resistance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Oaep<'a> {
+    /// The hash function of the label; the seed is as long as its digest.
+    pub hash: Hash,
+    /// The hash function of the mask, MGF1.
+    pub mask_hash: Hash,
+    /// The label that the ciphertext is bound to. The ciphertext does not contain it.
+    pub label: &'a [u8],
+}
+
+impl Oaep<'_> {
+    /// Uses one hash function for label and mask, and an empty label.
+    pub const fn new(hash: Hash) -> Self {
+        Self { hash, mask_hash: hash, label: &[] }
+    }
+
+    /// Returns the length of the longest message, in bytes, under a modulus of `length` bytes.
+    pub const fn longest_message(&self, length: usize) -> usize {
+        // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
+        length.saturating_sub(self.overhead())
+    }
+
+    /// Returns the bytes of an encoded message besides the message: a zero, the seed, the label's
+    /// digest and a one.
+    const fn overhead(&self) -> usize {
+        2 * self.hash.digest_length() + 2
+    }
+}

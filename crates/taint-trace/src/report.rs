@@ -1,0 +1,25 @@
+//! The report of a trace.
+
+use crate::finding::Finding;
+
+/// The result of a traced run.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// The instructions that leak, each once.
+    pub findings: Vec<Finding>,
+    /// The number of executed instructions.
+    pub steps: usize,
+    /// A digest of all instructions and all addresses, in order.
+    pub digest: u64,
+    /// The first steps, individually.
+    pub trail: Vec<Place>,
+}
+
+/// One step of a trail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address of the instruction.
+    pub at: usize,
+    /// A digest of the addresses that it accesses.
+    pub accessed: u32,
+}

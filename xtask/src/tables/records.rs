@@ -1,0 +1,37 @@
+//! The values in committed records.
+
+use std::fs;
+
+use serde_json::Value;
+
+pub(super) fn record(path: &str) -> Result<Value, String> {
+    let text = fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{path} is not a record: {error}"))
+}
+
+pub(super) fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
+    report["tables"].as_array()?.iter().find(|table| table["title"] == title)
+}
+
+pub(super) fn rows(table: &Value) -> impl Iterator<Item = &Value> {
+    table["records"].as_array().into_iter().flatten()
+}
+
+pub(super) fn ratio(row: &Value) -> f64 {
+    number(row, "/ratio/median")
+}
+
+/// Returns NaN if there is no number; every cell then shows that.
+pub(super) fn number(row: &Value, place: &str) -> f64 {
+    row.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN)
+}
+
+/// Formats a ratio with three significant digits, up to hundreds.
+pub(super) fn proportion(ratio: f64) -> String {
+    let decimals = match ratio {
+        r if r < 9.995 => 2,
+        r if r < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{ratio:.decimals$}")
+}
