@@ -189,7 +189,7 @@ fn keys_for_pss_stay_restricted() {
         let mut context = Context::new(&key, Generator::new(3), &mut memory).unwrap();
         let mut signature = vec![0; 256];
         let mut scratch = vec![0; verify_scratch_limbs(2048)];
-        let digest = support::digest(pss.hash, b"message");
+        let digest = crate::support::digest(pss.hash, b"message");
 
         let signed = openssl(&format!("dgst -{hash} {sigopt} -sign {private_path}"), b"message");
         public.verify_pss_with(pss, &digest, &signed, &mut scratch).unwrap();

@@ -7,7 +7,6 @@ mod vectors;
 use crate::support::Generator as Random;
 use crate::support::dh::{number, padded};
 use crate::support::levels::{alone, at_every_level};
-use cycloid::cpu::{self, Level};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{self, Comb, Error, Generator, Group, Job, PrivateKey, Validation};
 use num_bigint::BigUint;
