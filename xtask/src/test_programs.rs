@@ -52,8 +52,7 @@ struct Ended {
     seconds: f64,
 }
 
-/// Builds all test programs and runs each, as many at a time as there are processors. Adds one line
-/// for each to `summary`.
+/// Builds all test programs and runs each, several at a time. Adds one line for each to `summary`.
 ///
 /// # Errors
 /// Names the programs that failed, after all have run.
@@ -64,7 +63,8 @@ pub(crate) fn run(summary: &mut Vec<String>) -> Result<(), Failure> {
     runs.sort_by_key(|run| place(run).unwrap_or(LONGEST.len()));
     let waiting = Mutex::new(VecDeque::from(runs));
     let ended = Mutex::new((Vec::new(), Vec::new()));
-    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    // One more than there are processors, because one program waits for its peers.
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get) + 1;
     let work = || -> Result<(), Failure> {
         loop {
             let next = waiting.lock().expect("no worker panics").pop_front();
