@@ -20,12 +20,14 @@ const SMALLEST_STACK: &str = "131072";
 const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
 
 /// The programs that run longest. They start first.
-const LONGEST: [&str; 5] = [
+const LONGEST: [&str; 7] = [
     WAITING.0,
     "crates/cycloid/tests/every_level/main.rs",
     "crates/cycloid/src/lib.rs",
+    "crates/cycloid-hsm/src/lib.rs",
+    "crates/cycloid-blst/tests/suite/main.rs",
     "crates/cycloid-cli/tests/everything.rs",
-    "crates/cycloid-lab/src/lib.rs",
+    "crates/cycloid-cli/tests/profile.rs",
 ];
 
 /// A compiled test program.
