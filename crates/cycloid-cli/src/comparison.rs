@@ -1,4 +1,4 @@
-//! What every comparison of records has: the records, a threshold, and an exit code.
+//! The parts of every comparison of records: the records, a threshold, and an exit code.
 
 use std::fs;
 use std::path::Path;

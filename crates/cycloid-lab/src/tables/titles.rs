@@ -1,4 +1,4 @@
-//! What stands above and below tables that share a grid: their group, their names and their noise.
+//! The text above and below tables that share a grid: their group, their names and their noise.
 
 use crate::record::Table;
 

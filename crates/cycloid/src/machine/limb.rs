@@ -1,4 +1,4 @@
-//! The limb, the digit of which numbers consist.
+//! The limb: one digit of a number of several words.
 
 /// One digit of a number, radix 2⁶⁴.
 pub type Limb = u64;

@@ -1,4 +1,4 @@
-//! What both databases provide: connections, which take values and return rows.
+//! The interface of both databases: connections, which take values and return rows.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What identifies peers and streams: their ids and addresses.
+//! The ids and addresses of peers and streams.
 
 use crate::net::udp::Endpoint;
 

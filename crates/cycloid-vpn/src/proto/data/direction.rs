@@ -1,4 +1,4 @@
-//! The keys of one direction, and what was negotiated for them.
+//! The keys of one direction, and their negotiated parameters.
 
 use aws_lc_rs::aead::{LessSafeKey, Nonce, UnboundKey};
 use zeroize::Zeroizing;

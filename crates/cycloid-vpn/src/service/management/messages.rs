@@ -1,4 +1,4 @@
-//! What notifications report: changes of state, questions and events of clients.
+//! The subjects of notifications: changes of state, questions and events of clients.
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
