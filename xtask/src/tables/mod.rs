@@ -5,7 +5,7 @@
 //! independently of the library's own code. A table holds the odd multiples 1, 3, …, 2^w − 1 of
 //! 2^(w·s·i)·G for successive i, where w is the width of a window and s is the number of windows
 //! that share an entry's place by doubling. Coordinates are consecutive little-endian words of
-//! 64 bits, in the form in which a backend takes constants ([`Form`]).
+//! 64 bits, in the form in which a backend takes constants ([`multiples::Form`]).
 
 mod documents;
 mod edwards;
