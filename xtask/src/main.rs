@@ -76,7 +76,7 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "fuzz-smoke",
         options: "[--seconds N]",
-        about: "build and run every fuzz target, by default for 8 seconds each",
+        about: "build and run every fuzz target, by default for 20 seconds each",
         run: |arguments| fuzz::run(seconds(arguments)?).map(drop),
     },
     Command {

@@ -223,6 +223,12 @@ mod tests {
     }
 
     #[test]
+    fn the_named_programs_exist() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+        assert!(LONGEST.iter().all(|source| root.join(source).is_file()), "{LONGEST:?}");
+    }
+
+    #[test]
     fn every_test_of_the_library_runs_once() {
         let program = Program {
             package: "cycloid".into(),

@@ -1,4 +1,4 @@
-//! Which rule an instruction follows.
+//! The rule for each instruction.
 
 mod vector;
 

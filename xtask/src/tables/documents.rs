@@ -34,7 +34,7 @@ use super::scoreboard;
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, say};
 
-/// What to do about tables that differ.
+/// The remedy for outdated tables.
 pub(super) const HINT: &str = "run `cargo xtask tables` to write the tables";
 
 const BEGIN: &str = "<!-- table: ";

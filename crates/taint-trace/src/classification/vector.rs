@@ -1,4 +1,4 @@
-//! Which rule an instruction on vector registers follows.
+//! The rule for each instruction on vector registers.
 
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register};
 

@@ -64,23 +64,37 @@ pub(super) struct Case {
     pub(super) prepare: Box<dyn Fn() -> Box<dyn Operation>>,
 }
 
-/// Creates a case: `prepare` returns the computation, and `bytes` encodes its result.
+/// Creates a case of the library or a backend: `prepare` returns the computation, and `bytes`
+/// encodes its result.
 pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     name: impl Into<String>,
     function: &'static str,
     prepare: impl Fn() -> C + 'static,
     bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
 ) -> Case {
+    let constant_time = !function.ends_with("_vartime");
+    // The library uses only memory from its caller.
+    let heap_held = || heap::measure(|| ()).1.map(|_| 0);
+    Case { constant_time, ..case_with(name, function, heap_held, prepare, bytes) }
+}
+
+/// Creates a constant-time case, with the heap that its preparation holds.
+pub(super) fn case_with<R: 'static, C: FnMut() -> R + 'static>(
+    name: impl Into<String>,
+    function: &'static str,
+    heap_held: fn() -> Option<u64>,
+    prepare: impl Fn() -> C + 'static,
+    bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
+) -> Case {
     Case {
         name: name.into(),
         function,
-        constant_time: !function.ends_with("_vartime"),
+        constant_time: true,
         operations_per_call: 1,
         scratch: 0,
         note: None,
         prepare: Box::new(move || {
-            // The library uses only memory from its caller.
-            let heap_held = heap::measure(|| ()).1.map(|_| 0);
+            let heap_held = heap_held();
             Box::new(Computed { compute: prepare(), bytes, heap_held, result: None })
         }),
     }
@@ -102,11 +116,11 @@ impl Case {
 }
 
 /// An operation that returns a value, whose bytes are read only outside the timing.
-pub(super) struct Computed<R, C, F> {
-    pub(super) compute: C,
-    pub(super) bytes: F,
-    pub(super) heap_held: Option<u64>,
-    pub(super) result: Option<R>,
+struct Computed<R, C, F> {
+    compute: C,
+    bytes: F,
+    heap_held: Option<u64>,
+    result: Option<R>,
 }
 
 impl<R, C: FnMut() -> R, F: Fn(&R) -> Vec<u8>> Operation for Computed<R, C, F> {

@@ -4,7 +4,7 @@ use chacha20::ChaCha20Rng;
 use cycloid::bls12_381::backend::{Group, SourceGroup};
 use cycloid::bls12_381::{Affine, Cycloid, Fr};
 
-use super::super::case::{Case, Computed};
+use super::super::case::{Case, case_with};
 use super::super::cases::inputs::rng;
 
 /// Why decoding the library's encodings cannot fail.
@@ -39,18 +39,7 @@ pub(super) fn case<R: 'static, C: FnMut() -> R + 'static>(
     prepare: impl Fn() -> C + 'static,
     bytes: impl Fn(&R) -> Vec<u8> + Copy + 'static,
 ) -> Case {
-    Case {
-        name: name.into(),
-        function,
-        constant_time: true,
-        operations_per_call: 1,
-        scratch: 0,
-        note: None,
-        prepare: Box::new(move || {
-            let compute = prepare();
-            Box::new(Computed { compute, bytes, heap_held: None, result: None })
-        }),
-    }
+    case_with(name, function, || None, prepare, bytes)
 }
 
 /// Encodes a boolean.
