@@ -144,6 +144,7 @@ fn plants() -> Result<(), Failure> {
     for level in levels(&Options::default()) {
         for plant in planted_leaks::ALL {
             let mut child = Child::start(level, 0, plant.run);
+            child.resume();
             let run = child.wait();
             if !run.crashed.is_empty()
                 || !run.findings.iter().any(|text| text.contains(plant.expected))
@@ -229,19 +230,20 @@ fn difference(first: &Run, other: &Run) -> Option<String> {
 /// done.
 fn in_turns(queue: Vec<Subject>, runs: u64, mut judge: impl FnMut(&Subject, &[Run])) {
     for subject in queue {
+        // All processes start before a report is read: addresses are equal in all of them only if
+        // this process allocates nothing in between.
+        let mut children = Vec::with_capacity(runs as usize);
+        for seed in 0..runs {
+            children.push(Child::start(subject.level, seed, subject.case.run));
+        }
         let mut done: Vec<Run> = Vec::new();
-        let mut wanted = runs;
-        let mut seed = 0;
-        while seed < wanted {
-            let batch = PROCESSES.min((wanted - seed) as usize) as u64;
-            let mut children: Vec<_> = (seed..seed + batch)
-                .map(|seed| Child::start(subject.level, seed, subject.case.run))
-                .collect();
-            done.extend(children.iter_mut().map(Child::wait));
-            seed += batch;
-            if done[0].steps() > LONG {
-                wanted = wanted.min(RUNS);
+        for batch in children.chunks_mut(PROCESSES) {
+            if done.len() >= RUNS as usize && done[0].steps() > LONG {
+                batch.iter_mut().for_each(Child::kill);
+                continue;
             }
+            batch.iter().for_each(Child::resume);
+            done.extend(batch.iter_mut().map(Child::wait));
         }
         judge(&subject, &done);
     }
@@ -278,6 +280,7 @@ struct Child {
 }
 
 impl Child {
+    /// Creates a process, which waits to be resumed.
     fn start(level: Level, seed: u64, work: fn(&mut Check)) -> Self {
         // SAFETY: the name ends in a zero byte, and we own the descriptor.
         let mut answer = unsafe {
@@ -290,6 +293,8 @@ impl Child {
         let process = unsafe { libc::fork() };
         assert!(process >= 0, "cannot fork");
         if process == 0 {
+            // SAFETY: this process continues when its parent resumes it.
+            unsafe { libc::raise(libc::SIGSTOP) };
             cpu::limit(level);
             let mut check = Check::new(seed);
             work(&mut check);
@@ -297,7 +302,23 @@ impl Child {
             // SAFETY: ends the child immediately, without flushing the parent's buffers.
             unsafe { libc::_exit(i32::from(written.is_err())) };
         }
+        // SAFETY: our own child, and a null pointer for its status.
+        unsafe { libc::waitpid(process, std::ptr::null_mut(), libc::WUNTRACED) };
         Self { process, answer }
+    }
+
+    fn resume(&self) {
+        // SAFETY: our own child, which has stopped.
+        unsafe { libc::kill(self.process, libc::SIGCONT) };
+    }
+
+    /// Ends the process, whose report is not needed.
+    fn kill(&mut self) {
+        // SAFETY: our own child, and a null pointer for its status.
+        unsafe {
+            libc::kill(self.process, libc::SIGKILL);
+            libc::waitpid(self.process, std::ptr::null_mut(), 0);
+        }
     }
 
     fn wait(&mut self) -> Run {
@@ -314,55 +335,49 @@ impl Child {
     }
 }
 
-/// Encodes a check as lines; a trace's line is followed by its trail as numbers.
+/// Encodes a check as lines; the bytes of a trail follow the line with its length.
 fn encode(check: &Check) -> Vec<u8> {
     let mut bytes = Vec::new();
-    let mut line = |kind: char, text: &str| {
+    let mut line = |kind: char, text: &str, more: &[u8]| {
         bytes.extend(format!("{kind}{}\n", text.replace('\n', "\r")).into_bytes());
+        bytes.extend(more);
     };
-    line('R', &check.results.to_string());
-    line('S', &u8::from(check.varying).to_string());
-    check.wrong.iter().for_each(|wrong| line('W', wrong));
+    line('R', &check.results.to_string(), &[]);
+    line('S', &u8::from(check.varying).to_string(), &[]);
+    check.wrong.iter().for_each(|wrong| line('W', wrong, &[]));
     for (name, report) in &check.reports {
         for finding in &report.findings {
-            line('F', &format!("{name}: {finding}"));
+            line('F', &format!("{name}: {finding}"), &[]);
         }
-        let length = report.trail.len();
-        line('T', &format!("{} {} {length} {name}", report.steps, report.digest));
-        let mut places = String::with_capacity(length * 20);
-        for place in &report.trail {
-            places += &format!("{:x}.{:x} ", place.at, place.accessed);
-        }
-        line('P', &places);
+        line('T', &format!("{} {} {name}", report.steps, report.digest), &[]);
+        let places = report.trail.iter().flat_map(|place| place.to_bytes()).collect::<Vec<_>>();
+        line('P', &places.len().to_string(), &places);
     }
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Run {
+fn decode(mut bytes: &[u8]) -> Run {
     let mut run = Run::default();
-    for line in String::from_utf8_lossy(bytes).lines() {
+    while let Some(end) = bytes.iter().position(|byte| *byte == b'\n') {
+        let line = String::from_utf8_lossy(&bytes[..end]).replace('\r', "\n");
+        bytes = &bytes[end + 1..];
         let (kind, text) = line.split_at(1);
-        let text_lines = || text.replace('\r', "\n");
+        let number = |text: &str| text.parse::<u64>().expect("the line has a number");
         match kind {
-            "R" => run.results = text.parse().expect("the line has a number"),
+            "R" => run.results = number(text) as usize,
             "S" => run.varying = text == "1",
-            "W" => run.wrong.push(text_lines()),
-            "F" => run.findings.push(text_lines()),
+            "W" => run.wrong.push(text.into()),
+            "F" => run.findings.push(text.into()),
             "T" => {
-                let mut parts = text.splitn(4, ' ');
-                let mut number = || parts.next().and_then(|part| part.parse().ok()).unwrap_or(0);
-                let (steps, digest, _) = (number() as usize, number(), number());
-                let name = parts.next().unwrap_or_default().into();
-                run.traces.push(Trace { name, steps, digest, trail: Vec::new() });
+                let parts: Vec<_> = text.splitn(3, ' ').collect();
+                let (steps, digest) = (number(parts[0]) as usize, number(parts[1]));
+                run.traces.push(Trace { name: parts[2].into(), steps, digest, trail: Vec::new() });
             }
             _ => {
+                let (places, rest) = bytes.split_at(number(text) as usize);
+                bytes = rest;
                 let trace = run.traces.last_mut().expect("a trail follows its trace");
-                let hex = |text: &str| usize::from_str_radix(text, 16).unwrap_or(0);
-                trace.trail = text
-                    .split_whitespace()
-                    .filter_map(|place| place.split_once('.'))
-                    .map(|(at, accessed)| Place { at: hex(at), accessed: hex(accessed) as u32 })
-                    .collect();
+                trace.trail = places.as_chunks().0.iter().copied().map(Place::from_bytes).collect();
             }
         }
     }

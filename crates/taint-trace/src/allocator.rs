@@ -1,15 +1,15 @@
 //! The allocator of a program that uses the tracer.
 //!
-//! The handler may interrupt `malloc` itself, so while it runs its memory comes from a separate
+//! The tracer may interrupt `malloc` itself, so while it runs its memory comes from a separate
 //! arena. Newly allocated memory is clean, whatever the shadow recorded of its previous use.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering;
 
-use crate::arena::{self, IN_HANDLER, in_arena};
-use crate::step;
+use crate::arena::{self, IN_TRACER, in_arena};
+use crate::trace;
 
-/// Serves the handler from its own arena, and everything else from the system.
+/// Serves the tracer from its own arena, and everything else from the system.
 #[derive(Debug)]
 pub struct Allocator;
 
@@ -17,15 +17,15 @@ pub struct Allocator;
 // being freed; all other blocks are the system's.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if !IN_HANDLER.load(Ordering::Relaxed) {
+        if !IN_TRACER.load(Ordering::Relaxed) {
             // SAFETY: the caller's promise.
             let pointer = unsafe { System.alloc(layout) };
             if !pointer.is_null() {
-                step::public_bytes(pointer as usize, layout.size());
+                trace::public_bytes(pointer as usize, layout.size());
             }
             return pointer;
         }
-        // SAFETY: the handler is running.
+        // SAFETY: the tracer is running.
         unsafe { arena::allocate(layout) }
     }
 
@@ -35,11 +35,11 @@ unsafe impl GlobalAlloc for Allocator {
             unsafe { System.dealloc(pointer, layout) };
             return;
         }
-        if !IN_HANDLER.load(Ordering::Relaxed) {
-            // Only the handler may use the lists; blocks freed by other code are not reused.
+        if !IN_TRACER.load(Ordering::Relaxed) {
+            // Only the tracer may use the lists; blocks freed by other code are not reused.
             return;
         }
-        // SAFETY: the caller's promise, for a block of the arena; the handler is running.
+        // SAFETY: the caller's promise, for a block of the arena; the tracer is running.
         unsafe { arena::release(pointer, layout) };
     }
 }

@@ -1,13 +1,13 @@
-//! The memory of the handler, which may interrupt `malloc` itself.
+//! The memory of the tracer, which may interrupt `malloc` itself.
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Set while the handler runs.
-pub(crate) static IN_HANDLER: AtomicBool = AtomicBool::new(false);
+/// Set while the tracer itself runs, not the traced code.
+pub(crate) static IN_TRACER: AtomicBool = AtomicBool::new(false);
 
-/// Bytes of address space reserved for the handler; pages are allocated when they are touched.
+/// Bytes of address space reserved for the tracer; pages are allocated when they are touched.
 const ARENA: usize = 4 << 30;
 
 static START: AtomicUsize = AtomicUsize::new(0);
@@ -17,7 +17,7 @@ static NEXT: AtomicUsize = AtomicUsize::new(0);
 /// word.
 struct Free(UnsafeCell<[usize; 48]>);
 
-// SAFETY: only the handler accesses it, and only one thread traces at a time.
+// SAFETY: only the tracer accesses it, and only one thread traces at a time.
 unsafe impl Sync for Free {}
 
 static FREE: Free = Free(UnsafeCell::new([0; 48]));
@@ -58,7 +58,7 @@ fn class(layout: Layout) -> usize {
 /// Allocates a block, aligned to its size; null if the arena is full.
 ///
 /// # Safety
-/// Only the handler may call it.
+/// Only the tracer may call it.
 pub(crate) unsafe fn allocate(layout: Layout) -> *mut u8 {
     let class = class(layout);
     // SAFETY: see `Free`.

@@ -5,7 +5,7 @@ use iced_x86::{FastFormatter, Instruction, InstructionInfoFactory, OpKind, Regis
 use crate::code::{Cache, Code};
 use crate::finding::{Finding, Kind};
 use crate::memory::Memory;
-use crate::registers::{Registers, Values, offset_of_masks};
+use crate::registers::{Registers, Values};
 use crate::report::{Place, Report};
 use crate::taint::Taint;
 
@@ -25,9 +25,6 @@ pub(crate) struct Engine {
     /// Temporarily taken while a rule uses it.
     pub(crate) factory: Option<InstructionInfoFactory>,
     pub(crate) cache: Cache,
-    pub(crate) thread_pointer: u64,
-    /// The offset at which the kernel saves the mask registers.
-    pub(crate) offset_of_masks: Option<usize>,
     /// Return addresses of the active calls.
     pub(crate) calls: Vec<usize>,
     report: Report,
@@ -43,8 +40,6 @@ impl Engine {
             memory: Memory::default(),
             factory: Some(InstructionInfoFactory::new()),
             cache: Cache::new(),
-            thread_pointer: 0,
-            offset_of_masks: offset_of_masks(),
             calls: Vec::new(),
             report: Report::default(),
             addresses: 0,
@@ -57,12 +52,11 @@ impl Engine {
         self.calls.clear();
         self.reported.clear();
         self.report = Report::default();
-        self.thread_pointer = thread_pointer();
-        set_control_and_status(control_and_status() & !DENORMAL);
     }
 
-    pub(crate) fn end(&mut self) -> Report {
-        if control_and_status() & DENORMAL != 0 {
+    /// Ends a trace with this value of MXCSR, and returns its report.
+    pub(crate) fn end(&mut self, mxcsr: u32) -> Report {
+        if mxcsr & DENORMAL != 0 {
             self.report.findings.push(Finding {
                 kind: Kind::Denormal,
                 instruction: "seen in MXCSR at the end".into(),
@@ -128,27 +122,3 @@ const fn mix(x: u64) -> u64 {
 
 /// Flags in MXCSR: a denormal operand, or a denormal result.
 const DENORMAL: u32 = 1 << 1 | 1 << 4;
-
-fn control_and_status() -> u32 {
-    let mut value = 0_u32;
-    // SAFETY: stores MXCSR to a local variable.
-    unsafe { std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut value, options(nostack)) };
-    value
-}
-
-fn set_control_and_status(value: u32) {
-    // SAFETY: the loaded value differs from the stored one only in sticky bits.
-    unsafe {
-        std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const value, options(nostack, readonly));
-    }
-}
-
-/// Returns the base of the segment FS, the thread-local storage.
-fn thread_pointer() -> u64 {
-    const ARCH_GET_FS: libc::c_int = 0x1003;
-    let mut base = 0_u64;
-    // SAFETY: the kernel writes one word to a local variable.
-    let status = unsafe { libc::syscall(libc::SYS_arch_prctl, ARCH_GET_FS, &raw mut base) };
-    assert_eq!(status, 0, "the kernel returns the base of thread-local storage");
-    base
-}

@@ -3,6 +3,7 @@
 use iced_x86::{FlowControl, Instruction, Mnemonic, OpKind, Register};
 
 use crate::code::Code;
+use crate::context::Context;
 use crate::engine::Engine;
 use crate::finding::Kind;
 use crate::marker;
@@ -11,10 +12,10 @@ use crate::rule::Rule;
 use crate::rules;
 
 impl Engine {
-    /// Processes the instruction that is about to be executed.
-    pub(crate) fn step(&mut self, registers: &[libc::greg_t; 23], masks: [u64; 8]) {
-        let values = Values { registers, thread_pointer: self.thread_pointer, masks };
-        let at = registers[libc::REG_RIP as usize] as u64;
+    /// Checks the next instruction, propagates its taint, and returns it.
+    pub(crate) fn step(&mut self, context: &Context) -> &'static Code {
+        let values = Values { context };
+        let at = context.instruction_pointer;
         let code = self.cache.at(at);
         self.addresses = 0;
         if code.rule == Rule::Nop {
@@ -26,6 +27,7 @@ impl Engine {
             rules::apply(self, code, &values);
         }
         self.count(at);
+        code
     }
 
     fn check_addresses(&mut self, code: &Code) {

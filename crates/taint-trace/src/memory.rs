@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::addresses::ByAddress;
 use crate::taint::{Taint, low};
 
 /// Bytes of memory per page of the shadow.
@@ -13,7 +14,7 @@ type Page = [u64; PAGE / 64];
 /// Tainted bytes by address.
 #[derive(Default)]
 pub(crate) struct Memory {
-    pages: HashMap<usize, Box<Page>>,
+    pages: HashMap<usize, Box<Page>, ByAddress>,
     /// The most recently used page, which is usually the next, too.
     last: Option<(usize, *mut Page)>,
 }

@@ -2,6 +2,7 @@
 
 use iced_x86::Register;
 
+use crate::context::Context;
 use crate::taint::{Taint, low};
 
 /// The bytes of each register that depend on a secret.
@@ -73,45 +74,16 @@ const fn high_byte(register: Register) -> usize {
     matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) as usize
 }
 
-/// The values of general registers and masks before an instruction.
+/// The values of the registers that form addresses, before an instruction.
 pub(crate) struct Values<'a> {
-    pub(crate) registers: &'a [libc::greg_t; 23],
-    pub(crate) thread_pointer: u64,
-    /// The mask registers; zeros if the processor has none or they are in their initial state.
-    pub(crate) masks: [u64; 8],
-}
-
-/// Returns the mask registers in the state that the kernel saved for a signal.
-///
-/// # Safety
-/// `state` must be the pointer to that state in the context of a signal, or null.
-pub(crate) unsafe fn saved_masks(state: *const u8, offset: Option<usize>) -> [u64; 8] {
-    /// The offset in the header of the extended state of the set of non-initial components.
-    const COMPONENTS: usize = 512;
-    /// The component of the mask registers.
-    const MASKS: u64 = 1 << 5;
-    let Some(offset) = offset.filter(|_| !state.is_null()) else { return [0; 8] };
-    // SAFETY: the kernel wrote the extended state there, in the standard format.
-    unsafe {
-        if state.add(COMPONENTS).cast::<u64>().read_unaligned() & MASKS == 0 {
-            return [0; 8];
-        }
-        state.add(offset).cast::<[u64; 8]>().read_unaligned()
-    }
-}
-
-/// Returns the offset of the mask registers in the extended state, if the processor has them.
-pub(crate) fn offset_of_masks() -> Option<usize> {
-    let there = std::is_x86_feature_detected!("avx512f");
-    let state = there.then(|| std::arch::x86_64::__cpuid_count(0xd, 5))?;
-    Some(state.ebx as usize)
+    pub(crate) context: &'a Context,
 }
 
 impl Values<'_> {
     /// Returns the value of a register; iced calls this to compute an address.
     pub(crate) fn get(&self, register: Register) -> Option<u64> {
         if register.is_gpr() {
-            let whole = self.registers[INDEX[number(register)] as usize] as u64;
+            let whole = self.context.general[number(register)];
             let value = whole >> (8 * high_byte(register));
             return Some(if register.size() == 8 {
                 value
@@ -120,37 +92,13 @@ impl Values<'_> {
             });
         }
         match register {
-            Register::FS => Some(self.thread_pointer),
-            Register::RIP => Some(self.registers[libc::REG_RIP as usize] as u64),
+            Register::FS => Some(self.context.thread_pointer),
+            Register::RIP => Some(self.context.instruction_pointer),
             _ if register.is_segment_register() => Some(0),
             _ => None,
         }
     }
-
-    pub(crate) const fn flags(&self) -> u64 {
-        self.registers[libc::REG_EFL as usize] as u64
-    }
 }
-
-/// The kernel's index of each general register, in hardware order.
-const INDEX: [i32; 16] = [
-    libc::REG_RAX,
-    libc::REG_RCX,
-    libc::REG_RDX,
-    libc::REG_RBX,
-    libc::REG_RSP,
-    libc::REG_RBP,
-    libc::REG_RSI,
-    libc::REG_RDI,
-    libc::REG_R8,
-    libc::REG_R9,
-    libc::REG_R10,
-    libc::REG_R11,
-    libc::REG_R12,
-    libc::REG_R13,
-    libc::REG_R14,
-    libc::REG_R15,
-];
 
 #[cfg(test)]
 mod tests {

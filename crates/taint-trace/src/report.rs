@@ -23,3 +23,16 @@ pub struct Place {
     /// A digest of the addresses that it accesses.
     pub accessed: u32,
 }
+
+impl Place {
+    /// Encodes the place for another process of the same program.
+    pub fn to_bytes(self) -> [u8; 16] {
+        (self.at as u128 | u128::from(self.accessed) << 64).to_ne_bytes()
+    }
+
+    /// Reads what [`to_bytes`](Self::to_bytes) has written.
+    pub const fn from_bytes(bytes: [u8; 16]) -> Self {
+        let word = u128::from_ne_bytes(bytes);
+        Self { at: word as usize, accessed: (word >> 64) as u32 }
+    }
+}

@@ -1,10 +1,11 @@
 //! Rules for general registers.
 
-use iced_x86::{ConditionCode, Mnemonic, OpKind, Register};
+use iced_x86::{Mnemonic, OpKind, Register};
 
 use super::operands::{destination_bytes, elementwise, read, write};
 use crate::code::Code;
 use crate::engine::Engine;
+use crate::flow::holds;
 use crate::registers::Values;
 use crate::rule::Rule;
 use crate::taint::{Taint, all_if_any, low, shift_left, shift_right, upward};
@@ -209,38 +210,13 @@ fn conditional_move(engine: &mut Engine, code: &Code, values: &Values<'_>, bytes
     let new = read(engine, code, values, 1);
     let taint = if engine.registers.flags & instruction.rflags_read() != 0 {
         low(bytes)
-    } else if holds(instruction.condition_code(), values.flags()) {
+    } else if holds(instruction.condition_code(), values.context.flags) {
         new
     } else {
         old
     };
     write(engine, code, values, taint);
     0
-}
-
-/// Returns whether a condition holds for these flags.
-fn holds(condition: ConditionCode, flags: u64) -> bool {
-    let flag = |bit: u32| flags >> bit & 1 == 1;
-    let (carry, parity, zero, sign, overflow) = (flag(0), flag(2), flag(6), flag(7), flag(11));
-    match condition {
-        ConditionCode::o => overflow,
-        ConditionCode::no => !overflow,
-        ConditionCode::b => carry,
-        ConditionCode::ae => !carry,
-        ConditionCode::e => zero,
-        ConditionCode::ne => !zero,
-        ConditionCode::be => carry || zero,
-        ConditionCode::a => !(carry || zero),
-        ConditionCode::s => sign,
-        ConditionCode::ns => !sign,
-        ConditionCode::p => parity,
-        ConditionCode::np => !parity,
-        ConditionCode::l => sign != overflow,
-        ConditionCode::ge => sign == overflow,
-        ConditionCode::le => zero || sign != overflow,
-        ConditionCode::g => !(zero || sign != overflow),
-        _ => unreachable!("a conditional move has a condition"),
-    }
 }
 
 fn stack(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {

@@ -36,7 +36,7 @@ pub(super) fn accessed(engine: &Engine, instruction: &Instruction, values: &Valu
         return Taint::MAX;
     }
     let size = instruction.memory_size().element_size().max(1);
-    let bits = values.masks[mask.number()];
+    let bits = values.context.mask(mask.number());
     (0..64 / size).filter(|i| bits >> i & 1 == 1).fold(0, |all, i| all | low(size) << (i * size))
 }
 

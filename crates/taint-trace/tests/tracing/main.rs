@@ -5,6 +5,8 @@
 #![cfg_attr(not(all(target_arch = "x86_64", target_os = "linux")), allow(unused))]
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod execution;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod leaks;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod rules;
@@ -16,7 +18,7 @@ static ALLOCATOR: taint_trace::Allocator = taint_trace::Allocator;
 fn main() {
     let mut passed = 0;
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    for (name, test) in leaks::ALL.into_iter().chain(rules::ALL) {
+    for (name, test) in execution::ALL.into_iter().chain(leaks::ALL).chain(rules::ALL) {
         test();
         println!("test {name} ... ok");
         passed += 1;
