@@ -1,8 +1,10 @@
 //! Constant-time cryptography: one operation, or eight side by side, through one set of formulas.
 //!
-//! The crate needs no heap and no `std`. For each operation a `const fn` returns the size of its
-//! scratch memory; the caller passes the memory, and the operation wipes it before it returns. Each
-//! operation detects the processor's features at run time and picks the fastest backend.
+//! The crate needs no `std`, and without the feature `alloc` no heap. For each operation a `const
+//! fn` returns the size of its scratch memory; the caller passes the memory, and the operation wipes
+//! it before it returns. With `alloc`, which is on by default, [`scheme::rsa::KeyPair`] owns its
+//! memory. Each operation detects the processor's features at run time and picks the fastest
+//! backend.
 //!
 //! Schemes: RSA ([`scheme::rsa`]), finite-field Diffie-Hellman ([`scheme::dh`]), elliptic curves
 //! ([`scheme::ecdsa`], [`scheme::ecdh`], [`scheme::ed25519`], [`scheme::x25519`]) and BLS12-381
@@ -16,6 +18,8 @@
 #![no_std]
 #![deny(unsafe_code)]
 
+#[cfg(feature = "alloc")]
+extern crate alloc;
 #[cfg(test)]
 extern crate std;
 

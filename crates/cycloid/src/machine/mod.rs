@@ -11,6 +11,8 @@ pub mod ct;
 pub mod field;
 pub mod lanes;
 mod limb;
+#[cfg(feature = "alloc")]
+pub(crate) mod pool;
 pub mod prefetch;
 pub mod stack;
 pub mod words;

@@ -24,6 +24,8 @@ mod openssl_ec;
 #[cfg(feature = "encoding")]
 mod openssl_keys;
 mod openssl_signatures;
+#[cfg(all(feature = "alloc", feature = "encoding"))]
+mod rsa_owned;
 mod rsa_properties;
 #[cfg(all(feature = "encoding", feature = "signature"))]
 mod signature_traits;

@@ -2,8 +2,7 @@
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Context, Error, PrivateKey, PublicKey, Signature, SigningKey, VerifyingKey, context_limbs,
-    pem_scratch_limbs, private_key_limbs, public_key_limbs, verify_scratch_limbs,
+    Context, Error, KeyPair, Signature, SignatureScheme, SigningKey, VerifyingKey, context_limbs,
 };
 use rand_core::{TryCryptoRng, TryRng};
 use signature::hazmat::{PrehashSigner, PrehashVerifier};
@@ -33,13 +32,13 @@ impl TryRng for Constant {
 
 impl TryCryptoRng for Constant {}
 
-type Key = PrivateKey<Vec<u64>>;
-
-fn key(bits: usize) -> Key {
+fn key(bits: usize) -> KeyPair {
     let path = format!("{}/tests/data/rsa/{bits}.pem", env!("CARGO_MANIFEST_DIR"));
-    let pem = std::fs::read(path).unwrap();
-    let mut scratch = vec![0; pem_scratch_limbs(bits)];
-    PrivateKey::from_pem(pem, vec![0; private_key_limbs(bits)], &mut scratch).unwrap()
+    KeyPair::from_pem(std::fs::read(path).unwrap()).unwrap()
+}
+
+fn signer(key: &KeyPair, scheme: SignatureScheme) -> SigningKey<fn() -> Constant> {
+    SigningKey::new(key.clone(), scheme, (|| Constant(5)) as _).unwrap()
 }
 
 /// Signs and verifies like a program written against the traits.
@@ -73,11 +72,8 @@ where
 fn both_schemes_at_several_lengths() {
     for bits in [2048, 2050, 8192] {
         let key = key(bits);
-        let mut memory = vec![0; context_limbs(bits)];
-        let context = Context::new(&key, Constant(5), &mut memory).unwrap();
-        sign_and_verify(&SigningKey::pkcs1v15(context, Hash::Sha384).unwrap());
-        let context = Context::new(&key, Constant(5), &mut memory).unwrap();
-        sign_and_verify(&SigningKey::pss(context, Hash::Sha384).unwrap());
+        sign_and_verify(&signer(&key, SignatureScheme::Pkcs1v15(Hash::Sha384)));
+        sign_and_verify(&signer(&key, SignatureScheme::pss(Hash::Sha384)));
     }
 }
 
@@ -86,37 +82,29 @@ fn the_signatures_are_those_of_the_context() {
     let key = key(2048);
     let mut memory = vec![0; context_limbs(2048)];
     let mut expected = [0; 256];
-    let mut scratch = vec![0; verify_scratch_limbs(2048)];
-
-    let mut context = Context::new(&key, Constant(5), &mut memory).unwrap();
+    let mut context = Context::new(key.private_key(), Constant(5), &mut memory).unwrap();
     context.sign_pkcs1v15(Hash::Sha256, b"message", &mut expected).unwrap();
-    let signer = SigningKey::pkcs1v15(context, Hash::Sha256).unwrap();
-    assert_eq!(signer.sign(b"message").as_ref(), expected);
+    let pkcs1v15 = signer(&key, SignatureScheme::Pkcs1v15(Hash::Sha256));
+    let signature = pkcs1v15.sign(b"message");
+    assert_eq!(signature.as_ref(), expected);
     // Verification with another padding or hash function fails.
-    let signature = signer.sign(b"message");
-    for other in [
-        VerifyingKey::pss(key.public(), Hash::Sha256),
-        VerifyingKey::pkcs1v15(key.public(), Hash::Sha512),
-    ] {
+    for other in [SignatureScheme::pss(Hash::Sha256), SignatureScheme::Pkcs1v15(Hash::Sha512)] {
+        let other = VerifyingKey::new(key.public_key().clone(), other);
         assert!(other.verify(b"message", &signature).is_err());
     }
-    drop(signer);
-
-    let context = Context::new(&key, Constant(5), &mut memory).unwrap();
-    let signer = SigningKey::pss(context, Hash::Sha256).unwrap();
-    let signature = signer.sign(b"message");
-    key.public().verify_pss(Hash::Sha256, b"message", signature.as_ref(), &mut scratch).unwrap();
+    let pss = signer(&key, SignatureScheme::pss(Hash::Sha256));
+    context.sign_pss(Hash::Sha256, b"message", &mut expected).unwrap();
+    assert_eq!(pss.sign(b"message").as_ref(), expected);
 }
 
 #[test]
 fn retired_hashes_verify_but_do_not_sign() {
     let key = key(2048);
-    let mut memory = vec![0; context_limbs(2048)];
-    let context = Context::new(&key, Constant(5), &mut memory).unwrap();
-    assert_eq!(SigningKey::pkcs1v15(context, Hash::Sha1).unwrap_err(), Error::HashRetired);
-    let context = Context::new(&key, Constant(5), &mut memory).unwrap();
-    assert_eq!(SigningKey::pss(context, Hash::Sha224).unwrap_err(), Error::HashRetired);
-    let _ = VerifyingKey::pkcs1v15(key.public(), Hash::Sha1);
+    for scheme in [SignatureScheme::Pkcs1v15(Hash::Sha1), SignatureScheme::pss(Hash::Sha224)] {
+        let outcome = SigningKey::new(key.clone(), scheme, || Constant(5));
+        assert_eq!(outcome.unwrap_err(), Error::HashRetired);
+        let _ = VerifyingKey::new(key.public_key().clone(), scheme);
+    }
 }
 
 #[test]
@@ -126,16 +114,11 @@ fn a_signature_is_as_long_as_some_key() {
     }
     for length in [256, 257, 1024] {
         let signature = Signature::try_from(&vec![1; length][..]).unwrap();
-        assert_eq!(signature.as_ref().len(), length);
+        assert_eq!(signature.len(), length);
         assert_eq!(signature, signature.to_bytes());
     }
     // A signature of a length other than the key's is invalid; this is no different error.
-    let key = key(2048);
-    let public = vec![0; public_key_limbs(2048)];
-    let mut der = [0; 300];
-    let der = key.public().to_spki_der(&mut der).unwrap();
-    let mut scratch = vec![0; pem_scratch_limbs(2048)];
-    let public = PublicKey::from_spki_der(der, public, &mut scratch).unwrap();
     let long = Signature::try_from(&[1; 257][..]).unwrap();
-    assert!(VerifyingKey::pss(public, Hash::Sha256).verify(b"", &long).is_err());
+    let key = VerifyingKey::new(key(2048).public_key().clone(), SignatureScheme::pss(Hash::Sha256));
+    assert!(key.verify(b"", &long).is_err());
 }

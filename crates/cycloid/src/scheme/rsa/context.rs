@@ -87,14 +87,28 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     ///
     /// # Errors
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
-    pub(super) fn perform(&mut self, mut operation: Operation<'_>) -> Result<usize, Error> {
-        let (blinding, memory) = self.memory.split_at_mut(blinding_limbs(self.key.bits()));
-        let outcome = stack::clean(stack_use::RSA_PRIVATE, || {
-            perform(&self.key.borrowed(), blinding, &mut operation, &mut self.rng, memory)
-        });
-        ct::wipe(memory);
-        outcome
+    pub(super) fn perform(&mut self, operation: Operation<'_>) -> Result<usize, Error> {
+        run(&self.key.borrowed(), operation, &mut self.rng, self.memory)
     }
+}
+
+/// Runs an operation in the memory of a context, whose blinding is zeros or that of this key, and
+/// returns the number of bytes written.
+///
+/// # Errors
+/// Those of the operation, and [`Error::Fault`]; its output is untouched then.
+pub(super) fn run(
+    key: &BorrowedKey<'_>,
+    mut operation: Operation<'_>,
+    rng: &mut impl CryptoRng,
+    memory: &mut [Limb],
+) -> Result<usize, Error> {
+    let (blinding, memory) = memory.split_at_mut(blinding_limbs(key.bits()));
+    let outcome = stack::clean(stack_use::RSA_PRIVATE, || {
+        perform(key, blinding, &mut operation, rng, memory)
+    });
+    ct::wipe(memory);
+    outcome
 }
 
 /// Runs one operation. `memory` has at least [`power_limbs_minimum`] and is not wiped.

@@ -1,6 +1,9 @@
 //! RSA: signatures and encryption (RFC 8017), with keys of 2048 to 8192 bits.
 //!
-//! A key lives in memory of the caller's choice, such as an array or a boxed slice of limbs;
+//! With the feature `alloc`, a [`KeyPair`] owns its key and all working memory, and any number of
+//! threads use it.
+//!
+//! Without a heap, a key lives in memory of the caller's choice, such as an array of limbs;
 //! [`public_key_limbs`] and [`private_key_limbs`] return the sizes. A key is checked once, when it
 //! is made. A private key is wiped when it is dropped. Private operations go through a [`Context`],
 //! one per thread, which holds the blinding and all working memory; more memory makes it faster
@@ -110,7 +113,7 @@
 //!
 //! # The traits of `signature`
 //!
-//! With the feature `signature`, a `SigningKey` around a context and a `VerifyingKey` around a
+//! With the feature `signature`, a `SigningKey` around a key pair and a `VerifyingKey` around a
 //! public key implement the traits of the crate `signature`.
 
 mod batch;
@@ -121,10 +124,14 @@ mod eight;
 mod encoding;
 mod error;
 mod generate;
+#[cfg(feature = "alloc")]
+mod key_pair;
 mod length;
 mod memory;
 mod oaep;
 mod operation;
+#[cfg(feature = "alloc")]
+mod owned_public_key;
 mod padding;
 mod parameters;
 mod pkcs1v15;
@@ -135,6 +142,8 @@ mod public;
 #[cfg(feature = "hazardous")]
 mod raw;
 mod restriction;
+mod signature;
+mod signature_scheme;
 mod step;
 #[cfg(test)]
 mod stuck_generators;
@@ -153,14 +162,23 @@ pub use encoding::{
 };
 pub use error::Error;
 pub use generate::generate_scratch_lanes;
+#[cfg(feature = "alloc")]
+pub use key_pair::KeyPair;
 pub use length::{MAX_BITS, MIN_BITS};
+#[cfg(feature = "alloc")]
+pub use owned_public_key::OwnedPublicKey;
 pub use parameters::{Oaep, Pss};
-pub use private::{PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs};
+pub use private::{
+    PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs,
+    private_key_scratch_limbs,
+};
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 pub use restriction::Restriction;
+pub use signature::Signature;
+pub use signature_scheme::SignatureScheme;
 pub use step::Step;
 #[cfg(feature = "signature")]
-pub use traits::{Signature, SigningKey, VerifyingKey};
+pub use traits::{SigningKey, VerifyingKey};
 pub use verification::{Verification, verify_batch, verify_batch_scratch_lanes, verify_batch_with};
 
 use super::Hash;

@@ -17,6 +17,11 @@ pub const fn private_key_limbs(bits: usize) -> usize {
     3 * limbs(bits) + 7 * prime_limbs(bits)
 }
 
+/// Returns the limbs of scratch for [`PrivateKey::new`] with a key of `bits` bits.
+pub const fn private_key_scratch_limbs(bits: usize) -> usize {
+    4 * limbs(bits) + 4
+}
+
 /// Returns the limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits.
 pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
     prime::secret_scratch(prime_limbs(bits))
@@ -143,9 +148,9 @@ impl<'a> Parts<&'a [Limb]> {
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Creates a key from its parts and checks them against each other.
     ///
-    /// `memory` has at least [`private_key_limbs`] for the modulus. `scratch` has 4n + 4 limbs for
-    /// a modulus of n limbs, and is wiped. Constant-time except for the outcome and for lengths.
-    /// Primality of p and q is not tested: a key with a composite factor gives [`Error::Fault`]
+    /// `memory` has at least [`private_key_limbs`] for the modulus. `scratch` has
+    /// [`private_key_scratch_limbs`], and is wiped. Constant-time except for the outcome and for
+    /// lengths. Primality of p and q is not tested: a key with a composite factor gives [`Error::Fault`]
     /// whenever it is used, and [`check_primes`](Self::check_primes) detects it.
     ///
     /// # Errors
@@ -228,6 +233,18 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         self.bits
     }
 
+    /// Copies the key to other memory, of at least [`private_key_limbs`].
+    #[cfg(feature = "alloc")]
+    pub(super) fn copied_to<N: AsRef<[Limb]> + AsMut<[Limb]>>(
+        &self,
+        mut memory: N,
+    ) -> PrivateKey<N> {
+        let length = private_key_limbs(self.bits);
+        memory.as_mut()[..length].copy_from_slice(&self.memory.as_ref()[..length]);
+        let Self { bits, exponent, restriction, .. } = *self;
+        PrivateKey { memory, bits, exponent, restriction }
+    }
+
     /// Borrows the key, whatever its memory type.
     pub(super) fn borrowed(&self) -> BorrowedKey<'_> {
         BorrowedKey {
@@ -282,9 +299,9 @@ fn load(
 ) -> Result<(usize, u32), Error> {
     let modulus = trimmed(components.modulus);
     let bits = bit_length(modulus);
-    let n = checked_modulus_length(bits)?;
+    checked_modulus_length(bits)?;
     let exponent = checked_exponent(components.public_exponent)?;
-    let scratch = checked_memory(scratch, 4 * n + 4)?;
+    let scratch = checked_memory(scratch, private_key_scratch_limbs(bits))?;
     let parts = Parts::of_mut(memory, bits)?;
     let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
         // Excess bytes must be zero, and whether they are becomes public; the number of zeros among

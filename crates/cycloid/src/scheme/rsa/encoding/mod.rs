@@ -14,8 +14,9 @@ use ::der::Encode;
 
 use self::algorithm::Algorithm;
 use super::private::PrivateKey;
+use super::private::private_key_scratch_limbs;
 use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
-use super::{Error, Restriction, limbs, verify_scratch_limbs};
+use super::{Error, Restriction, verify_scratch_limbs};
 use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::machine::{ct, stack};
 use crate::scheme::encoding::{
@@ -122,7 +123,7 @@ pub const fn public_key_pem_length(bits: usize) -> usize {
 
 /// Returns the limbs of scratch for reading a key of `bits` bits, private or public, from DER.
 pub const fn der_scratch_limbs(bits: usize) -> usize {
-    let (private, public) = (4 * limbs(bits) + 4, verify_scratch_limbs(bits));
+    let (private, public) = (private_key_scratch_limbs(bits), verify_scratch_limbs(bits));
     if private > public { private } else { public }
 }
 

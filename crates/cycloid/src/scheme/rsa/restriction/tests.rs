@@ -249,22 +249,20 @@ fn restricted_keys_are_not_written_as_pkcs1() {
 fn the_traits_respect_the_restriction() {
     use signature::{Signer, Verifier};
 
-    use crate::scheme::rsa::{SigningKey, VerifyingKey};
+    use crate::scheme::rsa::{KeyPair, SignatureScheme, SigningKey, VerifyingKey};
 
     let allowed = Pss::new(Hash::Sha256);
-    let key = restricted(Restriction::PssWith(allowed));
-    let mut memory = vec![0; context_limbs(BITS)];
-    let context = Context::new(&key, Counter(5), &mut memory).unwrap();
-    let outcome = SigningKey::pkcs1v15(context, Hash::Sha256).map(|_| ());
-    assert_eq!(outcome, Err(Error::Restricted));
-    let context = Context::new(&key, Counter(5), &mut memory).unwrap();
-    let outcome = SigningKey::pss(context, Hash::Sha384).map(|_| ());
-    assert_eq!(outcome, Err(Error::RestrictedPss { allowed }));
-    let context = Context::new(&key, Counter(5), &mut memory).unwrap();
-    let signing = SigningKey::pss(context, Hash::Sha256).unwrap();
-    let signature = signing.try_sign(MESSAGE).unwrap();
-    assert!(VerifyingKey::pss(key.public(), Hash::Sha256).verify(MESSAGE, &signature).is_ok());
-    assert!(VerifyingKey::pss(key.public(), Hash::Sha384).verify(MESSAGE, &signature).is_err());
-    let pkcs1v15 = VerifyingKey::pkcs1v15(key.public(), Hash::Sha256);
-    assert!(pkcs1v15.verify(MESSAGE, &signature).is_err());
+    let key = KeyPair::from_components(&components(&bytes(key()), &[1, 0, 1])).unwrap();
+    let key = key.restricted(Restriction::PssWith(allowed)).unwrap();
+    let signing = |scheme| SigningKey::new(key.clone(), scheme, || Counter(5));
+    let pkcs1v15 = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    assert_eq!(signing(pkcs1v15).err(), Some(Error::Restricted));
+    let other = SignatureScheme::pss(Hash::Sha384);
+    assert_eq!(signing(other).err(), Some(Error::RestrictedPss { allowed }));
+    let scheme = SignatureScheme::Pss(allowed);
+    let signature = signing(scheme).unwrap().try_sign(MESSAGE).unwrap();
+    let verifies = |scheme| {
+        VerifyingKey::new(key.public_key().clone(), scheme).verify(MESSAGE, &signature).is_ok()
+    };
+    assert!(verifies(scheme) && !verifies(other) && !verifies(pkcs1v15));
 }

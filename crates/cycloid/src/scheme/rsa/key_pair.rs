@@ -1,0 +1,273 @@
+//! A key pair that owns its memory, for programs with a heap.
+
+use alloc::boxed::Box;
+#[cfg(feature = "encoding")]
+use alloc::string::String;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use rand_core::CryptoRng;
+use zeroize::Zeroizing;
+
+use super::context::{context_limbs, run};
+#[cfg(feature = "encoding")]
+use super::encoding::{der_scratch_limbs, private_key_der_length, private_key_pem_length};
+use super::operation::Operation;
+use super::private::private_key_scratch_limbs;
+use super::public::checked_modulus_length;
+use super::{
+    Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction, Signature,
+    SignatureScheme, check_primes_scratch_limbs, generate_scratch_lanes, private_key_limbs,
+};
+use crate::machine::ct;
+use crate::machine::lanes::Lanes;
+use crate::machine::pool::Pool;
+use crate::machine::words::Limb;
+
+/// The number of contexts that a key keeps for later. More threads may use a key at a time.
+const CONTEXTS: usize = 16;
+
+#[cfg(feature = "encoding")]
+const LONG_ENOUGH: &str = "the output has the maximum length";
+
+/// The public exponent of generated keys.
+const EXPONENT: u32 = 65537;
+
+/// A private key with its public key, checked once and used by any number of threads.
+///
+/// A clone is the same key. Each operation takes a context (blinding and working memory) from a
+/// pool in the key, or makes one; so after the first, operations allocate no memory. All memory is
+/// wiped when the last clone is dropped.
+///
+/// ```
+/// # #[cfg(feature = "encoding")] {
+/// use cycloid::scheme::Hash;
+/// use cycloid::scheme::rsa::{KeyPair, SignatureScheme};
+/// # use {getrandom::SysRng, rand_core::UnwrapErr};
+/// # let pem = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/2048.pem"));
+/// # let mut rng = UnwrapErr(SysRng);
+///
+/// let key = KeyPair::from_pem(pem)?;
+/// let signature = key.sign(SignatureScheme::pss(Hash::Sha256), b"message", &mut rng)?;
+/// key.public_key().verify(SignatureScheme::pss(Hash::Sha256), b"message", &signature)?;
+/// # }
+/// # Ok::<(), cycloid::scheme::rsa::Error>(())
+/// ```
+#[derive(Clone)]
+pub struct KeyPair(Arc<Shared>);
+
+struct Shared {
+    key: PrivateKey<Box<[Limb]>>,
+    public: OwnedPublicKey,
+    contexts: Pool<Memory, CONTEXTS>,
+}
+
+/// The memory of a context; wiped when dropped.
+struct Memory(Box<[Limb]>);
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        ct::wipe(&mut self.0);
+    }
+}
+
+/// Prints only the public parts of the key.
+impl core::fmt::Debug for KeyPair {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let key = &self.0.public;
+        write!(f, "rsa::KeyPair({} bits, e = {})", key.bits(), key.exponent())
+    }
+}
+
+impl KeyPair {
+    /// Generates a key of exactly `bits` bits, an even number, with the public exponent 65537.
+    ///
+    /// # Errors
+    /// [`Error::ModulusLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
+    pub fn generate(bits: usize, rng: &mut impl CryptoRng) -> Result<Self, Error> {
+        checked_modulus_length(bits)?;
+        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
+        let memory = boxed(private_key_limbs(bits));
+        Ok(Self::new(PrivateKey::generate(bits, EXPONENT, memory, rng, &mut scratch)?))
+    }
+
+    /// Creates a key from its parts, checked as by [`PrivateKey::new`].
+    ///
+    /// # Errors
+    /// As [`PrivateKey::new`].
+    pub fn from_components(components: &PrivateComponents<'_>) -> Result<Self, Error> {
+        let mut scratch = boxed(private_key_scratch_limbs(MAX_BITS));
+        Self::of_any_length(|memory| PrivateKey::new(components, memory, &mut scratch))
+    }
+
+    /// Reads a key from DER: PKCS #8 or PKCS #1.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::from_der`].
+    #[cfg(feature = "encoding")]
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let mut scratch = boxed(der_scratch_limbs(MAX_BITS));
+        Self::of_any_length(|memory| PrivateKey::from_der(der, memory, &mut scratch))
+    }
+
+    /// Reads the first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
+    ///
+    /// # Errors
+    /// As [`PrivateKey::from_pem`].
+    #[cfg(feature = "encoding")]
+    pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
+        let pem = pem.as_ref();
+        let decoded = pem.len().div_ceil(size_of::<Limb>());
+        let mut scratch = boxed(der_scratch_limbs(MAX_BITS) + decoded);
+        Self::of_any_length(|memory| PrivateKey::from_pem(pem, memory, &mut scratch))
+    }
+
+    /// Writes the key as PKCS #8 in DER.
+    #[cfg(feature = "encoding")]
+    pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
+        let key = &self.0.key;
+        let mut output = Zeroizing::new(vec![0; private_key_der_length(key.bits())]);
+        let length = key.to_pkcs8_der(&mut output).expect(LONG_ENOUGH).len();
+        output.truncate(length);
+        output
+    }
+
+    /// Writes the key as PKCS #8 in PEM.
+    #[cfg(feature = "encoding")]
+    pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
+        let key = &self.0.key;
+        let mut output = Zeroizing::new(vec![0; private_key_pem_length(key.bits())]);
+        let text = key.to_pkcs8_pem(&mut output).expect(LONG_ENOUGH);
+        Zeroizing::new(text.into())
+    }
+
+    /// Reads a key with memory for the longest one, and moves it to memory of its own length.
+    fn of_any_length(
+        read: impl FnOnce(Box<[Limb]>) -> Result<PrivateKey<Box<[Limb]>>, Error>,
+    ) -> Result<Self, Error> {
+        let key = read(boxed(private_key_limbs(MAX_BITS)))?;
+        Ok(Self::new(key.copied_to(boxed(private_key_limbs(key.bits())))))
+    }
+
+    fn new(key: PrivateKey<Box<[Limb]>>) -> Self {
+        let public = OwnedPublicKey::copy_of(&key.public());
+        Self(Arc::new(Shared { key, public, contexts: Pool::default() }))
+    }
+
+    /// Returns the key with a further restriction, as [`PrivateKey::restricted`].
+    ///
+    /// # Errors
+    /// [`Error::Restricted`], [`Error::RestrictedPss`], [`Error::SaltTooLong`].
+    pub fn restricted(self, to: Restriction) -> Result<Self, Error> {
+        let key = &self.0.key;
+        Ok(Self::new(key.copied_to(boxed(private_key_limbs(key.bits()))).restricted(to)?))
+    }
+
+    /// Returns the public key.
+    pub fn public_key(&self) -> &OwnedPublicKey {
+        &self.0.public
+    }
+
+    /// Returns the private key, for operations on the caller's memory.
+    pub fn private_key(&self) -> &PrivateKey<Box<[Limb]>> {
+        &self.0.key
+    }
+
+    /// Tests whether both primes are prime, as [`PrivateKey::check_primes`].
+    ///
+    /// # Errors
+    /// [`Error::Composite`], [`Error::RandomGenerator`].
+    pub fn check_primes(&self, rounds: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
+        let mut scratch = boxed(check_primes_scratch_limbs(self.0.key.bits()));
+        self.0.key.check_primes(rounds, rng, &mut scratch)
+    }
+
+    /// Signs a message.
+    ///
+    /// # Errors
+    /// [`Error::HashRetired`], [`Error::Restricted`], [`Error::RestrictedPss`],
+    /// [`Error::SaltTooLong`], [`Error::RandomGenerator`], [`Error::Fault`].
+    pub fn sign(
+        &self,
+        scheme: SignatureScheme,
+        message: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
+        self.sign_prehashed(scheme, &scheme.hash().digest(&[message]), rng)
+    }
+
+    /// Signs a message given by its digest.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign), and [`Error::DigestLength`].
+    pub fn sign_prehashed(
+        &self,
+        scheme: SignatureScheme,
+        digest: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
+        let mut signature = Signature::blank(self.0.public.length());
+        let output = signature.bytes_mut();
+        let operation = match scheme {
+            SignatureScheme::Pkcs1v15(hash) => Operation::sign_pkcs1v15(hash, digest, output),
+            SignatureScheme::Pss(pss) => Operation::sign_pss(pss, digest, output),
+        };
+        self.perform(operation?, rng)?;
+        Ok(signature)
+    }
+
+    /// Decrypts with RSAES-OAEP (RFC 8017, section 7.1.2).
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::OutOfRange`], [`Error::Decryption`], [`Error::Restricted`],
+    /// [`Error::RandomGenerator`], [`Error::Fault`].
+    pub fn decrypt_oaep(
+        &self,
+        oaep: &Oaep<'_>,
+        ciphertext: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut message = self.blank_message();
+        let length = self.perform(Operation::decrypt_oaep(*oaep, ciphertext, &mut message), rng)?;
+        message.truncate(length);
+        Ok(message)
+    }
+
+    /// Decrypts with RSAES-PKCS1-v1_5 (RFC 8017, section 7.2.2). An invalid ciphertext is no error:
+    /// its message is synthetic, always the same for the same ciphertext.
+    ///
+    /// # Errors
+    /// [`Error::Length`], [`Error::OutOfRange`], [`Error::Restricted`],
+    /// [`Error::RandomGenerator`], [`Error::Fault`].
+    pub fn decrypt_pkcs1v15(
+        &self,
+        ciphertext: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Zeroizing<Vec<u8>>, Error> {
+        let mut message = self.blank_message();
+        let length = self.perform(Operation::decrypt_pkcs1v15(ciphertext, &mut message), rng)?;
+        message.truncate(length);
+        Ok(message)
+    }
+
+    /// Returns room for the longest message.
+    fn blank_message(&self) -> Zeroizing<Vec<u8>> {
+        Zeroizing::new(vec![0; self.0.public.length()])
+    }
+
+    /// Runs an operation in a context of the pool.
+    fn perform(&self, operation: Operation<'_>, rng: &mut impl CryptoRng) -> Result<usize, Error> {
+        let Shared { key, contexts, .. } = &*self.0;
+        let new = || Box::new(Memory(boxed(context_limbs(key.bits()))));
+        let mut memory = contexts.take().unwrap_or_else(new);
+        let outcome = run(&key.borrowed(), operation, rng, &mut memory.0);
+        contexts.put(memory);
+        outcome
+    }
+}
+
+/// Returns `limbs` zeros.
+fn boxed(limbs: usize) -> Box<[Limb]> {
+    vec![0; limbs].into_boxed_slice()
+}
