@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod faults;
 mod job;
+#[cfg(test)]
+mod model;
 mod operation;
 mod pace;
 mod queue;

@@ -103,8 +103,11 @@ fn fault() -> Error {
 }
 
 /// Runs the library once for many items. `prepare` makes an item's lane together with the place of
-/// its result; an item without a lane takes no part. `finish` gets both back. The library takes its
-/// lanes as one slice, so they part from their places during the run, and only here.
+/// the lane's result, both from the same item; an item without a lane takes no part. `finish` stores
+/// the result.
+///
+/// The library takes its lanes as one slice, without their places. Nothing else in the engine
+/// matches results to jobs by position.
 fn side_by_side<'a, T, L, P>(
     items: &'a mut [T],
     prepare: impl FnMut(&'a mut T) -> Option<(L, P)>,
