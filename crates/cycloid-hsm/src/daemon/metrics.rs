@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn the_text_has_every_count() {
         let metrics = Metrics::default();
-        ["Sign", "Sign", "Find"].map(|name| metrics.request(name));
+        ["Sign", "Sign", "Find"].into_iter().for_each(|name| metrics.request(name));
         metrics.malformed();
         metrics.connections(3);
         metrics.batch(Kind::Ed25519, 8, Duration::from_millis(250));
