@@ -9,6 +9,7 @@
 pub mod attribute;
 mod error;
 pub mod mechanism;
+mod numbers;
 pub mod rpc;
 
 pub use error::{Code, Error, Result};

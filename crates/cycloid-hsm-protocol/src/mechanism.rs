@@ -1,20 +1,21 @@
 //! Mechanisms: their numbers and parameters, and the list that the daemon supports.
 
 use crate::attribute::ckk;
+use crate::numbers::numbers;
 use crate::rpc::codec::{Bytes, Malformed, Value};
 
 macro_rules! mechanisms {
-    ($($name:ident = $value:literal,)*) => {
-        /// Numbers of mechanisms, `CKM_…` (PKCS #11 3.0).
-        #[allow(missing_docs)]
-        pub mod ckm {
-            $(pub const $name: u32 = $value;)*
+    ($($name:ident = $value:expr,)*) => {
+        numbers! {
+            /// Numbers of mechanisms, `CKM_…` (PKCS #11 3.0).
+            ckm:
+            $($name = $value,)*
         }
 
         /// Returns a mechanism's name in the standard, without `CKM_`.
         pub const fn name(number: u32) -> Option<&'static str> {
             match number {
-                $($value => Some(stringify!($name)),)*
+                $(ckm::$name => Some(stringify!($name)),)*
                 _ => None,
             }
         }
@@ -22,77 +23,77 @@ macro_rules! mechanisms {
 }
 
 mechanisms! {
-    RSA_PKCS_KEY_PAIR_GEN = 0x0,
-    RSA_PKCS = 0x1,
-    SHA1_RSA_PKCS = 0x6,
-    RSA_PKCS_OAEP = 0x9,
-    RSA_PKCS_PSS = 0xd,
-    SHA1_RSA_PKCS_PSS = 0xe,
-    SHA256_RSA_PKCS = 0x40,
-    SHA384_RSA_PKCS = 0x41,
-    SHA512_RSA_PKCS = 0x42,
-    SHA256_RSA_PKCS_PSS = 0x43,
-    SHA384_RSA_PKCS_PSS = 0x44,
-    SHA512_RSA_PKCS_PSS = 0x45,
-    SHA224_RSA_PKCS = 0x46,
-    SHA224_RSA_PKCS_PSS = 0x47,
-    SHA_1 = 0x220,
-    SHA_1_HMAC = 0x221,
-    SHA256 = 0x250,
-    SHA256_HMAC = 0x251,
-    SHA256_HMAC_GENERAL = 0x252,
-    SHA224 = 0x255,
-    SHA224_HMAC = 0x256,
-    SHA224_HMAC_GENERAL = 0x257,
-    SHA384 = 0x260,
-    SHA384_HMAC = 0x261,
-    SHA384_HMAC_GENERAL = 0x262,
-    SHA512 = 0x270,
-    SHA512_HMAC = 0x271,
-    SHA512_HMAC_GENERAL = 0x272,
-    GENERIC_SECRET_KEY_GEN = 0x350,
-    EC_KEY_PAIR_GEN = 0x1040,
-    ECDSA = 0x1041,
-    ECDSA_SHA1 = 0x1042,
-    ECDSA_SHA224 = 0x1043,
-    ECDSA_SHA256 = 0x1044,
-    ECDSA_SHA384 = 0x1045,
-    ECDSA_SHA512 = 0x1046,
-    ECDH1_DERIVE = 0x1050,
-    ECDH1_COFACTOR_DERIVE = 0x1051,
-    EC_EDWARDS_KEY_PAIR_GEN = 0x1055,
-    EC_MONTGOMERY_KEY_PAIR_GEN = 0x1056,
-    EDDSA = 0x1057,
-    AES_KEY_GEN = 0x1080,
-    AES_CBC = 0x1082,
-    AES_CBC_PAD = 0x1085,
-    AES_GCM = 0x1087,
-    AES_KEY_WRAP = 0x2109,
-    AES_KEY_WRAP_PAD = 0x210a,
-    AES_KEY_WRAP_KWP = 0x210b,
+    RSA_PKCS_KEY_PAIR_GEN = CKM_RSA_PKCS_KEY_PAIR_GEN,
+    RSA_PKCS = CKM_RSA_PKCS,
+    SHA1_RSA_PKCS = CKM_SHA1_RSA_PKCS,
+    RSA_PKCS_OAEP = CKM_RSA_PKCS_OAEP,
+    RSA_PKCS_PSS = CKM_RSA_PKCS_PSS,
+    SHA1_RSA_PKCS_PSS = CKM_SHA1_RSA_PKCS_PSS,
+    SHA256_RSA_PKCS = CKM_SHA256_RSA_PKCS,
+    SHA384_RSA_PKCS = CKM_SHA384_RSA_PKCS,
+    SHA512_RSA_PKCS = CKM_SHA512_RSA_PKCS,
+    SHA256_RSA_PKCS_PSS = CKM_SHA256_RSA_PKCS_PSS,
+    SHA384_RSA_PKCS_PSS = CKM_SHA384_RSA_PKCS_PSS,
+    SHA512_RSA_PKCS_PSS = CKM_SHA512_RSA_PKCS_PSS,
+    SHA224_RSA_PKCS = CKM_SHA224_RSA_PKCS,
+    SHA224_RSA_PKCS_PSS = CKM_SHA224_RSA_PKCS_PSS,
+    SHA_1 = CKM_SHA_1,
+    SHA_1_HMAC = CKM_SHA_1_HMAC,
+    SHA256 = CKM_SHA256,
+    SHA256_HMAC = CKM_SHA256_HMAC,
+    SHA256_HMAC_GENERAL = CKM_SHA256_HMAC_GENERAL,
+    SHA224 = CKM_SHA224,
+    SHA224_HMAC = CKM_SHA224_HMAC,
+    SHA224_HMAC_GENERAL = CKM_SHA224_HMAC_GENERAL,
+    SHA384 = CKM_SHA384,
+    SHA384_HMAC = CKM_SHA384_HMAC,
+    SHA384_HMAC_GENERAL = CKM_SHA384_HMAC_GENERAL,
+    SHA512 = CKM_SHA512,
+    SHA512_HMAC = CKM_SHA512_HMAC,
+    SHA512_HMAC_GENERAL = CKM_SHA512_HMAC_GENERAL,
+    GENERIC_SECRET_KEY_GEN = CKM_GENERIC_SECRET_KEY_GEN,
+    EC_KEY_PAIR_GEN = CKM_EC_KEY_PAIR_GEN,
+    ECDSA = CKM_ECDSA,
+    ECDSA_SHA1 = CKM_ECDSA_SHA1,
+    ECDSA_SHA224 = CKM_ECDSA_SHA224,
+    ECDSA_SHA256 = CKM_ECDSA_SHA256,
+    ECDSA_SHA384 = CKM_ECDSA_SHA384,
+    ECDSA_SHA512 = CKM_ECDSA_SHA512,
+    ECDH1_DERIVE = CKM_ECDH1_DERIVE,
+    ECDH1_COFACTOR_DERIVE = CKM_ECDH1_COFACTOR_DERIVE,
+    EC_EDWARDS_KEY_PAIR_GEN = CKM_EC_EDWARDS_KEY_PAIR_GEN,
+    EC_MONTGOMERY_KEY_PAIR_GEN = CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
+    EDDSA = CKM_EDDSA,
+    AES_KEY_GEN = CKM_AES_KEY_GEN,
+    AES_CBC = CKM_AES_CBC,
+    AES_CBC_PAD = CKM_AES_CBC_PAD,
+    AES_GCM = CKM_AES_GCM,
+    AES_KEY_WRAP = CKM_AES_KEY_WRAP,
+    AES_KEY_WRAP_PAD = CKM_AES_KEY_WRAP_PAD,
+    AES_KEY_WRAP_KWP = CKM_AES_KEY_WRAP_KWP,
     BLS12_381_KEY_PAIR_GEN = 0x8359_4301,
     BLS12_381_SIGN = 0x8359_4302,
 }
 
-/// Mask generation functions, `CKG_MGF1_…`.
-#[allow(missing_docs)]
-pub mod ckg {
-    pub const MGF1_SHA1: u32 = 1;
-    pub const MGF1_SHA256: u32 = 2;
-    pub const MGF1_SHA384: u32 = 3;
-    pub const MGF1_SHA512: u32 = 4;
-    pub const MGF1_SHA224: u32 = 5;
+numbers! {
+    /// Mask generation functions, `CKG_MGF1_…`.
+    ckg:
+    MGF1_SHA1 = CKG_MGF1_SHA1,
+    MGF1_SHA256 = CKG_MGF1_SHA256,
+    MGF1_SHA384 = CKG_MGF1_SHA384,
+    MGF1_SHA512 = CKG_MGF1_SHA512,
+    MGF1_SHA224 = CKG_MGF1_SHA224,
 }
 
-/// Key derivation functions after a key agreement, `CKD_…`.
-#[allow(missing_docs)]
-pub mod ckd {
-    pub const NULL: u32 = 1;
-    pub const SHA1_KDF: u32 = 2;
-    pub const SHA224_KDF: u32 = 5;
-    pub const SHA256_KDF: u32 = 6;
-    pub const SHA384_KDF: u32 = 7;
-    pub const SHA512_KDF: u32 = 8;
+numbers! {
+    /// Key derivation functions after a key agreement, `CKD_…`.
+    ckd:
+    NULL = CKD_NULL,
+    SHA1_KDF = CKD_SHA1_KDF,
+    SHA224_KDF = CKD_SHA224_KDF,
+    SHA256_KDF = CKD_SHA256_KDF,
+    SHA384_KDF = CKD_SHA384_KDF,
+    SHA512_KDF = CKD_SHA512_KDF,
 }
 
 /// A mechanism's parameter.
@@ -195,23 +196,23 @@ parameter! {
     7 Self::Length(length) => [length: u32] Self::Length(length);
 }
 
-/// Flags for the uses of a mechanism, `CKF_…`.
-#[allow(missing_docs)]
-pub mod ckf {
-    pub const ENCRYPT: u32 = 0x100;
-    pub const DECRYPT: u32 = 0x200;
-    pub const DIGEST: u32 = 0x400;
-    pub const SIGN: u32 = 0x800;
-    pub const VERIFY: u32 = 0x2000;
-    pub const GENERATE: u32 = 0x8000;
-    pub const GENERATE_KEY_PAIR: u32 = 0x1_0000;
-    pub const WRAP: u32 = 0x2_0000;
-    pub const UNWRAP: u32 = 0x4_0000;
-    pub const DERIVE: u32 = 0x8_0000;
-    pub const EC_F_P: u32 = 0x10_0000;
-    pub const EC_NAMEDCURVE: u32 = 0x80_0000;
-    pub const EC_UNCOMPRESS: u32 = 0x100_0000;
-    pub const EC_CURVENAME: u32 = 0x400_0000;
+numbers! {
+    /// Flags for the uses of a mechanism, `CKF_…`.
+    ckf:
+    ENCRYPT = CKF_ENCRYPT,
+    DECRYPT = CKF_DECRYPT,
+    DIGEST = CKF_DIGEST,
+    SIGN = CKF_SIGN,
+    VERIFY = CKF_VERIFY,
+    GENERATE = CKF_GENERATE,
+    GENERATE_KEY_PAIR = CKF_GENERATE_KEY_PAIR,
+    WRAP = CKF_WRAP,
+    UNWRAP = CKF_UNWRAP,
+    DERIVE = CKF_DERIVE,
+    EC_F_P = CKF_EC_F_P,
+    EC_NAMEDCURVE = CKF_EC_NAMEDCURVE,
+    EC_UNCOMPRESS = CKF_EC_UNCOMPRESS,
+    EC_CURVENAME = CKF_EC_CURVENAME,
 }
 
 /// A supported mechanism.

@@ -2,11 +2,14 @@
 
 mod support;
 
+use std::io::{Read, Write};
+use std::os::unix::net::UnixStream;
+
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::cka;
 use cycloid_hsm::daemon::{Server, Settings};
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
-use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::rpc::{self, Bytes, Client, Mechanism, Request, Response, Role, Secret, frame};
 use cycloid_hsm::store::Store;
 use support::*;
 
@@ -46,26 +49,97 @@ fn every_kind_of_key_signs_and_its_public_key_verifies() {
     }
 }
 
+/// Kinds of keys, and a mechanism of each to sign with.
+fn signing_kinds() -> [(Pair, u32); 5] {
+    [
+        (Pair::Rsa(2048), ckm::SHA256_RSA_PKCS),
+        (Pair::Curve(P256), ckm::ECDSA_SHA256),
+        (Pair::Curve(&[6, 5, 0x2b, 0x81, 4, 0, 0x22]), ckm::ECDSA_SHA384),
+        (Pair::Curve(&[6, 3, 0x2b, 0x65, 0x70]), ckm::EDDSA),
+        (Pair::Bls, ckm::BLS12_381_SIGN),
+    ]
+}
+
+/// Connects as an application of its own, sends signature requests without
+/// waiting, and leaves without reading the answers.
+fn ask_and_leave(socket: &std::path::Path, login: &[Request], requests: &[Request]) {
+    let mut stream = UnixStream::connect(socket).unwrap();
+    let hello = Request::Hello { version: rpc::VERSION, name: "leaves".into() };
+    let mut buffer = Vec::new();
+    for request in [hello].iter().chain(login) {
+        buffer.clear();
+        frame::write(0, &mut buffer, |to| request.write(to));
+        stream.write_all(&buffer).unwrap();
+        buffer.clear();
+        while frame::read(&buffer).unwrap().is_none() {
+            let mut bytes = [0; 512];
+            let count = stream.read(&mut bytes).unwrap();
+            buffer.extend_from_slice(&bytes[..count]);
+        }
+    }
+    buffer.clear();
+    for (identifier, request) in (0..).zip(requests) {
+        frame::write(identifier, &mut buffer, |to| request.write(to));
+    }
+    stream.write_all(&buffer).unwrap();
+}
+
 #[test]
-fn many_clients_at_once_each_get_their_own_signatures() {
+fn under_load_each_client_gets_its_own_signatures_although_others_fail_or_leave() {
     let daemon = Daemon::start();
     let client = daemon.user();
-    let kinds = [Pair::Rsa(2048), Pair::Curve(P256), Pair::Curve(&[6, 3, 0x2b, 0x65, 0x70])];
-    let mechanisms = [ckm::SHA256_RSA_PKCS, ckm::ECDSA_SHA256, ckm::EDDSA];
-    let pairs: Vec<_> = kinds.iter().map(|kind| generate(&client, kind, true)).collect();
+    let kinds = signing_kinds();
+    // Two keys of each kind share a queue.
+    let pairs: Vec<_> = kinds
+        .iter()
+        .flat_map(|(kind, number)| [(kind, *number), (kind, *number)])
+        .map(|(kind, number)| (generate(&client, kind, true), mechanism(number)))
+        .collect();
+    let login = [Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }];
+    let leavers_requests: Vec<_> = pairs
+        .iter()
+        .map(|((_, private), mechanism)| Request::Sign {
+            key: *private,
+            mechanism: mechanism.clone(),
+            data: Bytes(b"a client that leaves".to_vec()),
+            digested: false,
+        })
+        .collect();
     std::thread::scope(|scope| {
-        for thread in 0..24 {
+        for thread in 0..20 {
             let (client, pairs) = (&client, &pairs);
             scope.spawn(move || {
-                let (public, private) = pairs[thread % 3];
-                let mechanism = mechanism(mechanisms[thread % 3]);
-                for i in 0..20 {
+                let ((public, private), mechanism) = &pairs[thread % pairs.len()];
+                for i in 0..10 {
                     let message = format!("thread {thread}, message {i}");
-                    let signature = sign(client, private, &mechanism, message.as_bytes()).unwrap();
-                    verify(client, public, &mechanism, message.as_bytes(), &signature).unwrap();
+                    let signature = sign(client, *private, mechanism, message.as_bytes()).unwrap();
+                    verify(client, *public, mechanism, message.as_bytes(), &signature).unwrap();
                 }
             });
         }
+        // Ciphertexts that fail, in the queue of the RSA signatures.
+        let (client, ((_, private), _)) = (&client, &pairs[0]);
+        scope.spawn(move || {
+            let oaep = Mechanism {
+                number: ckm::RSA_PKCS_OAEP,
+                parameter: Parameter::Oaep {
+                    hash: ckm::SHA256,
+                    mask: ckg::MGF1_SHA256,
+                    label: Bytes::default(),
+                },
+            };
+            for i in 0..20 {
+                let (key, mechanism) = (*private, oaep.clone());
+                let data = Bytes(vec![i; 256]);
+                let failed = client.call(&Request::Decrypt { key, mechanism, data });
+                assert_eq!(code(failed), Code::ENCRYPTED_DATA_INVALID);
+            }
+        });
+        scope.spawn(|| {
+            for _ in 0..20 {
+                ask_and_leave(&daemon.socket, &login, &leavers_requests);
+            }
+        });
     });
 }
 
@@ -75,10 +149,10 @@ fn one_connection_may_ask_for_many_signatures() {
     let client = daemon.user();
     let (public, private) = generate(&client, &Pair::Curve(P256), false);
     let ecdsa = mechanism(ckm::ECDSA);
-    let signing = |key, digest: u8| cycloid_hsm::rpc::message::Signing {
+    let signing = |key, digest: u8| rpc::message::Signing {
         key,
         mechanism: ecdsa.clone(),
-        data: cycloid_hsm::rpc::Bytes(vec![digest; 32]),
+        data: Bytes(vec![digest; 32]),
         digested: false,
     };
     let mut requests: Vec<_> = (0..20).map(|i| signing(private, i)).collect();
@@ -248,7 +322,7 @@ fn a_key_that_requires_the_pin_permits_one_use_per_entry() {
         let parameter = Parameter::Ecdh {
             derivation: cycloid_hsm::mechanism::ckd::NULL,
             shared: Default::default(),
-            public: cycloid_hsm::rpc::Bytes(point),
+            public: Bytes(point),
         };
         let mechanism = Mechanism { number: ckm::ECDH1_DERIVE, parameter };
         code(client.call(&Request::Derive { base: key, mechanism, template: truths(&[]) }))

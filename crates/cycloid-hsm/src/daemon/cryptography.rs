@@ -14,7 +14,7 @@ use super::application::Application;
 use super::handler::{Asked, Daemon};
 use crate::attribute::{cka, ckk};
 use crate::crypto;
-use crate::engine::{Job, Kind, Outcome, Work};
+use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
 use crate::key::{Key, PrivateKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, offered};
 use crate::object::Object;
@@ -126,7 +126,7 @@ pub(super) fn signable(
     Ok(Signable::Work(match number {
         ckm::RSA_PKCS => {
             family(ckk::RSA)?;
-            Work::SignPkcs1v15(data)
+            Work::Rsa(RsaInput::SignPkcs1v15(data))
         }
         ckm::RSA_PKCS_PSS
         | ckm::SHA1_RSA_PKCS_PSS
@@ -136,7 +136,7 @@ pub(super) fn signable(
         | ckm::SHA512_RSA_PKCS_PSS => {
             family(ckk::RSA)?;
             let (hash, mask, salt_length, digest) = pss(mechanism, data, digested)?;
-            Work::SignPss { hash, mask, salt_length, digest }
+            Work::Rsa(RsaInput::SignPss { hash, mask, salt_length, digest })
         }
         ckm::ECDSA => {
             family(ckk::EC)?;
@@ -160,7 +160,7 @@ pub(super) fn signable(
                 (false, false) => data,
                 (false, true) => return Err(Code::ARGUMENTS_BAD.into()),
             };
-            Work::Ed25519 { message, prehashed, context }
+            Work::Ed25519(EdwardsInput { message, prehashed, context })
         }
         ckm::BLS12_381_SIGN => {
             family(ckk::BLS12_381)?;
@@ -168,7 +168,8 @@ pub(super) fn signable(
         }
         _ => match (Hash::before(number), hmac(mechanism)?) {
             (Some(hash), _) if key_type == ckk::RSA && is_rsa_signature(number) => {
-                Work::SignPkcs1v15(digest_info(hash, &digested_data(hash, data, digested)?))
+                let digest = digested_data(hash, data, digested)?;
+                Work::Rsa(RsaInput::SignPkcs1v15(digest_info(hash, &digest)))
             }
             (Some(hash), _) if key_type == ckk::EC && !is_rsa_signature(number) => {
                 Work::Ecdsa(digested_data(hash, data, digested)?)
@@ -223,7 +224,7 @@ fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
 
 impl Daemon {
     /// Returns the private key of an object.
-    fn private_key(&self, object: &Object) -> Result<Arc<PrivateKey>> {
+    fn private_key(&self, object: &Object) -> Result<PrivateKey> {
         match self.token.key(object)? {
             Key::Private(key) => Ok(key),
             _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
@@ -236,24 +237,6 @@ impl Daemon {
             Key::Secret(key) => Ok(key),
             _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
         }
-    }
-
-    /// Submits work to the engine; `done` receives the outcome.
-    fn submit(
-        self: &Arc<Self>,
-        key: Arc<PrivateKey>,
-        work: Work,
-        done: impl FnOnce(Outcome) + Send + 'static,
-    ) {
-        let kind = match Kind::of(&key, &work) {
-            Ok(kind) => kind,
-            Err(error) => return done(Err(error)),
-        };
-        let (daemon, since) = (self.clone(), Instant::now());
-        self.engine.submit(Job::new(kind, key, work, since, move |outcome| {
-            daemon.metrics.latency(kind, since.elapsed());
-            done(outcome);
-        }));
     }
 
     fn begin_signature(
@@ -288,7 +271,7 @@ impl Daemon {
             }
             Ok((object, Signable::Work(work))) => match self.private_key(&object) {
                 Err(error) => done(Err(error)),
-                Ok(key) => self.submit(key, work, done),
+                Ok(key) => self.engine.submit(key, work, Instant::now(), done),
             },
         }
     }
@@ -356,12 +339,12 @@ impl Daemon {
         ciphertext: Vec<u8>,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
-        let work = match (mechanism.number, &mechanism.parameter) {
-            (ckm::RSA_PKCS, Parameter::None) => Ok(Work::DecryptPkcs1v15(ciphertext)),
+        let input = match (mechanism.number, &mechanism.parameter) {
+            (ckm::RSA_PKCS, Parameter::None) => Ok(RsaInput::DecryptPkcs1v15(ciphertext)),
             (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
                 match (Hash::of(*hash), mask_hash(*mask)) {
                     (Some(hash), Ok(mask)) => {
-                        Ok(Work::DecryptOaep { hash, mask, label: label.0.clone(), ciphertext })
+                        Ok(RsaInput::DecryptOaep { hash, mask, label: label.0.clone(), ciphertext })
                     }
                     _ => Err(bad_parameter()),
                 }
@@ -386,10 +369,10 @@ impl Daemon {
             }
             _ => Err(bad_parameter()),
         };
-        let begun = work.and_then(|work| Ok((work, self.private_key(object)?)));
+        let begun = input.and_then(|input| Ok((Work::Rsa(input), self.private_key(object)?)));
         match begun {
             Err(error) => done(Err(error)),
-            Ok((work, key)) => self.submit(key, work, done),
+            Ok((work, key)) => self.engine.submit(key, work, Instant::now(), done),
         }
     }
 

@@ -165,3 +165,76 @@ impl Metrics {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns the samples of a family without the prefix of its name, each with its value.
+    fn samples(text: &str, family: &str) -> Vec<(String, f64)> {
+        let lines = text.lines().filter_map(|line| line.strip_prefix("cycloid_hsm_"));
+        lines
+            .filter(|line| line.starts_with(family))
+            .map(|line| line.rsplit_once(' ').unwrap())
+            .map(|(name, value)| (name.into(), value.parse().unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn the_text_has_every_count() {
+        let metrics = Metrics::default();
+        ["Sign", "Sign", "Find"].into_iter().for_each(|name| metrics.request(name));
+        metrics.malformed();
+        metrics.connections(3);
+        metrics.batch(Kind::Ed25519, 8, Duration::from_millis(250));
+        metrics.batch(Kind::Ed25519, 8, Duration::from_millis(250));
+        metrics.batch(Kind::Ed25519, 1, Duration::from_millis(500));
+        let gauges =
+            Gauges { objects: 7, memory: Memory::Locked, queue_depths: vec![(Kind::Bls, 2)] };
+        let text = metrics.text(&gauges);
+        for (family, expected) in [
+            ("requests", vec![("_total{message=\"Find\"}", 1.), ("_total{message=\"Sign\"}", 2.)]),
+            ("malformed", vec![("_total", 1.)]),
+            ("failed_refreshes", vec![("_total", 0.)]),
+            ("connections", vec![("", 3.)]),
+            ("objects", vec![("", 7.)]),
+            ("memory_locked", vec![("", 1.)]),
+            ("queue_depth", vec![("{kind=\"bls12-381\"}", 2.)]),
+            (
+                "batches",
+                vec![
+                    ("_total{kind=\"ed25519\",fill=\"1\"}", 1.),
+                    ("_total{kind=\"ed25519\",fill=\"8\"}", 2.),
+                ],
+            ),
+            ("compute_seconds", vec![("_total{kind=\"ed25519\"}", 1.)]),
+            ("latency", vec![]),
+        ] {
+            let expected =
+                expected.into_iter().map(|(rest, value)| (format!("{family}{rest}"), value));
+            assert_eq!(samples(&text, family), expected.collect::<Vec<_>>());
+        }
+        let families = text.lines().filter(|line| line.starts_with("# TYPE ")).count();
+        assert_eq!(families, 10);
+    }
+
+    #[test]
+    fn a_histogram_counts_each_time_in_its_bucket_and_all_above() {
+        let metrics = Metrics::default();
+        // On a bound, between two bounds, and beyond the last.
+        for micros in [100, 101, 3_000_000] {
+            metrics.latency(Kind::Bls, Duration::from_micros(micros));
+        }
+        let gauges = Gauges { objects: 0, memory: Memory::Locked, queue_depths: vec![] };
+        let text = metrics.text(&gauges);
+        let bucket = |bound| {
+            let name = format!("latency_seconds_bucket{{kind=\"bls12-381\",le=\"{bound}\"}}");
+            samples(&text, &name).into_iter().map(|(_, count)| count).collect::<Vec<_>>()
+        };
+        let counts = ["0.00005", "0.0001", "0.00025", "1", "+Inf"].map(bucket);
+        assert_eq!(counts, [[0.], [1.], [2.], [2.], [3.]]);
+        assert_eq!(samples(&text, "latency_seconds_bucket").len(), BOUNDS.len() + 1);
+        assert_eq!(samples(&text, "latency_seconds_count")[0].1, 3.);
+        assert!((samples(&text, "latency_seconds_sum")[0].1 - 3.000_201).abs() < 1e-9);
+    }
+}

@@ -26,7 +26,7 @@ use super::handler::{Daemon, Task};
 use super::memory::Memory;
 use super::token::Token;
 use super::wire::{Tls, Wire};
-use crate::engine::{Arena, Compute, Next};
+use crate::engine::{Arena, Next, Workspace};
 use crate::spans::{self, Span, Wait};
 use crate::store::Store;
 
@@ -240,28 +240,26 @@ impl Shared {
     /// Runs a worker.
     fn work(&self) {
         let arena = Arena::new();
-        let mut compute = Compute::new(&arena);
+        let mut workspace = Workspace::new(&arena);
         let mut events = Vec::with_capacity(64);
         loop {
             let span = spans::enter(Span::Choose);
             let next = self.daemon.engine.next(Instant::now());
             drop(span);
             match next {
-                Next::Batch(kind, jobs) => {
+                Next::Batch(batch) => {
                     if self.idle.load(Ordering::SeqCst) > 0 && !self.daemon.engine.is_idle() {
                         self.wake();
                     }
-                    let count = jobs.len();
+                    let (kind, count) = (batch.kind(), batch.count());
                     let start = Instant::now();
-                    spans::waited(
-                        Wait::Queue,
-                        count as u64,
-                        jobs.iter().map(|job| start - job.since).sum(),
-                    );
+                    spans::waited(Wait::Queue, count as u64, batch.waited(start));
                     {
                         let _span = spans::enter(Span::Batch);
                         let _gathering = Gathering::begin();
-                        compute.run(kind, jobs);
+                        batch.run(&mut workspace, &mut |latency| {
+                            self.daemon.metrics.latency(kind, latency);
+                        });
                         let took = start.elapsed();
                         self.daemon.engine.computed(kind, count, took);
                         self.daemon.metrics.batch(kind, count, took);

@@ -3,8 +3,6 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
-use std::sync::{Arc, Mutex};
-use std::time::Instant;
 
 use cycloid::bls12_381::signature::{self, Scheme};
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
@@ -13,7 +11,10 @@ use cycloid::scheme::{ed25519, rsa};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
-use super::{Arena, Compute, Job, Kind, Outcome, Work, encode_pkcs1v15, library_hash};
+use super::tests::outcomes;
+use super::{
+    Arena, EdwardsInput, Outcome, RsaInput, Work, Workspace, encode_pkcs1v15, library_hash,
+};
 use crate::Code;
 use crate::key::{Curve, PrivateKey};
 use crate::mechanism::Hash;
@@ -85,13 +86,13 @@ fn verifier(key: &PrivateKey) -> Verify {
             Box::new(move |work, signature| {
                 let mut scratch = vec![0; rsa::verify_scratch_limbs(bits)];
                 match work {
-                    Work::SignPkcs1v15(info) => {
+                    Work::Rsa(RsaInput::SignPkcs1v15(info)) => {
                         let mut encoded = vec![0; bits / 8];
                         let mut scratch = vec![0; rsa::encrypt_scratch_limbs(bits)];
                         public.raw_public_operation(signature, &mut encoded, &mut scratch).is_ok()
                             && Some(encoded) == encode_pkcs1v15(info, bits / 8)
                     }
-                    Work::SignPss { digest, .. } => {
+                    Work::Rsa(RsaInput::SignPss { digest, .. }) => {
                         let pss = rsa::Pss::new(library_hash(Hash::Sha256));
                         public.verify_pss_with(pss, digest, signature, &mut scratch).is_ok()
                     }
@@ -106,7 +107,7 @@ fn verifier(key: &PrivateKey) -> Verify {
         PrivateKey::Ed25519(key) => {
             let public = ed25519::VerifyingKey::new(key.public().as_bytes()).unwrap();
             Box::new(move |work, signature| {
-                let Work::Ed25519 { message, .. } = work else { unreachable!() };
+                let Work::Ed25519(EdwardsInput { message, .. }) = work else { unreachable!() };
                 public.verify_strict(message, signature.try_into().unwrap()).is_ok()
             })
         }
@@ -124,37 +125,26 @@ fn verifier(key: &PrivateKey) -> Verify {
 
 /// Computes `count` jobs with one key in lanes.
 fn compute(
-    compute: &mut Compute<'_>,
-    key: &Arc<PrivateKey>,
+    workspace: &mut Workspace<'_>,
+    key: &PrivateKey,
     work: impl Fn() -> Work,
     count: usize,
 ) -> Vec<Outcome> {
-    let outcomes: Arc<Mutex<Vec<Outcome>>> = Arc::default();
-    let kind = Kind::of(key, &work()).unwrap();
-    let job = |_| {
-        let outcomes = outcomes.clone();
-        let done = move |outcome| outcomes.lock().unwrap().push(outcome);
-        Job::new(kind, key.clone(), work(), Instant::now(), done)
-    };
-    compute.run(kind, (0..count).map(job).collect());
-    let outcomes = std::mem::take(&mut *outcomes.lock().unwrap());
-    assert_eq!(outcomes.len(), count, "each job has an outcome");
-    outcomes
+    outcomes(workspace, (0..count).map(|_| (key.clone(), work())))
 }
 
 /// Flips single bits of a key, `step` apart, and returns the number of refused signatures.
 fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
     let (memory, arena) = (Memory::open(), Arena::new());
-    let key = Arc::new(key);
     let (address, bytes) = memory_of(&key);
     let verifies = verifier(&key);
     let mut refused = 0;
     for count in [1, 8] {
         // Many signatures, so that the table for frequent use exists.
-        let mut batches = Compute::new(&arena);
+        let mut workspace = Workspace::new(&arena);
         for work in works {
             for _ in 0..3 {
-                for outcome in compute(&mut batches, &key, work, 8) {
+                for outcome in compute(&mut workspace, &key, work, 8) {
                     assert!(verifies(&work(), &outcome.unwrap()));
                 }
             }
@@ -164,7 +154,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
         for (turn, bit) in (0..8 * bytes).step_by(step).enumerate() {
             let work = works[turn % works.len()];
             memory.flip(address, bit);
-            let outcomes = compute(&mut batches, &key, work, count);
+            let outcomes = compute(&mut workspace, &key, work, count);
             memory.flip(address, bit);
             for outcome in outcomes {
                 match outcome {
@@ -179,7 +169,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
             }
             // The restored key signs again.
             if turn % 16 == 0 {
-                let sound = compute(&mut batches, &key, work, 1).remove(0).unwrap();
+                let sound = compute(&mut workspace, &key, work, 1).remove(0).unwrap();
                 assert!(verifies(&work(), &sound));
             }
         }
@@ -199,9 +189,9 @@ fn on_curve(curve: Curve, step: usize) {
     assert!(refused > 2 * bits / step, "{refused} of {}", 9 * bits / step);
     let (memory, arena) = (Memory::open(), Arena::new());
     for bit in (0..bits).step_by(61) {
-        let key = Arc::new(fresh());
+        let key = fresh();
         memory.flip(memory_of(&key).0, bit);
-        let outcome = compute(&mut Compute::new(&arena), &key, work, 1).remove(0);
+        let outcome = compute(&mut Workspace::new(&arena), &key, work, 1).remove(0);
         assert_eq!(outcome.unwrap_err().code, Code::DEVICE_ERROR, "bit {bit} of {bits}");
     }
 }
@@ -221,7 +211,7 @@ fn a_bit_flip_in_an_ed25519_key_never_releases_a_wrong_signature() {
     let key =
         PrivateKey::generate_ec(Curve::Ed25519, &mut UnwrapErr(SysRng)).expect("a sound generator");
     let work: fn() -> Work =
-        || Work::Ed25519 { message: vec![7; 40], prehashed: false, context: vec![] };
+        || Work::Ed25519(EdwardsInput { message: vec![7; 40], prehashed: false, context: vec![] });
     assert!(refused(key, &[work], 1) > 0);
 }
 
@@ -234,11 +224,13 @@ fn a_bit_flip_in_a_bls_key_never_releases_a_wrong_signature() {
 #[test]
 fn a_bit_flip_in_an_rsa_key_never_releases_a_wrong_signature() {
     let key = PrivateKey::generate_rsa(2048, 65537, &mut UnwrapErr(SysRng)).unwrap();
-    let pss = || Work::SignPss {
-        hash: Hash::Sha256,
-        mask: Hash::Sha256,
-        salt_length: 32,
-        digest: vec![7; 32],
+    let pss = || {
+        Work::Rsa(RsaInput::SignPss {
+            hash: Hash::Sha256,
+            mask: Hash::Sha256,
+            salt_length: 32,
+            digest: vec![7; 32],
+        })
     };
-    assert!(refused(key, &[|| Work::SignPkcs1v15(vec![7; 40]), pss], 31) > 0);
+    assert!(refused(key, &[|| Work::Rsa(RsaInput::SignPkcs1v15(vec![7; 40])), pss], 31) > 0);
 }

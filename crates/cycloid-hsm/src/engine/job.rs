@@ -1,16 +1,22 @@
 //! Jobs: one operation with a private key, and the callback for its outcome.
+//!
+//! A job's type says what it computes: its key, its input and its outcome belong to one
+//! [`Operation`]. The callback stays in the job from submission to answer, so no answer is ever
+//! matched to a job by its position.
 
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
-use crate::key::{Curve, PrivateKey, PublicKey};
-use crate::mechanism::Hash;
-use crate::{Code, Result};
+use super::workspace::Workspace;
+use crate::key::Curve;
+use crate::spans::{self, Span};
+use crate::{Code, Error, Result};
 
-/// The kind of a job; a batch has jobs of one kind.
+/// The name of a queue: what its jobs compute, with which type of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// RSA private-key operations, with moduli of this many bits.
@@ -26,33 +32,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the batch queue for this operation and key.
-    ///
-    /// # Errors
-    /// [`Code::KEY_TYPE_INCONSISTENT`] if the key does not suit the operation.
-    pub fn of(key: &PrivateKey, work: &Work) -> Result<Self> {
-        Ok(match (key, work) {
-            (
-                PrivateKey::Rsa(key),
-                Work::SignPkcs1v15(_)
-                | Work::SignPss { .. }
-                | Work::DecryptPkcs1v15(_)
-                | Work::DecryptOaep { .. },
-            ) => Self::Rsa(key.bits()),
-            (PrivateKey::P224(_), Work::Ecdsa(_)) => Self::Ecdsa(Curve::P224),
-            (PrivateKey::P256(_), Work::Ecdsa(_)) => Self::Ecdsa(Curve::P256),
-            (PrivateKey::P384(_), Work::Ecdsa(_)) => Self::Ecdsa(Curve::P384),
-            (PrivateKey::P521(_), Work::Ecdsa(_)) => Self::Ecdsa(Curve::P521),
-            (PrivateKey::Ed25519(_), Work::Ed25519 { .. }) => Self::Ed25519,
-            (PrivateKey::Bls(_), Work::Bls(_)) => Self::Bls,
-            (_, Work::Agree(_)) => match key.curve() {
-                Some(curve) if curve != Curve::Ed25519 => Self::Agree(curve),
-                _ => return Err(Code::KEY_TYPE_INCONSISTENT.into()),
-            },
-            _ => return Err(Code::KEY_TYPE_INCONSISTENT.into()),
-        })
-    }
-
     /// Returns the assumed time of a single job in nanoseconds, until it is measured.
     pub(super) const fn usual(self) -> u64 {
         match self {
@@ -77,98 +56,112 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The operation to compute.
-pub enum Work {
-    /// RSASSA-PKCS1-v1_5 (RFC 8017, section 8.2) of a DigestInfo, which follows the padding.
-    SignPkcs1v15(Vec<u8>),
-    /// RSASSA-PSS (section 8.1) of a digest.
-    SignPss {
-        /// The hash of the digest.
-        hash: Hash,
-        /// The hash of the mask.
-        mask: Hash,
-        /// In bytes.
-        salt_length: usize,
-        /// As long as the hash function's output.
-        digest: Vec<u8>,
-    },
-    /// RSAES-PKCS1-v1_5 (section 7.2).
-    DecryptPkcs1v15(Vec<u8>),
-    /// RSAES-OAEP (section 7.1).
-    DecryptOaep {
-        /// The hash of the label.
-        hash: Hash,
-        /// The hash of the mask.
-        mask: Hash,
-        /// Often empty.
-        label: Vec<u8>,
-        /// As long as the modulus.
-        ciphertext: Vec<u8>,
-    },
-    /// ECDSA of a digest of any length.
-    Ecdsa(Vec<u8>),
-    /// Ed25519 (RFC 8032).
-    Ed25519 {
-        /// The message, or its SHA-512 digest.
-        message: Vec<u8>,
-        /// Whether `message` is the digest.
-        prehashed: bool,
-        /// The context of Ed25519ctx and Ed25519ph.
-        context: Vec<u8>,
-    },
-    /// ECDH or X25519.
-    Agree(Box<PublicKey>),
-    /// A BLS signature.
-    Bls(Vec<u8>),
+/// An operation that is computed in batches: its types, and how.
+pub(crate) trait Operation: Sized + 'static {
+    /// The private key.
+    type Key: Send + Sync;
+    /// What the key is applied to.
+    type Input: Send;
+    /// What may be released.
+    type Output: Send;
+
+    /// Computes a batch: sets the outcome of each job. A job that it leaves without one answers
+    /// with an error.
+    fn compute(workspace: &mut Workspace<'_>, jobs: &mut [Job<Self>]);
+
+    /// Encodes an outcome for a client.
+    fn to_bytes(output: Self::Output) -> Zeroizing<Vec<u8>>;
 }
 
-/// The result, which is secret for decryption and key agreement.
+/// The result in bytes, which is secret for decryption and key agreement.
 pub(crate) type Outcome = Result<Zeroizing<Vec<u8>>>;
 
-/// One operation.
-pub struct Job {
-    /// The kind, which selects the batch queue.
-    pub kind: Kind,
-    /// The key.
-    pub key: Arc<PrivateKey>,
-    /// The operation.
-    pub work: Work,
+type Reply<O> = Box<dyn FnOnce(Result<<O as Operation>::Output>) + Send>;
+
+/// One operation. When it is dropped it answers: with its outcome or, without one, with an error.
+pub(crate) struct Job<O: Operation> {
+    pub(super) key: Arc<O::Key>,
+    pub(super) input: O::Input,
     /// The time of submission.
-    pub since: Instant,
-    done: Option<Box<dyn FnOnce(Outcome) + Send>>,
+    pub(super) since: Instant,
+    /// What may be released; `None` until then.
+    pub(super) outcome: Option<Result<O::Output>>,
+    reply: Option<Reply<O>>,
 }
 
-impl Job {
-    /// Creates a job of this kind; `done` is called exactly once, whatever happens.
-    pub fn new(
-        kind: Kind,
-        key: Arc<PrivateKey>,
-        work: Work,
+impl<O: Operation> Job<O> {
+    /// Creates a job; `reply` is called exactly once, whatever happens.
+    pub(super) fn new(
+        key: Arc<O::Key>,
+        input: O::Input,
         since: Instant,
-        done: impl FnOnce(Outcome) + Send + 'static,
+        reply: impl FnOnce(Result<O::Output>) + Send + 'static,
     ) -> Self {
-        Self { kind, key, work, since, done: Some(Box::new(done)) }
+        Self { key, input, since, outcome: None, reply: Some(Box::new(reply)) }
     }
 
-    /// Passes the outcome to the callback.
-    pub fn finish(mut self, outcome: Outcome) {
-        if let Some(done) = self.done.take() {
-            done(outcome);
-        }
+    /// Answers with an error.
+    pub(super) fn refuse(mut self, error: Error) {
+        self.outcome = Some(Err(error));
     }
 }
 
-impl Drop for Job {
-    /// A job that is lost because its worker panicked still answers.
+impl<O: Operation> Drop for Job<O> {
     fn drop(&mut self) {
-        if let Some(done) = self.done.take() {
-            done(Err(Code::DEVICE_ERROR.because("the computation was interrupted")));
+        let outcome = self.outcome.take();
+        let outcome = outcome
+            .unwrap_or_else(|| Err(Code::DEVICE_ERROR.because("the computation was interrupted")));
+        if let Some(reply) = self.reply.take() {
+            // A panic, which would be a defect, ends only this answer, not the neighbours'.
+            let _ = catch_unwind(AssertUnwindSafe(|| reply(outcome)));
         }
     }
 }
 
-impl fmt::Debug for Job {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Job({})", self.kind)
+/// Jobs that leave their queue together, whatever their operation.
+pub(crate) trait Batch: Send {
+    /// Returns the name of the queue.
+    fn kind(&self) -> Kind;
+
+    /// Returns the number of jobs.
+    fn count(&self) -> usize;
+
+    /// Returns the sum of the jobs' times in the queue.
+    fn waited(&self, now: Instant) -> Duration;
+
+    /// Computes all jobs, and answers each. `answered` gets each job's time since its submission. A
+    /// panic, which would be a defect, ends only this batch.
+    fn run(self: Box<Self>, workspace: &mut Workspace<'_>, answered: &mut dyn FnMut(Duration));
+}
+
+/// Jobs of one queue.
+pub(super) struct Jobs<O: Operation> {
+    pub(super) kind: Kind,
+    pub(super) jobs: Vec<Job<O>>,
+}
+
+impl<O: Operation> Batch for Jobs<O> {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn count(&self) -> usize {
+        self.jobs.len()
+    }
+
+    fn waited(&self, now: Instant) -> Duration {
+        self.jobs.iter().map(|job| now.saturating_duration_since(job.since)).sum()
+    }
+
+    fn run(mut self: Box<Self>, workspace: &mut Workspace<'_>, answered: &mut dyn FnMut(Duration)) {
+        let compute = AssertUnwindSafe(|| O::compute(workspace, &mut self.jobs));
+        if catch_unwind(compute).is_err() {
+            workspace.clear();
+        }
+        let _span = spans::enter(Span::Reply);
+        for job in self.jobs {
+            answered(job.since.elapsed());
+            drop(job);
+        }
     }
 }

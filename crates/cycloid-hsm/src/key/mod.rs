@@ -20,7 +20,7 @@ pub(crate) use witnessed::{BlsKey, EdwardsKey};
 #[derive(Clone)]
 pub enum Key {
     /// A key that signs, decrypts or agrees.
-    Private(Arc<PrivateKey>),
+    Private(PrivateKey),
     /// A key that verifies or encrypts.
     Public(Arc<PublicKey>),
     /// A key of AES or HMAC.

@@ -50,8 +50,7 @@ impl<C: ec::Curve> Deref for PrimeCurveKey<C> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
-    use std::time::Instant;
+    use std::sync::Arc;
 
     use cycloid::scheme::ec::P256;
     use cycloid::scheme::ecdsa::Signature;
@@ -60,7 +59,8 @@ mod tests {
 
     use super::*;
     use crate::Code;
-    use crate::engine::{Arena, Compute, Job, Kind, Outcome, Work};
+    use crate::engine::tests::outcomes;
+    use crate::engine::{Arena, Work, Workspace};
     use crate::key::PrivateKey;
 
     fn key() -> PrimeCurveKey<P256> {
@@ -88,28 +88,18 @@ mod tests {
         let public = *sound.public_key();
         let memory = vec![0; prepared_key_limbs::<P256>()].into_boxed_slice();
         assert!(other.prepared.set(PreparedPublicKey::new(public, memory).unwrap()).is_ok());
-        let keys = [sound, other].map(|key| Arc::new(PrivateKey::P256(key)));
+        let keys = [sound, other].map(|key| PrivateKey::P256(Arc::new(key)));
         let arena = Arena::new();
-        let mut compute = Compute::new(&arena);
+        let mut workspace = Workspace::new(&arena);
         let digest = vec![7; 32];
-        for count in [1, 2, 8, 8, 8] {
-            let outcomes: Arc<Mutex<Vec<(usize, Outcome)>>> = Arc::default();
-            let work = || Work::Ecdsa(digest.clone());
-            let kind = Kind::of(&keys[0], &work()).unwrap();
-            let job = |i: usize| {
-                let outcomes = outcomes.clone();
-                let done = move |outcome| outcomes.lock().unwrap().push((i, outcome));
-                Job::new(kind, keys[i % 2].clone(), work(), Instant::now(), done)
-            };
-            compute.run(kind, (0..count).map(job).collect());
-            let outcomes = outcomes.lock().unwrap();
-            assert_eq!(outcomes.len(), count);
-            for (i, outcome) in outcomes.iter() {
+        for count in [1, 3, 8, 8, 8] {
+            let jobs = (0..count).map(|i| (keys[i % 2].clone(), Work::Ecdsa(digest.clone())));
+            for (i, outcome) in outcomes(&mut workspace, jobs).into_iter().enumerate() {
                 if i % 2 == 1 {
-                    assert_eq!(outcome.as_ref().unwrap_err().code, Code::DEVICE_ERROR);
+                    assert_eq!(outcome.unwrap_err().code, Code::DEVICE_ERROR);
                     continue;
                 }
-                let signature = Signature::from_fixed(outcome.as_ref().unwrap()).unwrap();
+                let signature = Signature::from_fixed(&outcome.unwrap()).unwrap();
                 assert_eq!(public.verify_prehashed(&digest, &signature), Ok(()));
             }
         }

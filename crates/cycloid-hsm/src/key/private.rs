@@ -1,6 +1,8 @@
 //! Private keys prepared for use, and their form at rest: PKCS #8 (RFC 5958) or, for BLS12-381, the
 //! scalar's 32 bytes, big-endian.
 
+use std::sync::Arc;
+
 use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
@@ -15,24 +17,25 @@ use super::{BlsKey, EdwardsKey, PrimeCurveKey};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
 
-/// A private key that signs, decrypts or agrees.
+/// A private key that signs, decrypts or agrees. A clone is the same key in memory.
+#[derive(Clone)]
 pub enum PrivateKey {
     /// RSA.
-    Rsa(rsa::PrivateKey<Box<[u64]>>),
+    Rsa(Arc<rsa::PrivateKey<Box<[u64]>>>),
     /// On P-224.
-    P224(PrimeCurveKey<P224>),
+    P224(Arc<PrimeCurveKey<P224>>),
     /// On P-256.
-    P256(PrimeCurveKey<P256>),
+    P256(Arc<PrimeCurveKey<P256>>),
     /// On P-384.
-    P384(PrimeCurveKey<P384>),
+    P384(Arc<PrimeCurveKey<P384>>),
     /// On P-521.
-    P521(PrimeCurveKey<P521>),
+    P521(Arc<PrimeCurveKey<P521>>),
     /// Ed25519.
-    Ed25519(Box<EdwardsKey>),
+    Ed25519(Arc<EdwardsKey>),
     /// X25519.
-    X25519(x25519::PrivateKey),
+    X25519(Arc<x25519::PrivateKey>),
     /// BLS12-381, public keys in G1.
-    Bls(Box<BlsKey>),
+    Bls(Arc<BlsKey>),
 }
 
 /// The supported lengths of RSA moduli, in bits.
@@ -103,7 +106,7 @@ impl PrivateKey {
         let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
         let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(bits)];
         rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch)
-            .map(Self::Rsa)
+            .map(|key| Self::Rsa(key.into()))
             .map_err(invalid)
     }
 
@@ -113,13 +116,13 @@ impl PrivateKey {
     /// [`Code::DEVICE_ERROR`] if the random generator fails its check.
     pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Result<Self> {
         on_prime_curve!(curve, C, variant => {
-            ec::PrivateKey::<C>::generate(rng).map(|key| variant(key.into())).map_err(not_made)
+            ec::PrivateKey::<C>::generate(rng).map(|key| variant(Arc::new(key.into()))).map_err(not_made)
         }, else {
             match curve {
                 Curve::Ed25519 => {
                     ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made)
                 }
-                _ => x25519::PrivateKey::generate(rng).map(Self::X25519).map_err(not_made),
+                _ => x25519::PrivateKey::generate(rng).map(Self::x25519).map_err(not_made),
             }
         })
     }
@@ -133,11 +136,15 @@ impl PrivateKey {
     }
 
     fn ed25519(key: ed25519::SigningKey) -> Self {
-        Self::Ed25519(Box::new(key.into()))
+        Self::Ed25519(Arc::new(key.into()))
+    }
+
+    fn x25519(key: x25519::PrivateKey) -> Self {
+        Self::X25519(Arc::new(key))
     }
 
     fn bls(key: signature::SecretKey<Cycloid, signature::MinPk>) -> Self {
-        Self::Bls(Box::new(key.into()))
+        Self::Bls(Arc::new(key.into()))
     }
 
     /// Parses the form at rest.
@@ -158,7 +165,7 @@ impl PrivateKey {
                 let mut scratch = vec![0; rsa::der_scratch_limbs(bits)];
                 let key = rsa::PrivateKey::from_pkcs8_der(bytes, memory, &mut scratch);
                 match key.map_err(invalid)? {
-                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key)),
+                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
                     _ => Err(Code::KEY_SIZE_RANGE.into()),
                 }
             }
@@ -170,7 +177,7 @@ impl PrivateKey {
                     .ok_or(Code::CURVE_NOT_SUPPORTED)?;
                 on_prime_curve!(curve, C, variant =>
                     ec::PrivateKey::<C>::from_pkcs8_der(bytes)
-                        .map(|key| variant(key.into()))
+                        .map(|key| variant(Arc::new(key.into())))
                         .map_err(invalid),
                     else Err(Code::CURVE_NOT_SUPPORTED.into()))
             }
@@ -178,7 +185,7 @@ impl PrivateKey {
                 ed25519::SigningKey::from_der(bytes).map(Self::ed25519).map_err(invalid)
             }
             ckk::EC_MONTGOMERY if oid == &Curve::X25519.identifier()[2..] => {
-                x25519::PrivateKey::from_der(bytes).map(Self::X25519).map_err(invalid)
+                x25519::PrivateKey::from_der(bytes).map(Self::x25519).map_err(invalid)
             }
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("wrong key type")),
         }
@@ -239,7 +246,7 @@ impl PrivateKey {
                     coefficient: template.needed(cka::COEFFICIENT)?,
                 };
                 match rsa::PrivateKey::new(&components, memory, &mut scratch).map_err(invalid)? {
-                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key)),
+                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
                     _ => Err(Code::KEY_SIZE_RANGE.into()),
                 }
             }
@@ -258,14 +265,14 @@ impl PrivateKey {
                     let start = start.ok_or(Code::ATTRIBUTE_VALUE_INVALID)?;
                     scalar[start..].copy_from_slice(digits);
                     ec::PrivateKey::<C>::from_bytes(&scalar)
-                        .map(|key| variant(key.into()))
+                        .map(|key| variant(Arc::new(key.into())))
                         .map_err(invalid)
                 }, else {
                     let value: &[u8; 32] =
                         value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
                     Ok(match curve {
                         Curve::Ed25519 => Self::ed25519(ed25519::SigningKey::from_seed(value)),
-                        _ => Self::X25519(x25519::PrivateKey::from(*value)),
+                        _ => Self::x25519(x25519::PrivateKey::from(*value)),
                     })
                 })
             }

@@ -123,7 +123,7 @@ impl Object {
             (cko::PRIVATE_KEY, Some(secret)) => PrivateKey::from_bytes(self.key_type(), secret)
                 .ok()
                 .filter(|key| key.is_of(&self.attributes))
-                .map(|key| Key::Private(key.into()))
+                .map(Key::Private)
                 .ok_or_else(broken),
             (cko::SECRET_KEY, Some(secret)) => {
                 Ok(Key::Secret(Zeroizing::new(secret.to_vec()).into()))
@@ -198,7 +198,7 @@ mod tests {
                 secret[bit / 8] ^= 1 << (bit % 8);
                 match object.key(Some(&secret)) {
                     // X25519 ignores five bits of a private key (RFC 7748, section 5).
-                    Ok(Key::Private(key)) if matches!(*key, PrivateKey::X25519(_)) => {
+                    Ok(Key::Private(key)) if matches!(key, PrivateKey::X25519(_)) => {
                         let bit_of_key = bit.wrapping_sub(8 * (secret.len() - 32));
                         let unused = [0, 1, 2, 254, 255].contains(&bit_of_key);
                         assert!(unused || key.to_bytes() == sound, "bit {bit}");

@@ -1,6 +1,7 @@
 //! Key agreement: shared secrets become keys (PKCS #11 3.0, section 2.3.17).
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use zeroize::Zeroizing;
 
@@ -96,7 +97,8 @@ impl Daemon {
             Ok(prepared) => prepared,
         };
         let daemon = self.clone();
-        self.submit(key, Work::Agree(peer.into()), move |outcome| match outcome {
+        let since = Instant::now();
+        self.engine.submit(key, Work::Agree(peer.into()), since, move |outcome| match outcome {
             Err(error) => asked.reply.send(Err(error)),
             Ok(secret) => daemon.later(asked, move |daemon, application| {
                 let value = derived(secret, derivation, &shared.0, &template)?;

@@ -15,7 +15,7 @@ use crate::attribute::cka;
 use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::Daemon;
-use crate::engine::{Work, encode_pkcs1v15, library_hash, variant};
+use crate::engine::{RsaInput, Work, encode_pkcs1v15, library_hash};
 use crate::key::private::RSA_BITS;
 use crate::key::{Key, PublicKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckm};
@@ -39,7 +39,7 @@ fn verify_ecdsa<C: Curve>(key: &ec::PublicKey<C>, digest: &[u8], signature: &[u8
 /// Verifies a signature.
 fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
     match (key, work) {
-        (PublicKey::Rsa(key), Work::SignPkcs1v15(info)) => {
+        (PublicKey::Rsa(key), Work::Rsa(RsaInput::SignPkcs1v15(info))) => {
             if signature.len() != key.length() {
                 return Err(Code::SIGNATURE_LEN_RANGE.into());
             }
@@ -49,7 +49,7 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
             key.raw_public_operation(signature, &mut encoded, &mut scratch).map_err(|_| wrong())?;
             if encoded == expected { Ok(()) } else { Err(wrong()) }
         }
-        (PublicKey::Rsa(key), Work::SignPss { hash, mask, salt_length, digest }) => {
+        (PublicKey::Rsa(key), Work::Rsa(RsaInput::SignPss { hash, mask, salt_length, digest })) => {
             if signature.len() != key.length() {
                 return Err(Code::SIGNATURE_LEN_RANGE.into());
             }
@@ -65,9 +65,9 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
         (PublicKey::P256(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
         (PublicKey::P384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
         (PublicKey::P521(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::Ed25519(key), Work::Ed25519 { message, prehashed, context }) => {
+        (PublicKey::Ed25519(key), Work::Ed25519(input)) => {
             let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
-            key.verify_with(Rule::Strict, variant(*prehashed, context), message, signature)
+            key.verify_with(Rule::Strict, input.variant(), &input.message, signature)
                 .map_err(|_| wrong())
         }
         (PublicKey::Bls(key), Work::Bls(message)) => {

@@ -191,18 +191,17 @@ const INJECTED: &str = "injected into a batch";
 
 /// Submits jobs whose outcome makes the worker panic, among those of clients.
 fn panics(server: &Server) {
-    use crate::engine::{Job, Kind, Work};
+    use crate::engine::{EdwardsInput, Work};
     use crate::key::{Curve, PrivateKey};
     let rng = &mut rand_core::UnwrapErr(getrandom::SysRng);
     for curve in [Curve::P256, Curve::Ed25519] {
-        let key = Arc::new(PrivateKey::generate_ec(curve, rng).unwrap());
+        let key = PrivateKey::generate_ec(curve, rng).unwrap();
         let work = match curve {
             Curve::P256 => Work::Ecdsa(vec![1; 32]),
-            _ => Work::Ed25519 { message: vec![], prehashed: false, context: vec![] },
+            _ => Work::Ed25519(EdwardsInput { message: vec![], prehashed: false, context: vec![] }),
         };
-        let kind = Kind::of(&key, &work).unwrap();
-        let job = Job::new(kind, key, work, std::time::Instant::now(), |_| panic!("{INJECTED}"));
-        server.daemon().engine.submit(job);
+        let now = std::time::Instant::now();
+        server.daemon().engine.submit(key, work, now, |_| panic!("{INJECTED}"));
     }
 }
 

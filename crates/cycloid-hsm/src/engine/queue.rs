@@ -1,0 +1,148 @@
+//! The queues: one for each operation and type of key, so jobs of different types cannot mix.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use cycloid::scheme::ec::{P224, P256, P384, P521};
+
+use super::job::{Batch, Job, Jobs, Kind, Operation};
+use super::operation::{Bls, Ecdh, Ecdsa, Ed25519, Rsa, X25519};
+use super::pace::{Pace, Waiting};
+use crate::key::Curve;
+
+/// The jobs that wait for one operation with one type of key.
+pub(super) struct Queue<O: Operation> {
+    kind: Kind,
+    waiting: VecDeque<Job<O>>,
+    pace: Pace,
+}
+
+impl<O: Operation> Queue<O> {
+    fn new(kind: Kind) -> Self {
+        Self { kind, waiting: VecDeque::new(), pace: Pace::default() }
+    }
+
+    pub(super) fn push(&mut self, job: Job<O>) {
+        self.waiting.push_back(job);
+        self.pace.arrived(self.waiting.len());
+    }
+}
+
+/// A queue, whatever its operation.
+pub(super) trait Line {
+    fn kind(&self) -> Kind;
+
+    /// Returns the number of jobs that wait.
+    fn depth(&self) -> usize;
+
+    /// Returns the submission time of the oldest job.
+    fn oldest(&self) -> Option<Instant>;
+
+    /// Releases a batch, or returns how long to wait for one; `None` if no job waits.
+    fn release(
+        &mut self,
+        now: Instant,
+        patient: bool,
+        workers: usize,
+    ) -> Option<Result<Box<dyn Batch>, Duration>>;
+
+    fn pace(&mut self) -> &mut Pace;
+}
+
+impl<O: Operation> Line for Queue<O> {
+    fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    fn depth(&self) -> usize {
+        self.waiting.len()
+    }
+
+    fn oldest(&self) -> Option<Instant> {
+        Some(self.waiting.front()?.since)
+    }
+
+    fn release(
+        &mut self,
+        now: Instant,
+        patient: bool,
+        workers: usize,
+    ) -> Option<Result<Box<dyn Batch>, Duration>> {
+        let waiting = Waiting { count: self.depth(), oldest: self.oldest()? };
+        let due = self.pace.due(self.kind, &waiting, now, patient, workers);
+        Some(due.map(|count| {
+            self.pace.left(count);
+            let jobs = self.waiting.drain(..count).collect();
+            Box::new(Jobs { kind: self.kind, jobs }) as Box<dyn Batch>
+        }))
+    }
+
+    fn pace(&mut self) -> &mut Pace {
+        &mut self.pace
+    }
+}
+
+/// The queues of keys on one prime curve.
+pub(super) struct CurveQueues<C: cycloid::scheme::ec::Curve> {
+    pub(super) ecdsa: Queue<Ecdsa<C>>,
+    pub(super) ecdh: Queue<Ecdh<C>>,
+}
+
+impl<C: cycloid::scheme::ec::Curve> CurveQueues<C> {
+    fn new(curve: Curve) -> Self {
+        Self { ecdsa: Queue::new(Kind::Ecdsa(curve)), ecdh: Queue::new(Kind::Agree(curve)) }
+    }
+}
+
+/// All queues.
+pub(super) struct Queues {
+    /// By the length of the modulus in bits.
+    rsa: BTreeMap<usize, Queue<Rsa>>,
+    pub(super) p224: CurveQueues<P224>,
+    pub(super) p256: CurveQueues<P256>,
+    pub(super) p384: CurveQueues<P384>,
+    pub(super) p521: CurveQueues<P521>,
+    pub(super) ed25519: Queue<Ed25519>,
+    pub(super) x25519: Queue<X25519>,
+    pub(super) bls: Queue<Bls>,
+}
+
+impl Default for Queues {
+    fn default() -> Self {
+        Self {
+            rsa: BTreeMap::new(),
+            p224: CurveQueues::new(Curve::P224),
+            p256: CurveQueues::new(Curve::P256),
+            p384: CurveQueues::new(Curve::P384),
+            p521: CurveQueues::new(Curve::P521),
+            ed25519: Queue::new(Kind::Ed25519),
+            x25519: Queue::new(Kind::Agree(Curve::X25519)),
+            bls: Queue::new(Kind::Bls),
+        }
+    }
+}
+
+impl Queues {
+    /// Returns the queue of RSA keys with moduli of `bits` bits.
+    pub(super) fn rsa(&mut self, bits: usize) -> &mut Queue<Rsa> {
+        self.rsa.entry(bits).or_insert_with(|| Queue::new(Kind::Rsa(bits)))
+    }
+
+    /// Returns all queues, ordered by kind.
+    pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Line> {
+        let others: [&mut dyn Line; 11] = [
+            &mut self.p224.ecdsa,
+            &mut self.p256.ecdsa,
+            &mut self.p384.ecdsa,
+            &mut self.p521.ecdsa,
+            &mut self.ed25519,
+            &mut self.p224.ecdh,
+            &mut self.p256.ecdh,
+            &mut self.p384.ecdh,
+            &mut self.p521.ecdh,
+            &mut self.x25519,
+            &mut self.bls,
+        ];
+        self.rsa.values_mut().map(|queue| queue as &mut dyn Line).chain(others)
+    }
+}
