@@ -131,7 +131,7 @@ fn a_history_grows_by_one_line_per_run_and_flags_outliers() {
     assert_eq!(lines.lines().count(), 12);
     let newest = said(&history(&["show"]), 0);
     assert!(newest.contains("  ec 2026-01-12 c12 "), "{newest}");
-    assert!(newest.contains("    P-256                      2    −2.0 %    +0.0 %"), "{newest}");
+    assert!(newest.contains("    P-256                     2    −2.0 %    +0.0 %"), "{newest}");
     let row = said(&history(&["show", "×8"]), 0);
     assert!(row.starts_with("ec: P-256: sign, ×8\n"), "{row}");
     assert!(complaint(&history(&["show", "x448"]), 1).contains("no row name contains 'x448'"));

@@ -55,13 +55,10 @@ impl Place<'_> {
             let drift = (drift / common.len() as f64).exp();
             return Change::Relative(self.point.ratio / earlier.point.ratio / drift, common.len());
         }
-        let is_same_machine = self.entry.machine == earlier.entry.machine;
         let is_there = |name| earlier.table.peers.contains_key(name);
-        Change::Incomparable(match (self.table.peers.keys().any(is_there), is_same_machine) {
-            (true, true) => "peers in other versions",
-            (true, false) => "other machine, other versions",
-            (false, true) => "no common peer",
-            (false, false) => "other machine, no common peer",
+        Change::Incomparable(match self.table.peers.keys().any(is_there) {
+            true => "other versions",
+            false => "no common peer",
         })
     }
 }

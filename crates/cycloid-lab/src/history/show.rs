@@ -11,8 +11,8 @@ use crate::compare::{cut, percent, time};
 const WIDTH: usize = 80;
 
 /// The widths of the names of groups and of rows in the overview.
-const GROUP: usize = 24;
-const ROW: usize = 26;
+const GROUP: usize = 22;
+const ROW: usize = 27;
 
 /// Formats the newest changes of each group of rows, or the course of the rows whose names contain
 /// all `words`.
@@ -53,9 +53,9 @@ fn overview(entries: &[Entry]) -> String {
             let entry = &entries[run];
             let commit = entry.commit.as_deref().unwrap_or_default();
             let new = format!("{} {} {commit}", group.suite, day(&entry.date));
-            let new = cut(new.trim_end(), GROUP + 1);
+            let new = cut(new.trim_end(), GROUP + 3);
             if new != head {
-                let _ = writeln!(text, "  {new:25}{:>5}{:>10}{:>10}  worst", "rows", "from", "to");
+                let _ = writeln!(text, "  {new:25}{:>4}{:>10}{:>10}  worst", "rows", "from", "to");
                 head = new;
             }
             for line in lines(&runs[..run], entry, group) {
@@ -69,7 +69,7 @@ fn overview(entries: &[Entry]) -> String {
 
 impl Line {
     fn text(&self, group: &str) -> String {
-        let start = format!("    {:GROUP$}{:>4}", cut(group, GROUP - 1), self.rows.len());
+        let start = format!("    {:GROUP$}{:>5}", cut(group, GROUP - 1), self.rows.len());
         let factors = || self.rows.iter().filter_map(|(factor, row)| Some(((*factor)?, row)));
         let worst = factors().max_by(|a, b| a.0.total_cmp(&b.0));
         let Some((highest, row)) = worst else {
@@ -96,7 +96,10 @@ fn lines(earlier: &[&Entry], entry: &Entry, group: &Table) -> Vec<Line> {
         let (basis, factor) = match change.map(|(_, change)| change) {
             Some(Change::Relative(factor, _)) if is_same => (String::new(), Some(factor)),
             Some(Change::Relative(factor, _)) => ("against another machine".into(), Some(factor)),
-            Some(Change::Incomparable(why)) => (format!("not comparable: {why}"), None),
+            Some(Change::Incomparable(why)) => {
+                let place = if is_same { "" } else { "other machine, " };
+                (format!("not comparable: {place}{why}"), None)
+            }
             None => ("first run".into(), None),
         };
         let name = table.row_in_group(row);

@@ -11,19 +11,8 @@ use super::table::{full, per_second};
 use super::{command, plots};
 use crate::history::Entry;
 use crate::record::Record;
+use crate::suite::descriptor::{self, Descriptor};
 use crate::tables::number::{NONE, proportion};
-
-/// The suites in the order of the page, with their titles.
-const SUITES: [(&str, &str); 8] = [
-    ("modexp", "Modular exponentiation"),
-    ("rsa", "RSA"),
-    ("dh", "Diffie-Hellman"),
-    ("ec", "Elliptic curves"),
-    ("tls", "TLS handshakes"),
-    ("bls", "BLS12-381"),
-    ("hsm", "HSM"),
-    ("vpn", "VPN"),
-];
 
 /// Longer comparisons are initially folded.
 const MOST_ROWS: usize = 40;
@@ -45,16 +34,15 @@ pub(super) fn all<'a>(tables: &[Measured<'a>], runs: &'a [Entry]) -> Vec<Section
             None => sections.push(Section { suite: &of.table.suite, tables: vec![*of], runs }),
         }
     }
-    let place = |suite: &str| SUITES.iter().position(|(known, _)| *known == suite);
-    sections.sort_by_key(|section| place(section.suite).unwrap_or(SUITES.len()));
+    let place = |suite: &str| descriptor::ALL.iter().position(|known| known.name == suite);
+    sections.sort_by_key(|section| place(section.suite).unwrap_or(usize::MAX));
     sections
 }
 
 impl<'a> Section<'a> {
     /// Returns the title.
     pub(super) fn title(&self) -> &'a str {
-        let known = SUITES.iter().find(|(suite, _)| *suite == self.suite);
-        known.map_or(self.suite, |(_, title)| title)
+        Descriptor::named(self.suite).map_or(self.suite, |known| known.title)
     }
 
     /// Returns the anchor on the page.
