@@ -24,6 +24,9 @@ pub static ALL: &[&Descriptor] = &[
     &super::vpn::DESCRIPTOR,
 ];
 
+/// A suite, or why there is none.
+pub type Created<E> = Result<Box<dyn Suite>, E>;
+
 /// The description of a suite.
 #[derive(Debug)]
 pub struct Descriptor {
@@ -40,9 +43,9 @@ pub struct Descriptor {
     /// Its own options.
     pub options: &'static [Choice],
     /// Creates the suite with the chosen options.
-    pub chosen: fn(&Chosen, Effort) -> Result<Box<dyn Suite>, Stop>,
+    pub chosen: fn(&Chosen, Effort) -> Created<Stop>,
     /// Creates the suite for a run of all suites, if this machine can run it.
-    pub usual: fn(Effort) -> Result<Box<dyn Suite>, Failure>,
+    pub usual: fn(Effort) -> Created<Failure>,
     /// Creates the suite with the operations that need no other process, if it has any.
     pub(crate) alone: Option<fn(Effort) -> Box<dyn Suite>>,
     /// Returns the options that select these recorded tables.
