@@ -175,3 +175,34 @@ fn the_page_fits_and_works_on_a_telephone() {
         assert!(paper.iter().all(|part| (part.as_u64().unwrap() < 60) == dark), "{paper:?}");
     }
 }
+
+#[test]
+fn folders_of_records_and_histories_are_read() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("folder");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let report = |arguments: &[&str]| {
+        let mut command = support::cycloid();
+        command.arg("report").args(arguments).args(["--output", "-"]).current_dir(&folder);
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, _, said) = report(&["."]);
+    assert!(code == Some(2) && said.starts_with("error: no record in ."), "{said}");
+
+    fs::copy(results.join("dh-zen-5.json"), folder.join("dh.json")).unwrap();
+    let question = "What changed from run to run?";
+    let (code, page, _) = report(&["."]);
+    assert!(code == Some(0) && page.contains("ffdhe2048") && !page.contains(question));
+    let history = results.join("history.jsonl");
+    let (_, page, _) = report(&[".", "--history", history.to_str().unwrap()]);
+    assert!(page.contains(question));
+    // A folder's own history needs no option.
+    fs::copy(&history, folder.join("history.jsonl")).unwrap();
+    assert!(report(&["."]).1.contains(question));
+    fs::write(folder.join("history.jsonl"), "{}").unwrap();
+    let (code, _, said) = report(&["."]);
+    assert!(code == Some(1) && said.contains("history.jsonl, line 1: "), "{said}");
+}
