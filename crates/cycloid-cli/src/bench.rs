@@ -4,18 +4,12 @@ use cycloid_command::processor;
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
-use cycloid_lab::suite::bls::Bls;
-use cycloid_lab::suite::dh::Dh;
-use cycloid_lab::suite::ec::Ec;
-use cycloid_lab::suite::hsm::{Hsm, KeyKind};
-use cycloid_lab::suite::modexp::ModExp;
-use cycloid_lab::suite::rsa::Rsa;
-use cycloid_lab::suite::vpn::{Part, Vpn};
-use cycloid_lab::suite::{self, Effort};
+use cycloid_lab::suite::descriptor::{self, Descriptor};
+use cycloid_lab::suite::{self, Effort, Suite};
 use cycloid_lab::{count as lab_count, interrupt, tables};
 use signal_hook::consts::SIGINT;
 
-use crate::arguments::{Bench, Common, HsmSuite, Suite, VpnSuite};
+use crate::arguments::{Bench, Common};
 use crate::count;
 use crate::progress::Bar;
 use cycloid_command::Stop;
@@ -56,7 +50,7 @@ fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
 /// Measures the suites that `suites` returns, extends the report with `add`, shows it and saves it.
 pub(crate) fn measure(
     common: &Common,
-    suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop>,
+    suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn Suite>>, Stop>,
     add: impl FnOnce(&mut Report) -> Result<(), Stop>,
 ) -> Result<(), Stop> {
     let Common { cpu, peers, csv, json, markdown, save, samples, .. } = common;
@@ -134,106 +128,27 @@ fn tell_unfinished(report: &Report) {
     );
 }
 
-/// Returns the suites that the arguments name.
-fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
-    Ok(match &bench.suite {
-        None => all(effort)?,
-        Some(Suite::Modexp(arguments)) => {
-            let usual = ModExp::usual(effort);
-            let bits = match &arguments.bits {
-                Some(list) => ModExp::bits_from_list(list, arguments.crt).map_err(Stop::Usage)?,
-                None => usual.bits,
-            };
-            vec![Box::new(ModExp {
-                bits,
-                exponents: ModExp::exponent_from_text(&arguments.exponent).map_err(Stop::Usage)?,
-                crt: arguments.crt,
-                strategies: ModExp::strategies_from_filter(&arguments.strategy)
-                    .map_err(Stop::Usage)?,
-            }) as Box<dyn suite::Suite>]
-        }
-        Some(Suite::Dh(arguments)) => {
-            let bits = match &arguments.bits {
-                Some(list) => Dh::bits_from_list(list).map_err(Stop::Usage)?,
-                None => Dh::usual(effort).bits,
-            };
-            vec![Box::new(Dh { bits }) as Box<dyn suite::Suite>]
-        }
-        #[cfg(feature = "tls")]
-        Some(Suite::Tls) => vec![Box::new(suite::tls::Tls) as Box<dyn suite::Suite>],
-        Some(Suite::Hsm(arguments)) => {
-            vec![Box::new(hsm(arguments, effort)?) as Box<dyn suite::Suite>]
-        }
-        Some(Suite::Vpn(arguments)) => {
-            vec![Box::new(vpn(arguments)?) as Box<dyn suite::Suite>]
-        }
-        Some(Suite::Ec(arguments)) => vec![Box::new(Ec {
-            curves: Ec::curves_from_list(&arguments.curve).map_err(Stop::Usage)?,
-            tasks: Ec::tasks_from_list(&arguments.operation).map_err(Stop::Usage)?,
-            batches: Ec::batches_from_list(&arguments.batch).map_err(Stop::Usage)?,
-        }) as Box<dyn suite::Suite>],
-        Some(Suite::Bls(arguments)) => {
-            let sums = match &arguments.sums {
-                Some(list) => Bls::sums_from_list(list).map_err(Stop::Usage)?,
-                None => Bls::usual(effort).sums,
-            };
-            let parts = Bls::parts_from_list(&arguments.part).map_err(Stop::Usage)?;
-            vec![Box::new(Bls { parts, sums }) as Box<dyn suite::Suite>]
-        }
-        Some(Suite::Rsa(arguments)) => {
-            let usual = Rsa::usual(effort);
-            let bits = match &arguments.bits {
-                Some(list) => Rsa::bits_from_list(list).map_err(Stop::Usage)?,
-                None => usual.bits,
-            };
-            let kinds = match &arguments.operation {
-                Some(list) => Rsa::kinds_from_list(list).map_err(Stop::Usage)?,
-                None => usual.kinds,
-            };
-            vec![Box::new(Rsa { bits, kinds }) as Box<dyn suite::Suite>]
-        }
-    })
-}
-
-/// Returns every suite: the HSM's only if its programs are found, and the VPN's tunnels only if they
-/// can be created.
-fn all(effort: Effort) -> Result<Vec<Box<dyn suite::Suite>>, Stop> {
-    let mut suites = suite::all(effort);
-    match Hsm::usual(effort) {
-        Ok(hsm) => suites.push(Box::new(hsm)),
-        Err(failure) => {
-            eprintln!("note: skipped the HSM suite: {failure}\nhint: {}", failure.hint);
-        }
+/// Returns the suites that the arguments name. Prints notes about what cannot be measured here.
+fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn Suite>>, Stop> {
+    let suites = match &bench.suite {
+        Some(suite) => vec![suite.create(effort)?],
+        None => all(effort),
+    };
+    for (part, failure) in suites.iter().filter_map(|suite| suite.left_out()) {
+        eprintln!("note: skipping {part}: {failure}\nhint: {}", failure.hint);
     }
-    suites.push(Box::new(usual_vpn(Part::ALL.into())));
     Ok(suites)
 }
 
-/// Returns the HSM's suite with the settings in the arguments.
-fn hsm(arguments: &HsmSuite, effort: Effort) -> Result<Hsm, Stop> {
-    let mut suite = Hsm::whole(effort).map_err(Stop::Failed)?;
-    if let Some(list) = &arguments.key {
-        suite.keys = KeyKind::from_list(list).map_err(Stop::Usage)?;
-    }
-    if let Some(list) = &arguments.clients {
-        suite.clients = Hsm::clients_from_list(list).map_err(Stop::Usage)?;
-    }
-    Ok(suite)
-}
-
-/// Returns the VPN's suite with the settings in the arguments.
-fn vpn(arguments: &VpnSuite) -> Result<Vpn, Stop> {
-    let mut suite = usual_vpn(Vpn::parts_from_list(&arguments.part).map_err(Stop::Usage)?);
-    suite.rounds = arguments.rounds.map(|rounds| rounds as usize);
-    suite.seconds = arguments.seconds;
-    Ok(suite)
-}
-
-/// Returns the VPN's suite for these parts. Prints a note about what cannot be measured here.
-fn usual_vpn(parts: Vec<Part>) -> Vpn {
-    let suite = Vpn::new(parts);
-    if let Some(failure) = suite.left_out() {
-        eprintln!("note: skipping tunnels: {failure}\nhint: {}", failure.hint);
-    }
-    suite
+/// Returns every suite that this machine can run.
+fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
+    let usual = |suite: &&Descriptor| match (suite.usual)(effort) {
+        Ok(usual) => Some(usual),
+        Err(failure) => {
+            let title = suite.title;
+            eprintln!("note: skipped the {title} suite: {failure}\nhint: {}", failure.hint);
+            None
+        }
+    };
+    descriptor::ALL.iter().filter_map(usual).collect()
 }

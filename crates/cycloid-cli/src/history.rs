@@ -18,8 +18,8 @@ use cycloid_command::{Stop, output};
 #[command(after_help = "\
 Examples:
   cycloid bench ec --save ec.json && cycloid history add ec.json
-  cycloid history show                  each suite's mean, run by run
-  cycloid history show p-256 sign       the rows whose names have these words
+  cycloid history show                  what changed last, group by group
+  cycloid history show p-256 sign       run by run, the rows whose names have these words
   cycloid history check ec.json         whether a run is an outlier")]
 pub(crate) struct History {
     #[command(subcommand)]
@@ -32,18 +32,22 @@ pub(crate) struct History {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Append a record to the history.
+    /// Append records to the history, one line each.
     Add {
-        /// A record that bench --save wrote.
-        record: PathBuf,
+        /// Records that bench --save wrote.
+        #[arg(required = true, value_name = "RECORD")]
+        records: Vec<PathBuf>,
 
         /// The measured commit [default: the commit in the current directory].
         #[arg(long, value_name = "COMMIT")]
         commit: Option<String>,
     },
-    /// Print the suites' means over time, or the rows whose names have all these words.
+    /// Print the newest changes of each group of rows, or the course of some rows.
+    ///
+    /// A row is compared with the last run on the same machine, relative to the peers' rows that
+    /// both runs have in the same version. Without such a row, the runs are not comparable.
     Show {
-        /// Words in the names of rows.
+        /// Words that the names of the rows have in common.
         words: Vec<String>,
     },
     /// Flag the outliers of a record against the history of this machine.
@@ -68,12 +72,15 @@ enum What {
 pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     let file = &arguments.file;
     match &arguments.command {
-        What::Add { record, commit } => {
-            let entry = Entry::of(&comparison::read(record)?, commit.clone().or_else(commit_here));
+        What::Add { records, commit } => {
+            let commit = commit.clone().or_else(commit_here);
+            let line =
+                |path: &PathBuf| Ok(Entry::of(&comparison::read(path)?, commit.clone()).line());
+            let lines = records.iter().map(line).collect::<Result<String, Stop>>()?;
             // A file that is not a history is not appended to.
             read(file)?;
             let opened = OpenOptions::new().create(true).append(true).open(file);
-            let written = opened.and_then(|mut file| file.write_all(entry.line().as_bytes()));
+            let written = opened.and_then(|mut file| file.write_all(lines.as_bytes()));
             written.map_err(|error| cannot("write", file, &error))
         }
         What::Show { words } => {

@@ -16,6 +16,7 @@ mod other;
 mod profile;
 mod progress;
 mod report;
+mod suites;
 
 use std::process::ExitCode;
 

@@ -14,6 +14,9 @@ use cycloid_command::output::{self, Destination};
 /// The directory of the repository's records.
 const RESULTS: &str = "docs/results";
 
+/// The name of the history in a folder of records.
+const HISTORY: &str = "history.jsonl";
+
 /// The default name of the page.
 const PAGE: &str = "cycloid-report.html";
 
@@ -22,9 +25,14 @@ const PAGE: &str = "cycloid-report.html";
 Examples:
   cycloid report                               from the records in docs/results
   cycloid report mine.json --output mine.html  from a record of bench --save
+  cycloid report mine yours                    from two folders of records; processors
+                                               stand side by side
   cycloid report sign.json --profile s.folded  with a flame graph of folded stacks")]
 pub(crate) struct Report {
-    /// Records that bench --save or profile --save wrote [default: those in docs/results].
+    /// Records that bench --save or profile --save wrote, or folders of them [default:
+    /// docs/results].
+    ///
+    /// A history.jsonl in a folder is plotted, too.
     #[arg(value_name = "RECORD")]
     records: Vec<PathBuf>,
 
@@ -35,14 +43,28 @@ pub(crate) struct Report {
     /// Folded stacks to draw as flame graphs, from profile --folded or another profiler.
     #[arg(long, value_name = "FOLDED", num_args = 1..)]
     profile: Vec<PathBuf>,
+
+    /// A history to plot, from history add.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
 }
 
 pub(crate) fn run(report: &Report) -> Result<(), Stop> {
     let mut sources = if report.records.is_empty() && report.profile.is_empty() {
-        of_repository()?
+        of_folder(&results()?)?
     } else {
-        report.records.iter().map(|path| source(path)).collect::<Result<_, Stop>>()?
+        let mut sources = Vec::new();
+        for path in &report.records {
+            match path.is_dir() {
+                true => sources.append(&mut of_folder(path)?),
+                false => sources.push(source(path)?),
+            }
+        }
+        sources
     };
+    if let Some(path) = &report.history {
+        sources.push(history(path)?);
+    }
     for path in &report.profile {
         let stacks = Source::folded(&name(path), &read(path)?).map_err(Stop::Failed)?;
         sources.push(stacks);
@@ -56,18 +78,21 @@ pub(crate) fn run(report: &Report) -> Result<(), Stop> {
     Ok(())
 }
 
-/// Returns all records in the results directory of the repository around the current directory.
-fn of_repository() -> Result<Vec<Source>, Stop> {
-    let nowhere = || {
+/// Returns the results directory of the repository around the current directory.
+fn results() -> Result<PathBuf, Stop> {
+    let here = env::current_dir().unwrap_or_default();
+    let found = here.ancestors().map(|folder| folder.join(RESULTS)).find(|path| path.is_dir());
+    found.ok_or_else(|| {
         Stop::Usage(Failure::new(
             format!("no record given, and no {RESULTS} in this or a parent directory"),
             "write a record with cycloid bench --save FILE, then run cycloid report FILE",
         ))
-    };
-    let here = env::current_dir().map_err(|_| nowhere())?;
-    let results = here.ancestors().map(|folder| folder.join(RESULTS)).find(|path| path.is_dir());
-    let folder = results.ok_or_else(nowhere)?;
-    let entries = fs::read_dir(&folder).map_err(|error| cannot_read(&folder, &error))?;
+    })
+}
+
+/// Returns all records in a folder, with its history.
+fn of_folder(folder: &Path) -> Result<Vec<Source>, Stop> {
+    let entries = fs::read_dir(folder).map_err(|error| cannot_read(folder, &error))?;
     let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
     paths.sort();
     let mut sources = Vec::new();
@@ -84,7 +109,21 @@ fn of_repository() -> Result<Vec<Source>, Stop> {
     for path in paths.iter().filter(alone) {
         sources.push(Source::folded(&name(path), &read(path)?).map_err(Stop::Failed)?);
     }
-    if sources.is_empty() { Err(nowhere()) } else { Ok(sources) }
+    if sources.is_empty() {
+        return Err(Stop::Usage(Failure::new(
+            format!("no record in {}", folder.display()),
+            "write a record with cycloid bench --save FILE, then run cycloid report FILE",
+        )));
+    }
+    for path in paths.iter().filter(|path| path.ends_with(HISTORY)) {
+        sources.push(history(path)?);
+    }
+    Ok(sources)
+}
+
+/// Reads a history.
+fn history(path: &Path) -> Result<Source, Stop> {
+    Source::history(&name(path), &read(path)?).map_err(Stop::Failed)
 }
 
 /// Reads a record that the arguments name.

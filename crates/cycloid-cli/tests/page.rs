@@ -11,6 +11,7 @@ use serde_json::Value;
 
 /// In CSS pixels.
 const WIDTH: u32 = 360;
+const HEIGHT: u32 = 740;
 
 /// A document that embeds the page, operates it, and writes the results as its text.
 const DRIVER: &str = r#"<!DOCTYPE html><meta charset="utf-8"><title>driver</title>
@@ -25,6 +26,8 @@ frame.onload = () => {
     const page = frame.contentDocument;
     const root = page.documentElement;
     const folded = root.scrollWidth;
+    const plot = page.querySelector(".picture svg").getBoundingClientRect().bottom;
+    const loose = Array.from(page.querySelectorAll("table")).filter((t) => !t.closest(".scroll"));
     page.querySelectorAll("details").forEach((fold) => { fold.open = true; });
     const column = (table, index) =>
       Array.from(table.tBodies[0].rows, (row) => row.cells[index].textContent);
@@ -50,7 +53,7 @@ frame.onload = () => {
     bar.click(); bars.push(width());
     bar.click(); bars.push(width());
     const paper = getComputedStyle(page.body).backgroundColor.match(/\d+/g).map(Number);
-    finish({ folded, open: root.scrollWidth, inner: frame.contentWindow.innerWidth, sorted, names,
+    finish({ plot, loose: loose.length, folded, open: root.scrollWidth, inner: frame.contentWindow.innerWidth, sorted, names,
              bars, list: Math.round(list), paper, text: page.body.innerText.length });
   } catch (error) { finish({ error: String(error) }); }
 };
@@ -130,6 +133,9 @@ fn the_page_fits_and_works_on_a_telephone() {
                 found[width]
             );
         }
+        // The whole first plot is on the first screen, and every table is in a box that scrolls.
+        assert!(found["plot"].as_f64().unwrap() <= f64::from(HEIGHT), "{}", found["plot"]);
+        assert_eq!(found["loose"], 0);
         assert!(found["text"].as_u64().unwrap() > 10_000);
 
         let tables = found["sorted"].as_array().unwrap();
@@ -168,4 +174,35 @@ fn the_page_fits_and_works_on_a_telephone() {
         let paper = found["paper"].as_array().unwrap();
         assert!(paper.iter().all(|part| (part.as_u64().unwrap() < 60) == dark), "{paper:?}");
     }
+}
+
+#[test]
+fn folders_of_records_and_histories_are_read() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("folder");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let report = |arguments: &[&str]| {
+        let mut command = support::cycloid();
+        command.arg("report").args(arguments).args(["--output", "-"]).current_dir(&folder);
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, _, said) = report(&["."]);
+    assert!(code == Some(2) && said.starts_with("error: no record in ."), "{said}");
+
+    fs::copy(results.join("dh-zen-5.json"), folder.join("dh.json")).unwrap();
+    let question = "What changed from run to run?";
+    let (code, page, _) = report(&["."]);
+    assert!(code == Some(0) && page.contains("ffdhe2048") && !page.contains(question));
+    let history = results.join("history.jsonl");
+    let (_, page, _) = report(&[".", "--history", history.to_str().unwrap()]);
+    assert!(page.contains(question));
+    // A folder's own history needs no option.
+    fs::copy(&history, folder.join("history.jsonl")).unwrap();
+    assert!(report(&["."]).1.contains(question));
+    fs::write(folder.join("history.jsonl"), "{}").unwrap();
+    let (code, _, said) = report(&["."]);
+    assert!(code == Some(1) && said.contains("history.jsonl, line 1: "), "{said}");
 }

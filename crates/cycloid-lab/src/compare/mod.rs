@@ -41,9 +41,9 @@ pub use comparison::{Comparison, Mean, Row, SIDES, Table, Verdict};
 pub use counts::{CountVerdict, Counted};
 pub use csv::csv;
 pub use markdown::markdown;
-pub(crate) use rows::{is_ours, name as row_name};
+pub(crate) use rows::{is_ours, is_whole_peer, name as row_name};
 pub use text::text;
-pub(crate) use text::{percent, time};
+pub(crate) use text::{cut, percent, time};
 
 /// The default floor of relevance: smaller differences are ignored.
 pub const THRESHOLD: f64 = 0.01;

@@ -90,6 +90,12 @@ pub(crate) fn is_ours(record: &Record) -> bool {
     implementation.product == OURS && implementation.backend.as_deref() != Some(FOREIGN_BACKEND)
 }
 
+/// Returns whether the row is a peer's alone: one end of a tunnel may be the library's.
+pub(crate) fn is_whole_peer(record: &Record) -> bool {
+    let is_mixed = |product: &str| product != OURS && product.contains(OURS);
+    !is_ours(record) && !is_mixed(&record.implementation.product)
+}
+
 fn table_like<'a>(report: &'a Report, table: &Table) -> Option<&'a Table> {
     report.tables.iter().find(|other| other.suite == table.suite && other.title == table.title)
 }

@@ -132,7 +132,7 @@ pub(crate) fn percent(proportion: f64) -> String {
 }
 
 /// Shortens a text to at most `most` characters.
-pub(super) fn cut(text: &str, most: usize) -> String {
+pub(crate) fn cut(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.into();
     }

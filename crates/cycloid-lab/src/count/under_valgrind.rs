@@ -67,7 +67,7 @@ pub fn count_tables(
     }
     cpu::limit(level);
     stack::on_measuring_thread(|| {
-        let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.family()));
+        let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.descriptor().family));
         let peers = peers.iter().filter(|_| level == Level::Portable).filter(wanted);
         let called =
             |found: &Found| found.outcome.as_ref().is_ok_and(|library| library.runner().is_none());

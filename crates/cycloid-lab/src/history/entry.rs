@@ -1,11 +1,11 @@
-//! A run in the history: what is needed to judge the next one.
+//! A run in the history: what is needed to compare it with another one.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::compare::{is_ours, row_name};
-use crate::record::{Report, Table};
+use crate::compare::{is_ours, is_whole_peer, row_name};
+use crate::record::{self, Report};
 
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -15,43 +15,55 @@ pub struct Entry {
     /// The measured commit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
-    /// The configuration: processor, threads, level, effort. Only runs with equal values are
-    /// compared.
+    /// The configuration: processor, threads, level, effort. Times are comparable only between
+    /// runs with equal values.
     pub machine: String,
     /// `rustc --version`.
     pub compiler: String,
-    /// The peers' versions.
-    pub peers: BTreeMap<String, String>,
-    /// The geometric mean of the ratios of each suite's rows.
-    pub means: BTreeMap<String, f64>,
-    /// The library's own rows, by suite, table, group and label.
-    pub rows: BTreeMap<String, Point>,
+    /// The measured tables.
+    pub tables: Vec<Table>,
 }
 
-/// The result of a row in a run.
+/// The rows of a table in a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Table {
+    /// The suite.
+    pub suite: String,
+    /// The group of tables that belong together.
+    pub group: String,
+    /// The name within the group; empty if the table is alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// The library's own rows, by group and label.
+    pub rows: BTreeMap<String, Point>,
+    /// The peers' rows, by group and label.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub peers: BTreeMap<String, PeerPoint>,
+}
+
+/// The result of one of the library's rows.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     /// Nanoseconds per operation.
     pub ns: f64,
-    /// The time divided by the geometric mean of the peers in the table; `None` without peers.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ratio: Option<f64>,
+    /// The time relative to the table's reference, from the same rounds.
+    pub ratio: f64,
+}
+
+/// The result of a peer's row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerPoint {
+    /// The peer's version.
+    pub version: String,
+    /// The time relative to the table's reference, from the same rounds.
+    pub ratio: f64,
 }
 
 impl Entry {
     /// Extracts an entry from a record.
     pub fn of(report: &Report, commit: Option<String>) -> Self {
         let e = &report.environment;
-        let peers = report.peers.iter();
-        let rows: BTreeMap<String, Point> = report.tables.iter().flat_map(points).collect();
-        let mut logarithms: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-        for (name, point) in &rows {
-            let suite = name.split(": ").next().unwrap_or_default();
-            logarithms.entry(suite.into()).or_default().extend(point.ratio.map(f64::ln));
-        }
-        logarithms.retain(|_, ratios| !ratios.is_empty());
-        let mean = |ratios: Vec<f64>| (ratios.iter().sum::<f64>() / ratios.len() as f64).exp();
-        let means = logarithms.into_iter().map(|(suite, ratios)| (suite, rounded(mean(ratios))));
+        let tables = report.tables.iter().map(Table::of);
         Self {
             date: e.date.clone(),
             commit,
@@ -60,9 +72,7 @@ impl Entry {
                 e.cpu, e.threads, e.level_used, report.effort
             ),
             compiler: e.compiler.clone(),
-            peers: peers.filter_map(|p| Some((p.name.clone(), p.version.clone()?))).collect(),
-            means: means.collect(),
-            rows,
+            tables: tables.filter(|table| !table.rows.is_empty()).collect(),
         }
     }
 
@@ -70,26 +80,44 @@ impl Entry {
     pub fn line(&self) -> String {
         serde_json::to_string(self).expect("an entry is plain data") + "\n"
     }
+
+    /// Returns the table of that suite, group and name.
+    pub(super) fn table_like(&self, other: &Table) -> Option<&Table> {
+        self.tables.iter().find(|table| table.is_like(other))
+    }
 }
 
-/// Returns the library's own rows of a table.
-fn points(table: &Table) -> impl Iterator<Item = (String, Point)> {
-    let peers = table.records.iter().filter(|record| !is_ours(record));
-    let logarithms: Vec<f64> = peers.map(|record| record.ratio.median.ln()).collect();
-    let level = logarithms.iter().sum::<f64>() / logarithms.len() as f64;
-    let ours = table.records.iter().filter(|record| is_ours(record));
-    ours.map(move |record| {
-        let ratio = record.ratio.median.ln() - level;
-        let point = Point {
-            ns: record.time.nanoseconds(table.statistic),
-            ratio: ratio.is_finite().then(|| rounded(ratio.exp())),
-        };
-        let name = row_name(&record.group, &record.label);
-        (format!("{}: {}, {name}", table.suite, table.title), point)
-    })
-}
+impl Table {
+    fn of(table: &record::Table) -> Self {
+        let (mut rows, mut peers) = (BTreeMap::new(), BTreeMap::new());
+        for record in &table.records {
+            let (name, ratio) = (row_name(&record.group, &record.label), record.ratio.median);
+            let is_usable = ratio.is_finite() && ratio > 0.0;
+            if is_usable && is_ours(record) {
+                rows.insert(name, Point { ns: record.time.nanoseconds(table.statistic), ratio });
+            } else if is_usable && is_whole_peer(record) {
+                let version = record.implementation.version.clone();
+                peers.insert(name, PeerPoint { version, ratio });
+            }
+        }
+        let (group, name) = table.title.split_once(": ").unwrap_or((&table.title, ""));
+        Self { suite: table.suite.clone(), group: group.into(), name: name.into(), rows, peers }
+    }
 
-/// Rounds to five decimals, more than a run can resolve.
-fn rounded(ratio: f64) -> f64 {
-    (ratio * 1e5).round() / 1e5
+    /// Returns whether both are the same table in different runs.
+    pub(super) fn is_like(&self, other: &Self) -> bool {
+        (&self.suite, &self.group, &self.name) == (&other.suite, &other.group, &other.name)
+    }
+
+    /// Returns the name of a row within the table's group.
+    pub(super) fn row_in_group(&self, row: &str) -> String {
+        // The library's own name says nothing among its own rows.
+        let row = row.strip_prefix("Cycloid, ").unwrap_or(row);
+        if self.name.is_empty() { row.into() } else { format!("{}, {row}", self.name) }
+    }
+
+    /// Returns the whole name of a row.
+    pub(super) fn row(&self, row: &str) -> String {
+        format!("{}: {}: {}", self.suite, self.group, self.row_in_group(row))
+    }
 }

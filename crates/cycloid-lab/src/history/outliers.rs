@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::entry::{Entry, Point};
+use super::change::{Change, Place, since};
+use super::entry::Entry;
 use crate::compare::Verdict;
 
 /// The least number of runs that define normal variation.
@@ -16,10 +17,11 @@ const RANGES: f64 = 3.0;
 pub struct Check {
     /// Suite, table, group and label.
     pub row: String,
-    /// The number of earlier runs on the same machine that have it.
+    /// The number of earlier comparable runs on the same machine.
     pub runs: usize,
-    /// Its ratio to the peers, divided by the ratio of the previous run.
-    pub change: f64,
+    /// Its time relative to the peers that it has in common with an earlier run, divided by that
+    /// run's; none if there is no such run.
+    pub change: Option<f64>,
     /// The largest relative change within normal variation.
     pub fence: f64,
     /// The verdict: same if the change is within the fence.
@@ -29,43 +31,43 @@ pub struct Check {
 /// Judges every row of `newest` by the runs on the same machine in `history`. Changes below
 /// `threshold` are ignored.
 pub fn check(history: &[Entry], newest: &Entry, threshold: f64) -> Vec<Check> {
-    let history: Vec<&Entry> =
+    let mut runs: Vec<&Entry> =
         history.iter().filter(|entry| entry.machine == newest.machine).collect();
-    let judged = newest.rows.iter().map(|(row, point)| {
-        let earlier: Vec<f64> = history
-            .iter()
-            .filter_map(|entry| comparable(entry.rows.get(row)?, point))
-            .map(f64::ln)
-            .collect();
-        let last = earlier.last().copied().unwrap_or(0.0);
-        let change = comparable(point, point).map_or(0.0, |value| value.ln() - last);
-        let fence = fence(&earlier);
-        let verdict = match fence {
-            _ if earlier.len() < FEWEST => Verdict::NotEnoughData,
-            fence if change.abs() <= fence.max(threshold.ln_1p()) => Verdict::Same,
-            _ if change < 0.0 => Verdict::Faster,
-            _ => Verdict::Slower,
+    runs.push(newest);
+    let rows = newest.tables.iter().flat_map(|t| t.rows.keys().map(move |row| (t, row)));
+    let judged = rows.map(|(table, row)| {
+        // The change of each run that has the row from its predecessor; the newest run's is last.
+        let changes = runs.iter().enumerate().filter_map(|(run, entry)| {
+            let table = entry.table_like(table)?;
+            let place = Place { entry, table, point: *table.rows.get(row)? };
+            since(&place, row, &runs[..run]).map(|(_, change)| change)
+        });
+        let changes: Vec<Change> = changes.collect();
+        let (last, earlier) = changes
+            .split_last()
+            .map_or((None, &[][..]), |(last, earlier)| (last.relative(), earlier));
+        let mut usual: Vec<f64> =
+            earlier.iter().filter_map(|change| Some(change.relative()?.ln().abs())).collect();
+        let fence = fence(&mut usual);
+        let runs = last.map_or(0, |_| usual.len() + 1);
+        let verdict = match last.map(f64::ln) {
+            None => Verdict::NotEnoughData,
+            Some(_) if runs < FEWEST => Verdict::NotEnoughData,
+            Some(change) if change.abs() <= fence.max(threshold.ln_1p()) => Verdict::Same,
+            Some(change) if change < 0.0 => Verdict::Faster,
+            Some(_) => Verdict::Slower,
         };
-        let change = if earlier.is_empty() { 1.0 } else { change.exp() };
-        Check { row: row.clone(), runs: earlier.len(), change, fence: fence.exp_m1(), verdict }
+        Check { row: table.row(row), runs, change: last, fence: fence.exp_m1(), verdict }
     });
     judged.collect()
 }
 
-/// Returns the ratio to the peers if both points have one. Absolute times are not comparable: on a
-/// shared machine they can double from one hour to the next.
-fn comparable(point: &Point, other: &Point) -> Option<f64> {
-    point.ratio.filter(|_| other.ratio.is_some())
-}
-
-/// Returns Q3 + 3·IQR of the absolute changes from one value to the next.
-fn fence(values: &[f64]) -> f64 {
-    let mut changes: Vec<f64> = values.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
+/// Returns Q3 + 3·IQR of absolute changes.
+fn fence(changes: &mut [f64]) -> f64 {
     changes.sort_unstable_by(f64::total_cmp);
-    let [low, high] = [0.25, 0.75].map(|part| quantile(&changes, part));
+    let [low, high] = [0.25, 0.75].map(|part| quantile(changes, part));
     high + RANGES * (high - low)
 }
-
 /// Interpolates linearly between the two nearest ranks; 0 for an empty slice.
 fn quantile(sorted: &[f64], part: f64) -> f64 {
     let place = part * sorted.len().saturating_sub(1) as f64;

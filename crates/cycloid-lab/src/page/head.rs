@@ -1,18 +1,20 @@
-//! The start of the page: machine, versions, and a summary of each suite.
+//! The start of the page: contents, machine, versions, and a summary of each suite.
 
+use std::cmp::Ordering;
 use std::fmt::Write;
 
 use super::markup::text;
 use super::measured::Measured;
 use super::plots;
+use super::processor::{Items, Measure};
 use super::section::Section;
 use super::source::Source;
-use super::summary::{Comparison, comparisons, geometric_mean};
+use super::summary::{Comparison, geometric_mean};
 use super::table::{Column, Grid};
 use crate::record::{Environment, Peer, Report};
 use crate::tables::number::{NONE, counted, proportion, whole};
 
-/// Returns title, machine and contents.
+/// Returns title, contents and machine. Long lists are folded, so that the first plot is near.
 pub(super) fn header(
     sources: &[Source],
     tables: &[Measured<'_>],
@@ -21,13 +23,27 @@ pub(super) fn header(
     let reports: Vec<&Report> = sources.iter().filter_map(Source::report).collect();
     let rows: usize = tables.iter().map(|of| of.table.records.len()).sum();
     let mut html = format!(
-        "<header><p class=\"quiet\">Cycloid</p><h1>Benchmarks</h1><p class=\"lead\">Time, memory and \
-         allocations, compared with alternative libraries: {} rows in {} tables, from {} records. \
-         All numbers come from these records.</p>",
+        "<header><h1>Cycloid benchmarks</h1><p class=\"lead\">Time, memory and allocations beside \
+         other libraries: {} rows in {} tables of {} records.</p><nav aria-label=\"Contents\"><ul>",
         whole(rows as u64),
         tables.len(),
         reports.len()
     );
+    for (anchor, title) in parts {
+        let _ = write!(html, "<li><a href=\"#{anchor}\">{}</a></li>", text(title));
+    }
+    html.push_str("</ul></nav>");
+    if !reports.is_empty() {
+        html.push_str("<details><summary>Machine and versions</summary>");
+        html.push_str(&facts(&reports));
+        html.push_str("</details>");
+    }
+    html + "</header>\n"
+}
+
+/// Returns the circumstances of the records.
+fn facts(reports: &[&Report]) -> String {
+    let mut html = String::new();
     html.push_str("<dl>");
     let fact = |html: &mut String, name: &str, values: Vec<String>| {
         if !values.is_empty() {
@@ -56,11 +72,7 @@ pub(super) fn header(
     fact(&mut html, "Measured", span);
     fact(&mut html, "Effort", distinct(reports.iter().map(|report| report.effort.clone())));
     fact(&mut html, "Peers", distinct(reports.iter().flat_map(|report| &report.peers).map(peer)));
-    html.push_str("</dl><nav aria-label=\"Contents\"><ul>");
-    for (anchor, title) in parts {
-        let _ = write!(html, "<li><a href=\"#{anchor}\">{}</a></li>", text(title));
-    }
-    html + "</ul></nav></header>\n"
+    html + "</dl>"
 }
 
 /// Formats a peer with its version, or as missing.
@@ -82,67 +94,99 @@ fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     all
 }
 
-/// Returns the comparison of each suite with its best peers.
+/// A suite's comparisons with its best peers on a processor; there is at least one.
+struct Overall<'a>(Vec<Comparison<'a>>);
+
+impl<'a> Overall<'a> {
+    /// Returns the comparison whose ratio is the first in this order.
+    fn extreme(&self, order: fn(&f64, &f64) -> Ordering) -> &Comparison<'a> {
+        let by = |a: &&Comparison<'_>, b: &&Comparison<'_>| order(&a.one(), &b.one());
+        self.0.iter().min_by(by).expect("there is at least one")
+    }
+
+    fn lowest(&self) -> &Comparison<'a> {
+        self.extreme(f64::total_cmp)
+    }
+
+    fn highest(&self) -> &Comparison<'a> {
+        self.extreme(|a, b| b.total_cmp(a))
+    }
+}
+
+/// Returns the comparison of each suite with its best peers, by processor.
 pub(super) fn summary(sections: &[Section<'_>]) -> String {
-    let compared: Vec<(&Section<'_>, Vec<Comparison<'_>>)> = sections
-        .iter()
-        .map(|section| (section, comparisons(&section.tables)))
-        .map(|(section, mut compared)| {
+    let mut processors: Vec<(String, Vec<(String, Overall<'_>)>)> = Vec::new();
+    for section in sections {
+        for (processor, mut compared) in section.compared() {
             // A VPN engine is also measured as its cipher alone, which does less and is not a peer.
             compared.retain(|comparison| comparison.best.label != "cipher alone");
-            (section, compared)
-        })
-        .filter(|(_, compared)| !compared.is_empty())
-        .collect();
-    if compared.is_empty() {
+            if compared.is_empty() {
+                continue;
+            }
+            let overall = (section.title().to_owned(), Overall(compared));
+            match processors.iter_mut().find(|(other, _)| *other == processor) {
+                Some((_, suites)) => suites.push(overall),
+                None => processors.push((processor, vec![overall])),
+            }
+        }
+    }
+    if processors.is_empty() {
         return String::new();
     }
-    let parts: Vec<(String, Vec<&Comparison<'_>>)> = compared
-        .iter()
-        .map(|(section, compared)| (section.title().to_owned(), compared.iter().collect()))
-        .collect();
-    let columns = vec![
-        Column::words("suite", ""),
-        Column::numbers("operations", "operations that a peer supports, too"),
-        Column::numbers(
+    let mut html = String::from(
+        "<section id=\"summary\"><h2>Compared with the best peer</h2><figure><p>Operations per second \
+         relative to the fastest peer, one at a time: right of the line ours is faster. An open mark is \
+         an operation, the filled mark the geometric mean.</p><div class=\"pictures\">",
+    );
+    let several = processors.len() > 1;
+    let all = processors.iter().flat_map(|(_, suites)| suites).flat_map(|(_, of)| &of.0);
+    let range: Vec<f64> = all.map(Comparison::one).collect();
+    for (processor, suites) in &processors {
+        let parts: Vec<(String, Vec<&Comparison<'_>>)> =
+            suites.iter().map(|(suite, of)| (suite.clone(), of.0.iter().collect())).collect();
+        let name = if several { format!("<h4>{}</h4>", text(processor)) } else { String::new() };
+        let _ = write!(
+            html,
+            "<div class=\"picture\">{name}{}</div>",
+            plots::strip(&parts, range.clone())
+        );
+    }
+    let grid = Items::new(processors).grid("Ours relative to the best peer", "suite", &measures());
+    html + "</div></figure>" + &grid.html() + "</section>\n"
+}
+
+/// Formats a ratio that not every suite has.
+fn known(ratio: Option<f64>) -> String {
+    ratio.map_or_else(|| NONE.into(), proportion)
+}
+
+/// Returns the columns of the summary.
+fn measures<'a>() -> [Measure<Overall<'a>>; 7] {
+    [
+        Measure::number("operations", "operations that a peer supports, too", |of| {
+            of.0.len().to_string()
+        }),
+        Measure::number(
             "ratio",
             "geometric mean of our operations per second divided by the best peer's",
+            |of| known(geometric_mean(of.0.iter().map(Comparison::one))),
         ),
-        Column::numbers(
+        Measure::number(
             "many",
             "geometric mean of our batches' rate divided by the best peer's rate for single operations",
+            |of| known(geometric_mean(of.0.iter().filter_map(Comparison::many))),
         ),
-        Column::numbers("lowest", "ratio of our slowest operation by comparison"),
-        Column::words("which", "our slowest operation by comparison"),
-        Column::numbers("highest", "ratio of our fastest operation by comparison"),
-        Column::words("which one", "our fastest operation by comparison"),
-    ];
-    let rows = compared.iter().map(|(section, compared)| {
-        let by = |a: &&Comparison<'_>, b: &&Comparison<'_>| a.one().total_cmp(&b.one());
-        let (least, most) = (compared.iter().min_by(by), compared.iter().max_by(by));
-        let shown = |ratio: Option<f64>| ratio.map_or_else(|| NONE.into(), proportion);
-        let title = |c: Option<&Comparison<'_>>| c.map_or_else(|| NONE.into(), Comparison::title);
-        vec![
-            section.title().to_owned(),
-            compared.len().to_string(),
-            shown(geometric_mean(compared.iter().map(Comparison::one))),
-            shown(geometric_mean(compared.iter().filter_map(Comparison::many))),
-            shown(least.map(Comparison::one)),
-            title(least),
-            shown(most.map(Comparison::one)),
-            title(most),
-        ]
-    });
-    let grid =
-        Grid { caption: "Ours relative to the best peer".into(), columns, rows: rows.collect() };
-    format!(
-        "<section id=\"summary\"><h2>Compared with the best peer</h2><p>Operations per second relative to the \
-         fastest peer, one operation at a time: right of the line ours is faster. Each open mark is an \
-         operation, the filled mark the geometric mean of all.</p><figure><div \
-         class=\"picture\">{}</div></figure>{}</section>\n",
-        plots::strip(&parts),
-        grid.html()
-    )
+        Measure::number("lowest", "ratio of our slowest operation by comparison", |of| {
+            proportion(of.lowest().one())
+        }),
+        Measure::words("which", "our slowest operation by comparison", |of| of.lowest().title()),
+        Measure::number("highest", "ratio of our fastest operation by comparison", |of| {
+            proportion(of.highest().one())
+        }),
+        Measure::words("which one", "our fastest operation by comparison", |of| {
+            of.highest().title()
+        }),
+    ]
 }
 
 /// Returns the list of the page's records.

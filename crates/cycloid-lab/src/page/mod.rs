@@ -14,6 +14,7 @@ mod markup;
 mod measured;
 mod pareto;
 mod plots;
+mod processor;
 mod scale;
 mod section;
 mod series;
@@ -29,6 +30,7 @@ use sha2::{Digest, Sha256};
 
 use self::measured::Measured;
 pub use self::source::Source;
+use crate::history::Entry;
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -37,7 +39,8 @@ const SCRIPT: &str = include_str!("page.js");
 pub fn html(sources: &[Source]) -> String {
     let tables: Vec<Measured<'_>> =
         sources.iter().flat_map(Source::tables).filter(|of| !of.table.records.is_empty()).collect();
-    let sections = section::all(&tables);
+    let runs = runs(sources);
+    let sections = section::all(&tables, &runs);
     let stacks = || sources.iter().flat_map(Source::stacks);
     let summary = head::summary(&sections);
 
@@ -73,6 +76,15 @@ pub fn html(sources: &[Source]) -> String {
     html.push_str("</main>\n<script>");
     html.push_str(SCRIPT);
     html + "</script>\n</body>\n</html>\n"
+}
+
+/// Returns the runs of all sources, in order of time. A record may also be in a history, which
+/// knows its commit.
+fn runs(sources: &[Source]) -> Vec<Entry> {
+    let mut runs: Vec<Entry> = sources.iter().flat_map(Source::runs).collect();
+    runs.sort_by(|a, b| (&a.date, a.commit.is_none()).cmp(&(&b.date, b.commit.is_none())));
+    runs.dedup_by(|later, kept| (&later.date, &later.machine) == (&kept.date, &kept.machine));
+    runs
 }
 
 /// Returns everything before the body's content. Bar widths are `style` attributes, so the policy

@@ -5,22 +5,14 @@ use std::fmt::Write;
 
 use super::markup::{anchor, text};
 use super::measured::Measured;
+use super::processor::{self, Items, Measure};
 use super::summary::{Comparison, comparisons};
-use super::table::{Column, Grid, full, per_second};
+use super::table::{full, per_second};
 use super::{command, plots};
+use crate::history::Entry;
+use crate::record::Record;
+use crate::suite::descriptor::{self, Descriptor};
 use crate::tables::number::{NONE, proportion};
-
-/// The suites in the order of the page, with their titles.
-const SUITES: [(&str, &str); 8] = [
-    ("modexp", "Modular exponentiation"),
-    ("rsa", "RSA"),
-    ("dh", "Diffie-Hellman"),
-    ("ec", "Elliptic curves"),
-    ("tls", "TLS handshakes"),
-    ("bls", "BLS12-381"),
-    ("hsm", "HSM"),
-    ("vpn", "VPN"),
-];
 
 /// Longer comparisons are initially folded.
 const MOST_ROWS: usize = 40;
@@ -29,27 +21,28 @@ const MOST_ROWS: usize = 40;
 pub(super) struct Section<'a> {
     pub(super) suite: &'a str,
     pub(super) tables: Vec<Measured<'a>>,
+    /// All runs, also of other suites.
+    runs: &'a [Entry],
 }
 
 /// Groups all tables into sections in the order of the page; unknown suites come last.
-pub(super) fn all<'a>(tables: &[Measured<'a>]) -> Vec<Section<'a>> {
+pub(super) fn all<'a>(tables: &[Measured<'a>], runs: &'a [Entry]) -> Vec<Section<'a>> {
     let mut sections: Vec<Section<'a>> = Vec::new();
     for of in tables {
         match sections.iter_mut().find(|section| section.suite == of.table.suite) {
             Some(section) => section.tables.push(*of),
-            None => sections.push(Section { suite: &of.table.suite, tables: vec![*of] }),
+            None => sections.push(Section { suite: &of.table.suite, tables: vec![*of], runs }),
         }
     }
-    let place = |suite: &str| SUITES.iter().position(|(known, _)| *known == suite);
-    sections.sort_by_key(|section| place(section.suite).unwrap_or(SUITES.len()));
+    let place = |suite: &str| descriptor::ALL.iter().position(|known| known.name == suite);
+    sections.sort_by_key(|section| place(section.suite).unwrap_or(usize::MAX));
     sections
 }
 
 impl<'a> Section<'a> {
     /// Returns the title.
     pub(super) fn title(&self) -> &'a str {
-        let known = SUITES.iter().find(|(suite, _)| *suite == self.suite);
-        known.map_or(self.suite, |(_, title)| title)
+        Descriptor::named(self.suite).map_or(self.suite, |known| known.title)
     }
 
     /// Returns the anchor on the page.
@@ -73,13 +66,17 @@ impl<'a> Section<'a> {
                 text(tables[0].source)
             );
         }
-        for figure in plots::of(&self.tables) {
-            html.push_str(&figure.html());
-        }
-        let compared = comparisons(&self.tables);
-        if !compared.is_empty() {
+        let figures: Vec<_> = processor::separate(&self.tables)
+            .into_iter()
+            .map(|(processor, tables)| (processor, plots::of(&tables)))
+            .collect();
+        html.push_str(&plots::side_by_side(&figures));
+        html.extend(plots::history(self.suite, self.runs).map(|figure| figure.html()));
+        let compared = self.compared();
+        if compared.iter().any(|(_, compared)| !compared.is_empty()) {
             html.push_str("<h3>Compared with the best peer</h3>");
-            let table = beside(&compared).html();
+            let compared = beside(compared);
+            let table = compared.grid("Operations per second", "operation", &measures()).html();
             if compared.len() <= MOST_ROWS {
                 html.push_str(&table);
             } else {
@@ -99,6 +96,14 @@ impl<'a> Section<'a> {
         }
         self.notes(&mut html);
         html + "</section>\n"
+    }
+
+    /// Returns the comparisons with the best peers, by processor.
+    pub(super) fn compared(&self) -> Vec<(String, Vec<Comparison<'a>>)> {
+        processor::separate(&self.tables)
+            .into_iter()
+            .map(|(processor, tables)| (processor, comparisons(&tables)))
+            .collect()
     }
 
     /// Writes the notes of the tables, each once.
@@ -150,41 +155,43 @@ fn every_row(group: &str, tables: &[Measured<'_>], several: bool) -> String {
     )
 }
 
-/// Returns the table that compares each operation with the fastest peer.
-fn beside(compared: &[Comparison<'_>]) -> Grid {
-    let first = &compared[0];
-    let name = first.of.product(first.ours);
-    let columns = vec![
-        Column::words("operation", ""),
-        Column::numbers(name, "operations per second, one at a time"),
-        Column::numbers("many", "operations per second of our fastest batch"),
-        Column::words(
+/// Returns each operation beside the fastest peer, by processor.
+fn beside<'a>(compared: Vec<(String, Vec<Comparison<'a>>)>) -> Items<Comparison<'a>> {
+    let named = |(processor, compared): (String, Vec<Comparison<'a>>)| {
+        (processor, compared.into_iter().map(|c| (c.title(), c)).collect())
+    };
+    Items::new(compared.into_iter().map(named).collect())
+}
+
+/// Returns the columns of a comparison with the best peer.
+fn measures<'a>() -> [Measure<Comparison<'a>>; 8] {
+    fn rate(record: &Record) -> String {
+        per_second(record.time.operations_per_second)
+    }
+    [
+        Measure::number("per second", "our operations per second, one at a time", |c| rate(c.ours)),
+        Measure::number("many", "operations per second of our fastest batch", |c| {
+            c.many.map_or_else(|| NONE.into(), rate)
+        }),
+        Measure::words(
             "best peer",
             "the fastest peer; constant-time if ours is and such a peer exists",
+            |c| c.of.who(c.best),
         ),
-        Column::numbers("its rate", "operations per second of the best peer"),
-        Column::numbers(
+        Measure::number("its rate", "operations per second of the best peer", |c| rate(c.best)),
+        Measure::number(
             "ratio",
             "our operations per second relative to the best peer: 2.00 does twice as many",
+            |c| proportion(c.one()),
         ),
-        Column::numbers("from", "lower end of the 95 % interval of the ratio"),
-        Column::numbers("to", "upper end of the 95 % interval of the ratio"),
-        Column::numbers("ratio, many", "our fastest batch relative to the best peer"),
-    ];
-    let rows = compared.iter().map(|comparison| {
-        let Comparison { of, ours, many, best } = comparison;
-        let rate = |record: &crate::record::Record| per_second(record.time.operations_per_second);
-        vec![
-            comparison.title(),
-            rate(ours),
-            many.map_or_else(|| NONE.into(), rate),
-            of.who(best),
-            rate(best),
-            proportion(comparison.one()),
-            proportion(best.ratio.interval[0]),
-            proportion(best.ratio.interval[1]),
-            comparison.many().map_or_else(|| NONE.into(), proportion),
-        ]
-    });
-    Grid { caption: "Operations per second".into(), columns, rows: rows.collect() }
+        Measure::number("from", "lower end of the 95 % interval of the ratio", |c| {
+            proportion(c.best.ratio.interval[0])
+        }),
+        Measure::number("to", "upper end of the 95 % interval of the ratio", |c| {
+            proportion(c.best.ratio.interval[1])
+        }),
+        Measure::number("ratio, many", "our fastest batch relative to the best peer", |c| {
+            c.many().map_or_else(|| NONE.into(), proportion)
+        }),
+    ]
 }

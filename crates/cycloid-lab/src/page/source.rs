@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::flame::Stacks;
 use super::measured::Measured;
 use crate::Failure;
+use crate::history::{self, Entry};
 use crate::profile;
 use crate::record::{FORMAT, Report};
 
@@ -20,6 +21,8 @@ pub(super) enum Content {
     Record(Box<Report>, Vec<Value>),
     /// A profile of `cycloid profile`, or folded stacks.
     Stacks(Vec<Stacks>),
+    /// A history of `cycloid history`.
+    History(Vec<Entry>),
 }
 
 impl Source {
@@ -70,10 +73,27 @@ impl Source {
         Ok(Self { name: name.into(), content: Content::Stacks(vec![stacks]) })
     }
 
+    /// Reads a history of `cycloid history`.
+    ///
+    /// # Errors
+    /// If a line is not a run.
+    pub fn history(name: &str, text: &str) -> Result<Self, Failure> {
+        Ok(Self { name: name.into(), content: Content::History(history::read(text, name)?) })
+    }
+
     pub(super) fn report(&self) -> Option<&Report> {
         match &self.content {
             Content::Record(report, _) => Some(report),
-            Content::Stacks(_) => None,
+            Content::Stacks(_) | Content::History(_) => None,
+        }
+    }
+
+    /// Returns its runs: those of a history, or the one of a record.
+    pub(super) fn runs(&self) -> Vec<Entry> {
+        match &self.content {
+            Content::Record(report, _) => vec![Entry::of(report, None)],
+            Content::Stacks(_) => Vec::new(),
+            Content::History(runs) => runs.clone(),
         }
     }
 
@@ -81,7 +101,7 @@ impl Source {
     pub(super) fn tables(&self) -> impl Iterator<Item = Measured<'_>> {
         let (report, tables) = match &self.content {
             Content::Record(report, tables) => (Some(report), &**tables),
-            Content::Stacks(_) => (None, &[][..]),
+            Content::Stacks(_) | Content::History(_) => (None, &[][..]),
         };
         let source = &*self.name;
         report.into_iter().flat_map(move |report| {
@@ -92,7 +112,7 @@ impl Source {
 
     pub(super) fn stacks(&self) -> &[Stacks] {
         match &self.content {
-            Content::Record(..) => &[],
+            Content::Record(..) | Content::History(_) => &[],
             Content::Stacks(stacks) => stacks,
         }
     }
@@ -114,5 +134,6 @@ mod tests {
         let later = r#"{"format": 4000, "tables": []}"#;
         assert!(refusal(later).contains("format 4000"), "{}", refusal(later));
         assert!(Source::folded("x", "a;b twelve").is_err());
+        assert!(Source::history("x", "{}").is_err());
     }
 }

@@ -9,6 +9,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 use sha2::{Digest, Sha256};
 
 use super::{SCRIPT, STYLE, Source, html};
+use crate::record::Report;
 
 /// Reads all committed records.
 fn committed() -> Vec<Source> {
@@ -138,6 +139,131 @@ fn each_question_has_its_plot() {
     assert_eq!(page.matches("<path class=\"l c7 d\"").count(), 5);
     // The page does not depend on order or clock.
     assert!(html(&committed()) == page);
+}
+
+/// Reads a committed record, by its path below docs/results.
+fn record(name: &str) -> Report {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results").join(name);
+    Report::from_json(&fs::read_to_string(path).unwrap(), name).unwrap()
+}
+
+fn source(name: &str, report: &Report) -> Source {
+    Source::record(name, &serde_json::to_string(report).unwrap()).unwrap()
+}
+
+#[test]
+fn the_first_plot_is_near_the_top_and_nothing_is_wider_than_a_telephone() {
+    let page = html(&committed());
+    let body = page.split("<body>").nth(1).unwrap();
+    let picture = body.find("role=\"img\"").unwrap();
+    assert!(picture < body.find("<table").unwrap());
+    // A line of a telephone has about 40 characters; folded text does not count.
+    let (head, folded) = body[..picture].split_once("<details>").unwrap();
+    let shown = head.to_owned() + folded.split_once("</details>").unwrap().1;
+    let text: usize =
+        shown.split('<').filter_map(|part| part.split_once('>')).map(|(_, text)| text.len()).sum();
+    assert!(text < 600, "{text} characters before the first plot");
+
+    // The style of narrow screens, and of all.
+    for property in ["width: ", "minmax(min(100%, "] {
+        for value in STYLE.split(property).skip(1) {
+            let number: String =
+                value.chars().take_while(|c| c.is_ascii_digit() || *c == '.').collect();
+            let (Ok(number), unit) = (number.parse::<f64>(), &value[number.len()..]) else {
+                continue;
+            };
+            let pixels = if unit.starts_with("rem") { number * 16.0 } else { number };
+            let is_bound = unit.starts_with('%') || property.starts_with("minmax");
+            let before = STYLE.split(value).next().unwrap();
+            let is_most = before.ends_with("max-width: ");
+            assert!(pixels <= 360.0 || is_bound || is_most, "{property}{number}");
+        }
+    }
+    // Tables scroll in their own boxes, and pictures shrink.
+    assert_eq!(page.matches("<table>").count(), page.matches("<div class=\"scroll\"").count());
+    assert!(STYLE.contains(".scroll { overflow-x: auto;"));
+    assert!(STYLE.contains(".picture svg { display: block; width: 100%;"));
+    assert!(!page.contains("<svg width"));
+}
+
+#[test]
+fn the_course_of_the_runs_is_plotted_like_with_like() {
+    let question = "What changed from run to run?";
+    let mut first = record("ec-zen-5.json");
+    first.tables.retain(|table| table.title.starts_with("P-256: "));
+    assert!(!html(&[source("first", &first)]).contains(question));
+    // A later run has fewer peers, and our batches take a quarter more time.
+    let mut second = first.clone();
+    second.environment.date = "2999-01-01T00:00:00Z".into();
+    for table in &mut second.tables {
+        table.records.retain(|record| !matches!(&*record.group, "OpenSSL" | "graviola"));
+        for record in table.records.iter_mut().filter(|record| record.label == "×8") {
+            record.ratio.median *= 1.25;
+        }
+    }
+    let page = html(&[source("first", &first), source("second", &second)]);
+    let figure = page.split(question).nth(1).unwrap().split("</figure>").next().unwrap();
+    // Two runs, each with the middle and the highest row.
+    assert_eq!(figure.matches("<path class=\"m").count(), 4, "{figure}");
+    assert_eq!(figure.matches(" rows +0.0 % to +25.0 %, highest ").count(), 3, "{figure}");
+    // The middle row stays on its line; the highest mark lies above it.
+    let heights = |class: &str| -> Vec<f64> {
+        let start = format!("<path class=\"{class}\" d=\"M");
+        let marks = figure.split(&start).skip(1);
+        let place = |mark: &str| mark.split(['m', ' ']).nth(1).unwrap().parse().unwrap();
+        marks.map(place).collect()
+    };
+    let (middle, highest) = (heights("m c0"), heights("m c0 h"));
+    assert!(middle[0] == middle[1] && highest[0] == middle[0], "{middle:?} {highest:?}");
+    assert!(highest[1] < middle[1] - 50.0, "{middle:?} {highest:?}");
+    // Runs that the history has already do not count twice.
+    let mut run = crate::history::Entry::of(&first, Some("c1".into()));
+    run.tables.truncate(1);
+    let history = Source::history("h", &run.line()).unwrap();
+    let again = html(&[source("first", &first), source("second", &second), history]);
+    let figure = again.split(question).nth(1).unwrap().split("</figure>").next().unwrap();
+    assert!(figure.contains(" c1: ") && figure.matches("<path class=\"m").count() == 4);
+}
+
+#[test]
+fn processors_are_side_by_side() {
+    let (one, other) = (record("ec-zen-5.json"), record("cascade-lake/ec-cascade-lake.json"));
+    let alone = html(&[source("one", &one)]);
+    assert!(!alone.contains("class=\"processors\"") && alone.contains(">ratio</th>"));
+    let page = html(&[source("one", &one), source("other", &other)]);
+    let names = ["AMD EPYC", "Intel Xeon Processor 2.50GHz"];
+    let figure =
+        page.split("class=\"processors\"").nth(1).unwrap().split("</figure>").next().unwrap();
+    for name in names {
+        assert!(figure.contains(&format!("<h4>{name}</h4>")), "{name}");
+        assert!(page.contains(&format!(">ratio, {name}</th>")), "{name}");
+    }
+    parsed(&page, |document| {
+        let table = named(document, "table").find(|table| {
+            named_in(*table, "caption").any(|node| node.text() == Some("Operations per second"))
+        });
+        let table = table.unwrap();
+        let heads: Vec<&str> = named_in(table, "th").filter_map(|node| node.text()).collect();
+        let ratio = heads.iter().position(|head| *head == "ratio, AMD EPYC").unwrap();
+        let row = named_in(table, "tr")
+            .find(|row| row.first_child().unwrap().text() == Some("P-256 sign"))
+            .unwrap();
+        let cells: Vec<&str> = row.children().filter_map(|cell| cell.text()).collect();
+        // Each processor's own best peer is in its column.
+        for (place, report) in [&one, &other].into_iter().enumerate() {
+            let table = report.tables.iter().find(|table| table.title == "P-256: sign").unwrap();
+            let peers = table.records.iter().filter(|r| r.group != "Cycloid" && r.constant_time);
+            let best = peers.map(|r| r.ratio.median).fold(f64::INFINITY, f64::min);
+            assert_eq!(cells[ratio + place], crate::tables::number::proportion(best));
+        }
+    });
+}
+
+fn named_in<'a, 'input>(
+    node: Node<'a, 'input>,
+    name: &'static str,
+) -> impl Iterator<Item = Node<'a, 'input>> {
+    node.descendants().filter(move |node| node.has_tag_name(name))
 }
 
 #[test]

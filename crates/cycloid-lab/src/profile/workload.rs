@@ -7,7 +7,7 @@ use super::record::{Configuration, FORMAT, Profile, Report};
 use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::suite::subjects::{Setting, Subject};
-use crate::suite::{self, Effort, Suite, Work};
+use crate::suite::{Effort, Suite, Work, descriptor};
 use crate::{Failure, environment};
 
 /// A user's choice of workload.
@@ -36,17 +36,9 @@ const NOTES: [&str; 5] = [
 /// The full range of each suite, because operations that are not selected take no time here.
 const EFFORT: Effort = Effort::Full;
 
-/// Returns all suites, with all sizes that they usually measure.
+/// Returns the suites with operations of this process, with all sizes that they usually measure.
 fn suites() -> Vec<Box<dyn Suite>> {
-    #[cfg_attr(not(feature = "vpn"), expect(unused_mut, reason = "one more is pushed"))]
-    let mut suites = suite::all(EFFORT);
-    #[cfg(feature = "vpn")]
-    {
-        // Packets in memory need no external program.
-        use crate::suite::vpn::{Part, Vpn};
-        suites.push(Box::new(Vpn::new(vec![Part::Engine])));
-    }
-    suites
+    descriptor::ALL.iter().filter_map(|suite| Some((suite.alone?)(EFFORT))).collect()
 }
 
 /// A listed operation of a suite.
@@ -61,7 +53,8 @@ fn listed(suites: &[Box<dyn Suite>]) -> Vec<Listed> {
     for suite in suites {
         let plans = suite.plan(EFFORT, &[]).into_iter();
         let alone = plans.filter(|plan| matches!(plan.work, Work::Subjects(_)));
-        listed.extend(alone.map(|plan| Listed { suite: suite.name(), title: plan.title }));
+        listed
+            .extend(alone.map(|plan| Listed { suite: suite.descriptor().name, title: plan.title }));
     }
     listed
 }
@@ -181,7 +174,7 @@ pub fn profile(choice: &Choice, settings: Settings) -> Result<Report, Failure> {
         }
         let suite = suites
             .iter()
-            .find(|suite| suite.name() == chosen.suite)
+            .find(|suite| suite.descriptor().name == chosen.suite)
             .expect("the workload is listed");
         let plan = suite.plan(EFFORT, &peers).into_iter();
         let plan = plan

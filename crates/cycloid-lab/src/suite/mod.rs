@@ -2,12 +2,14 @@
 
 mod backends;
 pub mod bls;
+pub mod descriptor;
 pub mod dh;
 pub mod ec;
 pub mod hsm;
 pub mod modexp;
 mod plan;
 mod prepared;
+mod repeat;
 pub mod rsa;
 pub(crate) mod subjects;
 #[cfg(feature = "tls")]
@@ -24,6 +26,7 @@ use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::record::{self, Environment, FORMAT, Report, Table};
 
+pub use descriptor::Descriptor;
 pub(crate) use plan::Work;
 pub use plan::{Effort, Plan, Suite};
 pub(crate) use subjects::LIBRARY;
@@ -46,19 +49,6 @@ pub trait Progress {
     fn end(&mut self);
 }
 
-/// Returns all suites, with their usual sizes.
-pub fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
-    vec![
-        Box::new(modexp::ModExp::usual(effort)),
-        Box::new(rsa::Rsa::usual(effort)),
-        Box::new(dh::Dh::usual(effort)),
-        Box::new(ec::Ec::usual()),
-        Box::new(bls::Bls::usual(effort)),
-        #[cfg(feature = "tls")]
-        Box::new(tls::Tls),
-    ]
-}
-
 /// Measures all tables of `suites`, with those of `peers` that support the operations. If
 /// [`interrupt::flag`] is set, returns the finished tables and the names of the others.
 ///
@@ -72,11 +62,12 @@ pub fn run(
 ) -> Result<Report, Failure> {
     let environment = environment::current();
     stack::on_measuring_thread(|| {
-        let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.family()));
+        let wanted = |peer: &&Peer| suites.iter().any(|suite| peer.does(suite.descriptor().family));
         let peers: Vec<Found> = peers.iter().filter(wanted).map(|peer| peer.find()).collect();
         let mut plans: Vec<(&str, Plan<'_>)> = Vec::new();
         for suite in suites {
-            plans.extend(suite.plan(effort, &peers).into_iter().map(|plan| (suite.name(), plan)));
+            let name = suite.descriptor().name;
+            plans.extend(suite.plan(effort, &peers).into_iter().map(|plan| (name, plan)));
         }
         let records: Vec<_> = peers.iter().map(Found::record).collect();
         progress.head(&environment, effort.name(), &records);

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::descriptor::Descriptor;
 use super::subjects::{Setting, Subject};
 use crate::Failure;
-use crate::peers::{Family, Found};
+use crate::peers::Found;
 use crate::record::Table;
 
 /// The time budget, which determines the precision.
@@ -31,14 +32,13 @@ impl Effort {
 
 /// A family of tables.
 pub trait Suite: Sync {
-    /// Returns its name on the command line.
-    fn name(&self) -> &'static str;
+    /// Returns its description.
+    fn descriptor(&self) -> &'static Descriptor;
 
-    /// Returns a one-line description.
-    fn about(&self) -> &'static str;
-
-    /// Returns the operations that its peers must support.
-    fn family(&self) -> Family;
+    /// Returns what this machine cannot measure, and the reason.
+    fn left_out(&self) -> Option<(&'static str, &Failure)> {
+        None
+    }
 
     /// Plans its tables.
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;

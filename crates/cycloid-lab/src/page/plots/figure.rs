@@ -33,9 +33,49 @@ impl Picture {
     }
 }
 
+/// Returns the figures of each processor, with the same questions next to each other.
+pub(in crate::page) fn side_by_side<'a>(processors: &'a [(String, Vec<Figure>)]) -> String {
+    let mut questions: Vec<&str> = Vec::new();
+    for figure in processors.iter().flat_map(|(_, figures)| figures) {
+        if !questions.contains(&figure.question) {
+            questions.push(figure.question);
+        }
+    }
+    let mut html = String::new();
+    for question in questions {
+        let of_question = |(processor, figures): &'a (String, Vec<Figure>)| {
+            let figure = figures.iter().find(|figure| figure.question == question)?;
+            Some((&**processor, figure))
+        };
+        let found: Vec<(&str, &Figure)> = processors.iter().filter_map(of_question).collect();
+        html.push_str(&found[0].1.start());
+        if processors.len() == 1 {
+            html.push_str(&found[0].1.content());
+        } else {
+            html.push_str("<div class=\"processors\">");
+            for (processor, figure) in &found {
+                let _ = write!(html, "<div><h4>{}</h4>{}</div>", text(processor), figure.content());
+            }
+            html.push_str("</div>");
+        }
+        html.push_str("</figure>");
+    }
+    html
+}
+
 impl Figure {
     pub(in crate::page) fn html(&self) -> String {
-        let mut html = format!("<figure><h3>{}</h3><p>{}</p>", self.question, text(&self.reading));
+        self.start() + &self.content() + "</figure>"
+    }
+
+    /// Returns the question.
+    fn start(&self) -> String {
+        format!("<figure><h3>{}</h3><p>{}</p>", self.question, text(&self.reading))
+    }
+
+    /// Returns the legend and the pictures.
+    fn content(&self) -> String {
+        let mut html = String::new();
         if !self.key.is_empty() {
             html.push_str(&series::key(&self.key));
         }
@@ -62,7 +102,7 @@ impl Figure {
             }
             html.push_str("</div>");
         }
-        html + "</figure>"
+        html
     }
 }
 

@@ -3,18 +3,20 @@
 
 mod batches;
 mod figure;
+mod history;
 mod peers;
 mod service;
 mod strategies;
 mod sums;
 mod tunnels;
 
-pub(super) use figure::{Figure, groups};
+pub(super) use figure::{Figure, groups, side_by_side};
+pub(super) use history::figure as history;
 pub(super) use peers::strip;
 
 use super::measured::Measured;
 
-/// Returns all plots of a suite.
+/// Returns the plots of tables of a suite that one processor measured.
 pub(super) fn of(tables: &[Measured<'_>]) -> Vec<Figure> {
     let plots = [
         strategies::figure(tables),

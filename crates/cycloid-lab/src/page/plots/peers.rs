@@ -42,7 +42,10 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
             let of_group = compared.iter().filter(|comparison| comparison.of.group() == group);
             (group.to_owned(), of_group.collect::<Vec<_>>())
         });
-        pictures.push(Picture::shown("Overview by group", strip(&rows.collect::<Vec<_>>())));
+        pictures.push(Picture::shown(
+            "Overview by group",
+            strip(&rows.collect::<Vec<_>>(), Vec::new()),
+        ));
     }
     if alone {
         let rows = drawn.into_iter().map(|(group, _, row)| (group, row));
@@ -131,8 +134,8 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
 }
 
 /// Plots, for each part, the ratios of all its operations to their best peers, and the geometric
-/// mean of the ratios.
-pub(in crate::page) fn strip(parts: &[(String, Vec<&Comparison<'_>>)]) -> String {
+/// mean of the ratios. The axis includes `range`, so that several plots can share it.
+pub(in crate::page) fn strip(parts: &[(String, Vec<&Comparison<'_>>)], range: Vec<f64>) -> String {
     let rows = parts.iter().map(|(name, compared)| {
         let mean = geometric_mean(compared.iter().map(|comparison| comparison.one()));
         let mut dots: Vec<Dot> = compared
@@ -159,7 +162,7 @@ pub(in crate::page) fn strip(parts: &[(String, Vec<&Comparison<'_>>)]) -> String
         description: described.collect::<Vec<_>>().join(", "),
         label: "relative to the best peer →",
         rows: rows.collect(),
-        range: Vec::new(),
+        range,
     }
     .svg()
 }

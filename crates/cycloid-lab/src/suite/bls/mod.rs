@@ -8,15 +8,18 @@ mod peers;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use cycloid::bls12_381::{Backend, Cycloid};
 use cycloid_blst::Blst;
 
+use super::descriptor::{Choice, Descriptor, Value};
+use super::repeat::option;
 use super::subjects::{Sampling, Setting, Subject, add_note};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
-use crate::record::{Implementation, Parameters, Summary};
+use crate::record::{Implementation, Parameters, Summary, Table};
 use case::Case;
 pub use case::Part;
 
@@ -25,6 +28,45 @@ const WHAT: &str = "inputs are random, the same for all, and decoded in advance;
 
 const MANY: &str = "times of operations on many elements are per element, but a sum, transform or pairing of many \
     is one operation";
+
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "bls",
+    title: "BLS12-381",
+    about: "BLS12-381: groups, pairings, signatures, sums and transforms, on each backend",
+    examples: "\
+Examples:
+  cycloid bench bls                                 every operation
+  cycloid bench bls --part pairing,signature        some parts
+  cycloid bench bls --part msm --sums 8,10,12,14    sums of 256 to 16384 multiples",
+    family: Family::Bls,
+    options: &[
+        Choice {
+            name: "part",
+            help: "Parts: fr, g1, g2, gt, pairing, signature, msm, fft, separated by commas; all",
+            value: Value::Default("LIST", "all"),
+        },
+        Choice {
+            name: "sums",
+            help: "Binary logarithms of the number of points in a multi-scalar multiplication, 0 \
+                   to 20, separated by commas [default: 8,10,12, with --quick 8, with --full up \
+                   to 14]",
+            value: Value::Text("LIST"),
+        },
+    ],
+    chosen: |chosen, effort| {
+        let parts = chosen.defaulted("part", Bls::parts_from_list)?;
+        let sums = chosen.parsed("sums", Bls::sums_from_list)?;
+        Ok(Box::new(Bls { parts, sums: sums.unwrap_or_else(|| Bls::usual(effort).sums) }))
+    },
+    usual: |effort| Ok(Box::new(Bls::usual(effort))),
+    alone: Some(|effort| Box::new(Bls::usual(effort))),
+    repeat: |tables| {
+        let part = |table: &&Table| Some(table.title.split_once(": ")?.0.to_owned());
+        let parts: BTreeSet<String> = tables.iter().filter_map(part).collect();
+        option("part", parts).into_iter().collect()
+    },
+};
 
 /// The choice of tables.
 #[derive(Clone, Debug)]
@@ -61,16 +103,8 @@ impl Bls {
 }
 
 impl Suite for Bls {
-    fn name(&self) -> &'static str {
-        "bls"
-    }
-
-    fn about(&self) -> &'static str {
-        "BLS12-381: groups, pairings, signatures, on each backend and by peers"
-    }
-
-    fn family(&self) -> Family {
-        Family::Bls
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -143,7 +177,7 @@ fn prepare(
         add_note(&mut notes, case.note);
     }
     let setting = Setting {
-        suite: "bls",
+        suite: DESCRIPTOR.name,
         operation: part.name(),
         title: format!("{}: {name}", part.name()),
         parameters: Parameters::from([("operation".into(), name.into())]),

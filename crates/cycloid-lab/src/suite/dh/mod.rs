@@ -8,7 +8,9 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{Comb, Group, Validation, minimum_scratch_limbs};
 
 use super::backends;
+use super::descriptor::{Choice, Descriptor, Value};
 use super::prepared::{Prepared, ResultCheck};
+use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
@@ -29,6 +31,31 @@ const TABLE: &str = "tables are precomputed, and their memory counts as scratch"
 
 const EXPONENT: &str = "private exponents have the length required by the group's strength, the same \
     for all";
+
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "dh",
+    title: "Diffie-Hellman",
+    about: "Diffie-Hellman in the groups of RFC 7919: shared secrets and keys",
+    examples: "\
+Examples:
+  cycloid bench dh                    the usual groups
+  cycloid bench dh --bits 8192        ffdhe8192",
+    family: Family::Dh,
+    options: &[Choice {
+        name: "bits",
+        help: "Groups, by the bits of their modulus: 2048, 3072, 4096, 6144 or 8192, separated by \
+               commas [default: 2048,3072,4096]",
+        value: Value::Text("LIST"),
+    }],
+    chosen: |chosen, effort| {
+        let bits = chosen.parsed("bits", Dh::bits_from_list)?;
+        Ok(Box::new(Dh { bits: bits.unwrap_or_else(|| Dh::usual(effort).bits) }))
+    },
+    usual: |effort| Ok(Box::new(Dh::usual(effort))),
+    alone: Some(|effort| Box::new(Dh::usual(effort))),
+    repeat: |tables| option("bits", numbers(tables, "modulus_bits")).into_iter().collect(),
+};
 
 /// The choice of tables.
 #[derive(Clone, Debug)]
@@ -67,16 +94,8 @@ impl Dh {
 }
 
 impl Suite for Dh {
-    fn name(&self) -> &'static str {
-        "dh"
-    }
-
-    fn about(&self) -> &'static str {
-        "Diffie-Hellman: shared secrets and keys"
-    }
-
-    fn family(&self) -> Family {
-        Family::Dh
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -144,7 +163,7 @@ impl TablePlan<'_> {
             }
         }
         let setting = Setting {
-            suite: "dh",
+            suite: DESCRIPTOR.name,
             operation: title(self.task),
             title: format!("{}: {}", self.name(), title(self.task)),
             parameters: Parameters::from([

@@ -7,11 +7,14 @@ mod result_check;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::backends;
+use super::descriptor::{Choice, Descriptor, Value};
 use super::prepared::{FirstUse, Prepared};
+use super::repeat::{batches, option, texts};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
@@ -45,6 +48,50 @@ const KEYS: &str = "key generation includes the public key; Cycloid, dalek and R
 const BATCH: &str = "the operations of a batch use eight different keys in turn; times are \
     per operation";
 
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "ec",
+    title: "Elliptic curves",
+    about: "Elliptic curves: sign, verify, agree, generate keys, one and eight at once",
+    examples: "\
+Examples:
+  cycloid bench ec                                     every curve
+  cycloid bench ec --curve p-256,ed25519               these two
+  cycloid bench ec --operation verify --batch 8,64     one operation, batches of 8 and of 64",
+    family: Family::Ec,
+    options: &[
+        Choice {
+            name: "curve",
+            help: "Curves: p-224, p-256, p-384, p-521, ed25519, x25519, separated by commas; all",
+            value: Value::Default("LIST", "all"),
+        },
+        Choice {
+            name: "operation",
+            help: "Operations: sign, verify, agree, generate, separated by commas; all",
+            value: Value::Default("LIST", "all"),
+        },
+        Choice {
+            name: "batch",
+            help: "Number of operations in a batch, 1 to 64, separated by commas",
+            value: Value::Default("LIST", "8"),
+        },
+    ],
+    chosen: |chosen, _| {
+        Ok(Box::new(Ec {
+            curves: chosen.defaulted("curve", Ec::curves_from_list)?,
+            tasks: chosen.defaulted("operation", Ec::tasks_from_list)?,
+            batches: chosen.defaulted("batch", Ec::batches_from_list)?,
+        }))
+    },
+    usual: |_| Ok(Box::new(Ec::usual())),
+    alone: Some(|_| Box::new(Ec::usual())),
+    repeat: |tables| {
+        let batches = batches(tables);
+        let batches = if batches == BTreeSet::from([8]) { None } else { option("batch", batches) };
+        option("curve", texts(tables, "curve")).into_iter().chain(batches).collect()
+    },
+};
+
 /// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Ec {
@@ -64,16 +111,8 @@ impl Ec {
 }
 
 impl Suite for Ec {
-    fn name(&self) -> &'static str {
-        "ec"
-    }
-
-    fn about(&self) -> &'static str {
-        "elliptic curves: signatures, verification, shared secrets and keys"
-    }
-
-    fn family(&self) -> Family {
-        Family::Ec
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -141,7 +180,7 @@ impl TablePlan<'_> {
             }
         }
         let setting = Setting {
-            suite: "ec",
+            suite: DESCRIPTOR.name,
             operation: self.task.name(),
             title: format!("{}: {}", self.curve.name(), self.task.name()),
             parameters: Parameters::from([("curve".into(), self.curve.name().into())]),

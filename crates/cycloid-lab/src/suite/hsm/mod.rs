@@ -16,7 +16,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use cycloid::cpu;
+use cycloid_command::Stop;
 
+use super::descriptor::{Choice, Descriptor, Value};
+use super::repeat::{numbers, option, texts};
 use super::subjects::{kept, rounded, time};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
@@ -51,6 +54,47 @@ const NOTES: [&str; 4] = [
      length, and C_Sign",
     "HSM: Kryoptic is not measured: Debian has no package for it",
 ];
+
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "hsm",
+    title: "HSM",
+    about: "The HSM: signatures through PKCS #11 for many clients, next to SoftHSM",
+    examples: "",
+    family: Family::Hsm,
+    options: &[
+        Choice {
+            name: "key",
+            help: "Kinds of key: rsa-2048, rsa-4096, p-256, ed25519, separated by commas; all \
+                   [default: all]",
+            value: Value::Text("LIST"),
+        },
+        Choice {
+            name: "clients",
+            help: "Numbers of concurrent clients, 1 to 256, separated by commas [default: \
+                   1,2,4,8,16,32]",
+            value: Value::Text("LIST"),
+        },
+    ],
+    chosen: |chosen, effort| {
+        let whole = Hsm::whole(effort).map_err(Stop::Failed)?;
+        Ok(Box::new(Hsm {
+            keys: chosen.parsed("key", KeyKind::from_list)?.unwrap_or_else(|| whole.keys.clone()),
+            clients: chosen
+                .parsed("clients", Hsm::clients_from_list)?
+                .unwrap_or_else(|| whole.clients.clone()),
+            ..whole
+        }))
+    },
+    usual: |effort| Ok(Box::new(Hsm::usual(effort)?)),
+    alone: None,
+    repeat: |tables| {
+        let clients = numbers(tables, "clients");
+        let usual = clients.iter().copied().eq(CLIENTS.map(|number| number as u64));
+        let clients = if usual { None } else { option("clients", clients) };
+        option("key", texts(tables, "key")).into_iter().chain(clients).collect()
+    },
+};
 
 /// Signatures with some keys for some numbers of clients.
 pub struct Hsm {
@@ -145,7 +189,7 @@ impl Hsm {
             records.push(record(kind, clients, peer.peer.name(), &version, samples, Some(ours)));
         }
         Ok(Table {
-            suite: "hsm".into(),
+            suite: DESCRIPTOR.name.into(),
             title: format!(
                 "{}: {clients} client{}",
                 kind.title(),
@@ -213,7 +257,7 @@ impl Hsm {
             record("find by label", "C_FindObjects", &finds),
         ];
         Ok(Table {
-            suite: "hsm".into(),
+            suite: DESCRIPTOR.name.into(),
             title: format!("a daemon with {MANY_KEYS} keys"),
             parameters,
             statistic: Statistic::Median,
@@ -230,16 +274,8 @@ impl Hsm {
 }
 
 impl Suite for Hsm {
-    fn name(&self) -> &'static str {
-        "hsm"
-    }
-
-    fn about(&self) -> &'static str {
-        "the HSM: signatures through PKCS #11 for 1 to 32 clients"
-    }
-
-    fn family(&self) -> Family {
-        Family::Hsm
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {

@@ -9,6 +9,8 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Strategy};
 
 use super::backends;
+use super::descriptor::{Choice, Descriptor, Value};
+use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
@@ -31,6 +33,68 @@ const PREPARATION: &str = "Cycloid, OpenSSL, AWS-LC and crypto-bigint get a modu
 const CRT: &str = "with --crt, a row is both halves of a private operation, one after the other \
     (×8: of eight operations), without the recombination; scratch is that of one half, which the \
     other half reuses";
+
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "modexp",
+    title: "Modular exponentiation",
+    about: "Modular exponentiation: 36 strategies, the default, eight at once, the peers",
+    examples: "\
+Examples:
+  cycloid bench modexp --bits 2048                       one size
+  cycloid bench modexp --bits 2048,4096 --crt            as RSA private keys use it
+  cycloid bench modexp --exponent 65537                  as RSA public keys use it
+  cycloid bench modexp --exponent 256                    exponents of 256 bits
+  cycloid bench modexp --strategy 'montgomery fw,fast'   some rows
+  cycloid bench modexp --cpu portable --peers none       plain Rust only",
+    family: Family::ModExp,
+    options: &[
+        Choice {
+            name: "bits",
+            help: "Lengths of the modulus in bits, 64 to 16384, separated by commas [default: the \
+                   lengths that RSA and Diffie-Hellman use]. With --crt, lengths of the RSA key",
+            value: Value::Text("LIST"),
+        },
+        Choice {
+            name: "exponent",
+            help: "The exponent: full (as long as the modulus), 65537, or a length in bits",
+            value: Value::Default("EXPONENT", "full"),
+        },
+        Choice {
+            name: "crt",
+            help: "Measure the two half-size exponentiations of an RSA private key",
+            value: Value::Flag,
+        },
+        Choice {
+            name: "strategy",
+            help: "Strategies whose names contain these words, alternatives separated by commas; \
+                   all; none",
+            value: Value::Default("FILTER", "all"),
+        },
+    ],
+    chosen: |chosen, effort| {
+        let crt = chosen.has("crt");
+        let bits = chosen.parsed("bits", |list| ModExp::bits_from_list(list, crt))?;
+        Ok(Box::new(ModExp {
+            bits: bits.unwrap_or_else(|| ModExp::usual(effort).bits),
+            exponents: chosen.defaulted("exponent", ModExp::exponent_from_text)?,
+            crt,
+            strategies: chosen.defaulted("strategy", ModExp::strategies_from_filter)?,
+        }))
+    },
+    usual: |effort| Ok(Box::new(ModExp::usual(effort))),
+    alone: Some(|effort| Box::new(ModExp::usual(effort))),
+    repeat: |tables| {
+        let crt = tables.iter().any(|table| table.parameters.get("crt") == Some(&true.into()));
+        // A key has two moduli of half its length.
+        let bits = numbers(tables, "modulus_bits");
+        let of_key = bits.iter().map(|bits| if crt { bits * 2 } else { *bits });
+        let exponents = numbers(tables, "exponent_bits");
+        let exponent = if exponents == bits { None } else { option("exponent", exponents) };
+        let crt = crt.then(|| "--crt".into());
+        option("bits", of_key).into_iter().chain(exponent).chain(crt).collect()
+    },
+};
 
 /// The choice of tables.
 #[derive(Clone, Debug)]
@@ -62,16 +126,8 @@ impl ModExp {
 }
 
 impl Suite for ModExp {
-    fn name(&self) -> &'static str {
-        "modexp"
-    }
-
-    fn about(&self) -> &'static str {
-        "modular exponentiation, with every strategy"
-    }
-
-    fn family(&self) -> Family {
-        Family::ModExp
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -141,7 +197,7 @@ impl TablePlan<'_> {
             }
         }
         let setting = Setting {
-            suite: "modexp",
+            suite: DESCRIPTOR.name,
             operation: if self.modexp.crt {
                 "two modular exponentiations of half the size"
             } else {

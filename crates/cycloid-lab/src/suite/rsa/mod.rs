@@ -17,7 +17,9 @@ use cycloid::scheme::rsa::{
 
 use self::ours::Budget;
 use super::backends;
+use super::descriptor::{Choice, Descriptor, Value};
 use super::prepared::{FirstUse, Prepared};
+use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
 use crate::Failure;
@@ -137,6 +139,52 @@ impl Kind {
     }
 }
 
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "rsa",
+    title: "RSA",
+    about: "RSA: sign, verify, decrypt and generate keys, with much memory and with little",
+    examples: "\
+Examples:
+  cycloid bench rsa --bits 2048                     every operation with keys of one length
+  cycloid bench rsa --operation sign,verify         these two
+  cycloid bench rsa --operation generate --full     the mean of 50 keys or more per peer",
+    family: Family::Rsa,
+    options: &[
+        Choice {
+            name: "bits",
+            help: "Lengths of keys in bits, 2048 to 8192, separated by commas [default: \
+                   2048,3072,4096]",
+            value: Value::Text("LIST"),
+        },
+        Choice {
+            name: "operation",
+            help: "Operations: sign, pss, verify, oaep, decrypt, first-use, batch, generate, \
+                   separated by commas; all [default: all, batch with --full only]. Keys longer \
+                   than the first length are generated only with --full, or if generate is the \
+                   only operation",
+            value: Value::Text("LIST"),
+        },
+    ],
+    chosen: |chosen, effort| {
+        let usual = Rsa::usual(effort);
+        let bits = chosen.parsed("bits", Rsa::bits_from_list)?.unwrap_or(usual.bits);
+        let kinds = chosen.parsed("operation", Rsa::kinds_from_list)?.unwrap_or(usual.kinds);
+        Ok(Box::new(Rsa { bits, kinds }))
+    },
+    usual: |effort| Ok(Box::new(Rsa::usual(effort))),
+    alone: Some(|effort| Box::new(Rsa::usual(effort))),
+    repeat: |tables| {
+        let is_done = |kind: &Kind| {
+            let title = format!(": {}", kind.title());
+            tables.iter().any(|table| table.title.ends_with(&title))
+        };
+        let kinds: Vec<&str> = Kind::ALL.into_iter().filter(is_done).map(Kind::name).collect();
+        let kinds = if kinds.len() < 3 { option("operation", kinds) } else { None };
+        option("bits", numbers(tables, "key_bits")).into_iter().chain(kinds).collect()
+    },
+};
+
 /// The choice of tables.
 #[derive(Clone, Debug)]
 pub struct Rsa {
@@ -165,16 +213,8 @@ impl Rsa {
 }
 
 impl Suite for Rsa {
-    fn name(&self) -> &'static str {
-        "rsa"
-    }
-
-    fn about(&self) -> &'static str {
-        "RSA: signatures, verification, decryption and key generation"
-    }
-
-    fn family(&self) -> Family {
-        Family::Rsa
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -255,7 +295,7 @@ impl TablePlan<'_> {
             }
         }
         let setting = Setting {
-            suite: "rsa",
+            suite: DESCRIPTOR.name,
             operation: self.kind.title(),
             title: format!("RSA-{}: {}", self.keys.bits, self.kind.title()),
             parameters: Parameters::from([("key_bits".into(), self.keys.bits.into())]),

@@ -12,6 +12,7 @@ use std::time::Duration;
 use rustls::crypto::CryptoProvider;
 
 use super::backends;
+use super::descriptor::Descriptor;
 use super::prepared::{Prepared, ResultCheck};
 use super::subjects::{Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
@@ -39,21 +40,27 @@ const WHAT: &str = "a handshake includes both sides, on one core, in memory: the
 const SYMMETRIC: &str =
     "rustls on Cycloid uses ciphers and hashes from AWS-LC, like rustls on AWS-LC";
 
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "tls",
+    title: "TLS handshakes",
+    about: "TLS: full handshakes of rustls on Cycloid, on AWS-LC and on ring",
+    examples: "",
+    family: Family::Tls,
+    options: &[],
+    chosen: |_, _| Ok(Box::new(Tls)),
+    usual: |_| Ok(Box::new(Tls)),
+    alone: Some(|_| Box::new(Tls)),
+    repeat: |_| Vec::new(),
+};
+
 /// The suite of TLS handshakes.
 #[derive(Clone, Copy, Debug)]
 pub struct Tls;
 
 impl Suite for Tls {
-    fn name(&self) -> &'static str {
-        "tls"
-    }
-
-    fn about(&self) -> &'static str {
-        "TLS: full handshakes of rustls"
-    }
-
-    fn family(&self) -> Family {
-        Family::Tls
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {
@@ -124,7 +131,7 @@ fn prepare(
     ];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.into()));
     let setting = Setting {
-        suite: "tls",
+        suite: DESCRIPTOR.name,
         operation: "handshake",
         title: kind.title(),
         parameters: Parameters::from(parameters),

@@ -97,7 +97,7 @@ impl Engine {
             notes.push(format!("VPN: tunnels are not measured: {message}; {hint}"));
         }
         let setting = Setting {
-            suite: "vpn",
+            suite: super::DESCRIPTOR.name,
             operation: self.work.name(),
             title: self.title(),
             parameters: Parameters::from([

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use cycloid_vpn::bench::{CIPHERS, Shape};
 
+use super::descriptor::{Choice, Descriptor, Value};
 use super::{Effort, Plan, Suite};
 use crate::Failure;
 use crate::peers::{Family, Found};
@@ -50,6 +51,43 @@ impl Part {
     }
 }
 
+/// The description of the suite.
+pub static DESCRIPTOR: Descriptor = Descriptor {
+    name: "vpn",
+    title: "VPN",
+    about: "The VPN: packets in memory and, as root, whole tunnels next to OpenVPN's",
+    examples: "",
+    family: Family::Vpn,
+    options: &[
+        Choice {
+            name: "part",
+            help: "Parts: engine (packets in memory), tunnels, start (a client's startup), \
+                   handshakes (a server's cost per client), separated by commas; all",
+            value: Value::Default("LIST", "all"),
+        },
+        Choice {
+            name: "rounds",
+            help: "Number of rounds of each tunnel [default: 3, with --full 9]",
+            value: Value::Number("COUNT", 100),
+        },
+        Choice {
+            name: "seconds",
+            help: "Duration of a stream in seconds [default: 1, with --full 5]",
+            value: Value::Number("SECONDS", 600),
+        },
+    ],
+    chosen: |chosen, _| {
+        let mut suite = Vpn::new(chosen.defaulted("part", Vpn::parts_from_list)?);
+        suite.rounds = chosen.number("rounds").map(|rounds| rounds as usize);
+        suite.seconds = chosen.number("seconds");
+        Ok(Box::new(suite))
+    },
+    usual: |_| Ok(Box::new(Vpn::new(Part::ALL.into()))),
+    // Packets in memory need no other process.
+    alone: Some(|_| Box::new(Vpn::new(vec![Part::Engine]))),
+    repeat: |_| Vec::new(),
+};
+
 /// The choice of VPN measurements.
 pub struct Vpn {
     /// The parts.
@@ -66,7 +104,7 @@ pub struct Vpn {
 
 impl Vpn {
     /// Selects these parts. Omits tunnels if this machine cannot create them, and
-    /// [`left_out`](Self::left_out) then returns the reason.
+    /// [`left_out`](Suite::left_out) then returns the reason.
     pub fn new(parts: Vec<Part>) -> Self {
         let tunnels = parts.iter().any(|part| *part != Part::Engine);
         Self {
@@ -76,12 +114,6 @@ impl Vpn {
             seconds: None,
             running: Mutex::default(),
         }
-    }
-
-    /// Returns the reason for omitting tunnels and the remedy; `None` if tunnels are included or
-    /// were not requested.
-    pub fn left_out(&self) -> Option<&Failure> {
-        self.left_out.as_ref()
     }
 
     /// Parses a list of parts: `all`, or names separated by commas.
@@ -127,16 +159,12 @@ impl Vpn {
 }
 
 impl Suite for Vpn {
-    fn name(&self) -> &'static str {
-        "vpn"
+    fn descriptor(&self) -> &'static Descriptor {
+        &DESCRIPTOR
     }
 
-    fn about(&self) -> &'static str {
-        "the VPN: packets in memory, and tunnels compared with OpenVPN's"
-    }
-
-    fn family(&self) -> Family {
-        Family::Vpn
+    fn left_out(&self) -> Option<(&'static str, &Failure)> {
+        self.left_out.as_ref().map(|failure| ("tunnels", failure))
     }
 
     fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>> {

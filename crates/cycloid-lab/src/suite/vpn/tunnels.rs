@@ -286,7 +286,7 @@ impl Pairs {
             samples: Some(kept(of, &[])),
         });
         Table {
-            suite: "vpn".into(),
+            suite: super::DESCRIPTOR.name.into(),
             title,
             parameters: parameters.clone(),
             statistic: Statistic::Median,

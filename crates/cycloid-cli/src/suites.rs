@@ -1,0 +1,80 @@
+//! The suites as subcommands of `cycloid bench`, made from their descriptions.
+
+use clap::builder::ValueParser;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, Subcommand, value_parser};
+use cycloid_command::Stop;
+use cycloid_lab::suite::descriptor::{self, Choice, Chosen, Descriptor, Value};
+use cycloid_lab::suite::{Effort, Suite};
+
+/// A suite, with the options that the user chose.
+#[derive(Debug)]
+pub(crate) struct ChosenSuite {
+    descriptor: &'static Descriptor,
+    chosen: Chosen,
+}
+
+impl ChosenSuite {
+    /// Creates the suite.
+    pub(crate) fn create(&self, effort: Effort) -> Result<Box<dyn Suite>, Stop> {
+        (self.descriptor.chosen)(&self.chosen, effort)
+    }
+}
+
+impl FromArgMatches for ChosenSuite {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let found = matches.subcommand();
+        let found = found.and_then(|(name, own)| Some((Descriptor::named(name)?, own)));
+        let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
+        let (descriptor, own) = found.ok_or_else(missing)?;
+        let mut chosen = Chosen::default();
+        for Choice { name, value, .. } in descriptor.options {
+            let value = match value {
+                Value::Flag => own.get_flag(name).then(String::new),
+                Value::Text(_) | Value::Default(..) => own.get_one::<String>(name).cloned(),
+                Value::Number(..) => own.get_one::<u32>(name).map(u32::to_string),
+            };
+            if let Some(value) = value {
+                chosen.set(name, value);
+            }
+        }
+        Ok(Self { descriptor, chosen })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Subcommand for ChosenSuite {
+    fn augment_subcommands(command: Command) -> Command {
+        command.subcommands(descriptor::ALL.iter().map(|suite| subcommand(suite)))
+    }
+
+    fn augment_subcommands_for_update(command: Command) -> Command {
+        Self::augment_subcommands(command)
+    }
+
+    fn has_subcommand(name: &str) -> bool {
+        Descriptor::named(name).is_some()
+    }
+}
+
+fn subcommand(suite: &Descriptor) -> Command {
+    let command = Command::new(suite.name).about(suite.about).args(suite.options.iter().map(arg));
+    if suite.examples.is_empty() { command } else { command.after_help(suite.examples) }
+}
+
+fn arg(option: &Choice) -> Arg {
+    let arg = Arg::new(option.name).long(option.name).help(option.help);
+    match option.value {
+        Value::Flag => arg.action(ArgAction::SetTrue),
+        Value::Text(name) => arg.value_name(name),
+        Value::Default(name, value) => arg.value_name(name).default_value(value),
+        Value::Number(name, most) => {
+            let range = value_parser!(u32).range(1..=i64::from(most));
+            arg.value_name(name).value_parser(ValueParser::new(range))
+        }
+    }
+}
