@@ -1,8 +1,8 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
 //! `fuzz-smoke`, `no-std`.
 //!
-//! The only dependencies are for large numbers and JSON, so that it builds in seconds. Each command
-//! is printed before it is run.
+//! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
+//! printed before it is run.
 
 mod ct;
 mod debian;
@@ -20,6 +20,7 @@ mod tables;
 mod test;
 mod test_programs;
 mod uncompiled;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -49,7 +50,7 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "layers",
         options: "",
-        about: "check that imports go down, `unsafe` is where it belongs, and the library has no heap",
+        about: "check that imports go down and in no cycle, `unsafe` is where it belongs, and the library has no heap",
         run: |arguments| none(arguments).and_then(|()| layers::run()),
     },
     Command {
