@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: all checks that do not run the code.
 
-use crate::process::{Outcome, cargo, program, run, say, works};
-use crate::{dependencies, layers, links, paths, public_values, tables, uncompiled};
+use crate::process::{Outcome, cargo, run};
+use crate::{deny, dependencies, layers, links, paths, public_values, tables, uncompiled};
 
 /// The crates that serve only this project's checks and are never published.
 const INTERNAL: [&str; 6] =
@@ -17,13 +17,13 @@ pub(crate) fn run_all() -> Outcome {
     tables::run(true)?;
     public_values::run(true)?;
     dependencies::run()?;
+    deny::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The library with no optional features.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
     run(cargo("doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    package()?;
-    deny()
+    package()
 }
 
 /// Packages every crate that can be published, without compiling the packages.
@@ -34,14 +34,4 @@ fn package() -> Outcome {
         package.args(["--exclude", internal]);
     }
     run(&mut package)
-}
-
-/// Runs cargo-deny if it is installed. It also checks advisories, but takes minutes to build.
-fn deny() -> Outcome {
-    if works(&mut program("cargo-deny", "--version")) {
-        return run(&mut cargo("deny check"));
-    }
-    say("`cargo deny check` did not run: cargo-deny is not installed. Licences, bans and sources \
-         were checked above, but not advisories (install it with `cargo install cargo-deny`)");
-    Ok(())
 }

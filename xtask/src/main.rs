@@ -1,4 +1,4 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `tables`, `ct`, `residue`,
 //! `fuzz-smoke`, `no-std`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
@@ -6,6 +6,7 @@
 
 mod ct;
 mod debian;
+mod deny;
 mod dependencies;
 mod fuzz;
 mod layers;
@@ -34,7 +35,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 8] = [
+const COMMANDS: [Command; 9] = [
     Command {
         name: "test",
         options: "",
@@ -44,7 +45,7 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "lint",
         options: "",
-        about: "format, clippy, rustdoc, layers, tables, dependencies, links in the documents, packages",
+        about: "format, clippy, rustdoc, layers, tables, dependencies, cargo-deny, links in the documents, packages",
         run: |arguments| none(arguments).and_then(|()| lint::run_all()),
     },
     Command {
@@ -52,6 +53,12 @@ const COMMANDS: [Command; 8] = [
         options: "",
         about: "check that imports go down and in no cycle, `unsafe` is where it belongs, and the library has no heap",
         run: |arguments| none(arguments).and_then(|()| layers::run()),
+    },
+    Command {
+        name: "deny",
+        options: "",
+        about: "run `cargo deny check`; install cargo-deny if it is missing",
+        run: |arguments| none(arguments).and_then(|()| deny::run()),
     },
     Command {
         name: "tables",
