@@ -1,11 +1,9 @@
 //! `cargo xtask lint`: all checks that do not run the code.
 
 use crate::process::{Outcome, cargo, run};
-use crate::{deny, dependencies, layers, links, paths, public_values, tables, uncompiled};
-
-/// The crates that serve only this project's checks and are never published.
-const INTERNAL: [&str; 6] =
-    ["cycloid-ct", "cycloid-fuzz", "cycloid-residue", "ifma-emulator", "taint-trace", "xtask"];
+use crate::{
+    api, deny, dependencies, layers, links, paths, public_values, publish, tables, uncompiled,
+};
 
 /// Runs all checks, the fastest first.
 pub(crate) fn run_all() -> Outcome {
@@ -16,6 +14,7 @@ pub(crate) fn run_all() -> Outcome {
     uncompiled::run()?;
     tables::run(true)?;
     public_values::run(true)?;
+    api::run(true)?;
     dependencies::run()?;
     deny::run()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
@@ -23,15 +22,5 @@ pub(crate) fn run_all() -> Outcome {
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
     run(cargo("doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-Dwarnings"))?;
-    package()
-}
-
-/// Packages every crate that can be published, without compiling the packages.
-fn package() -> Outcome {
-    let mut package =
-        cargo("package --workspace --no-verify --allow-dirty --locked --offline --quiet");
-    for internal in INTERNAL {
-        package.args(["--exclude", internal]);
-    }
-    run(&mut package)
+    publish::package()
 }

@@ -1,9 +1,10 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `tables`, `ct`, `residue`,
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`, `targets`, `tables`, `ct`, `residue`,
 //! `fuzz-smoke`, `no-std`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
 
+mod api;
 mod ct;
 mod debian;
 mod deny;
@@ -16,8 +17,10 @@ mod no_std;
 mod paths;
 mod process;
 mod public_values;
+mod publish;
 mod residue;
 mod tables;
+mod targets;
 mod test;
 mod test_programs;
 mod uncompiled;
@@ -35,7 +38,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 9] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "test",
         options: "",
@@ -61,12 +64,24 @@ const COMMANDS: [Command; 9] = [
         run: |arguments| none(arguments).and_then(|()| deny::run()),
     },
     Command {
+        name: "publish-check",
+        options: "",
+        about: "compile every crate as it would be published; takes minutes",
+        run: |arguments| none(arguments).and_then(|()| publish::check()),
+    },
+    Command {
+        name: "targets",
+        options: "",
+        about: "check the crates for other targets and for the oldest supported compiler",
+        run: |arguments| none(arguments).and_then(|()| targets::run()),
+    },
+    Command {
         name: "tables",
         options: "[--check]",
-        about: "write (or check) the documents' and curves' tables and the list of public values",
+        about: "write (or check) the documents' and curves' tables, the list of public values, and the public API",
         run: |arguments| {
             let check = flag(arguments, "--check")?;
-            tables::run(check).and_then(|()| public_values::run(check))
+            [tables::run, public_values::run, api::run].iter().try_for_each(|run| run(check))
         },
     },
     Command {

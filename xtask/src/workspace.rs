@@ -10,6 +10,10 @@ pub(crate) struct Package {
     /// The root files of its targets, from the project's root.
     pub(crate) roots: Vec<String>,
     pub(crate) dependencies: Vec<Dependency>,
+    /// Whether its manifest permits publication.
+    pub(crate) published: bool,
+    /// The oldest supported compiler.
+    pub(crate) rust_version: Option<String>,
 }
 
 /// A dependency of a package on another package of the workspace.
@@ -42,6 +46,9 @@ pub(crate) fn packages(manifest: &str) -> Result<Vec<Package>, Failure> {
         });
         Package {
             roots: roots.map(|root| root.strip_prefix(&inside).unwrap_or(&root).into()).collect(),
+            // An empty list of registries forbids publication.
+            published: package["publish"].is_null(),
+            rust_version: package["rust_version"].as_str().map(String::from),
             dependencies: dependencies.filter(|dependency| dependency.name != name).collect(),
             name,
         }

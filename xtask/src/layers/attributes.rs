@@ -4,7 +4,7 @@ use syn::punctuated::Punctuated;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaList, Token};
 
 /// Returns whether the attributes restrict an item to tests: `cfg(test)` or `cfg(all(test, …))`.
-pub(super) fn is_test(attributes: &[Attribute]) -> bool {
+pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     fn requires_test(condition: &Meta) -> bool {
         match condition {
             Meta::List(list) if list.path.is_ident("all") || list.path.is_ident("cfg") => {

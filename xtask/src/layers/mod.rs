@@ -1,7 +1,7 @@
 //! Checks project rules that the compiler does not enforce: layers, import cycles, `unsafe`, heap,
 //! backend twins, unfinished code.
 
-mod attributes;
+pub(crate) mod attributes;
 mod broken;
 mod cycles;
 pub(crate) mod modules;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use syn::Item;
 use syn::ext::IdentExt as _;
+use syn::{Item, Visibility};
 
 use super::attributes::{is_test, other_file};
 use super::names::{Named, Names};
@@ -16,6 +16,8 @@ pub(crate) struct Module {
     /// The names from the root of the crate, whose own path is empty.
     pub(crate) path: Vec<String>,
     pub(crate) file: String,
+    /// Whether its declaration says `pub`.
+    pub(crate) public: bool,
     /// Whether the module is compiled only for tests.
     pub(crate) test: bool,
     /// All items except modules.
@@ -90,6 +92,7 @@ impl Crate {
                 path: [path.as_slice(), std::slice::from_ref(&name)].concat(),
                 file,
                 parent: at,
+                public: matches!(part.vis, Visibility::Public(_)),
                 test: test || is_test(&part.attrs),
                 ..Module::default()
             };

@@ -74,6 +74,8 @@ fn broken(changes: &[(&str, &str)]) -> Vec<String> {
         name: name.into(),
         roots: vec![root.into()],
         dependencies: dependencies.into(),
+        published: true,
+        rust_version: None,
     };
     let tool = [used("cycloid", false), used("helper", true), used("other", true)];
     let packages = [

@@ -1,0 +1,46 @@
+//! `cargo xtask targets`: checks the crates for other targets, and with the oldest supported
+//! compiler. Warnings are errors.
+
+use std::process::Command;
+
+use crate::process::{Failure, Outcome, output, program, run as run_program};
+use crate::workspace::packages;
+
+/// The targets with their crates.
+///
+/// The services and the profiler's sampler call Linux. They and the lab also compile C, for which
+/// other targets need a C compiler; so they are checked on the host alone, by `cargo xtask lint`.
+const TARGETS: [(&str, &str); 6] = [
+    ("x86_64-unknown-linux-gnu", WITH_STD),
+    ("aarch64-unknown-linux-gnu", WITH_STD),
+    ("x86_64-pc-windows-msvc", WITH_STD),
+    ("aarch64-apple-darwin", WITH_STD),
+    ("wasm32-unknown-unknown", "--package cycloid"),
+    ("thumbv7em-none-eabihf", "--package cycloid"),
+];
+const WITH_STD: &str = "--package cycloid --package cycloid-command --package cycloid-profiler";
+
+/// Installs missing targets and the oldest compiler, and checks.
+pub(crate) fn run() -> Outcome {
+    let installed = output(&mut program("rustup", "target list --installed"))?;
+    for (target, crates) in TARGETS {
+        if !installed.lines().any(|line| line == target) {
+            run_program(program("rustup", "target add").arg(target))?;
+        }
+        check(program("cargo", "check --target").arg(target), crates)?;
+    }
+    let oldest = oldest_compiler()?;
+    run_program(program("rustup", "toolchain install --profile minimal").arg(&oldest))?;
+    check(program("rustup", "run").args([&oldest, "cargo", "check"]), "--workspace")
+}
+
+fn check(command: &mut Command, crates: &str) -> Outcome {
+    command.args(crates.split(' ')).args(["--locked", "--target-dir", "target/targets"]);
+    run_program(command.env("RUSTFLAGS", "-Dwarnings"))
+}
+
+/// Returns `rust-version` of the workspace.
+fn oldest_compiler() -> Result<String, Failure> {
+    let versions = packages("Cargo.toml")?.into_iter().filter_map(|package| package.rust_version);
+    versions.max().ok_or_else(|| Failure::new("no rust-version in Cargo.toml"))
+}
