@@ -6,9 +6,10 @@ use std::process::Command;
 use crate::process::{Failure, Outcome, output, program, run as run_program};
 use crate::workspace::packages;
 
-/// The targets with their crates. The compiler must have no C to compile, because other targets
-/// need a C compiler of their own; so the services, the lab and on Linux also the profiler are
-/// checked on the host alone, by `cargo xtask lint`. The services run on Linux only.
+/// The targets with crates that contain no C, which would need a C compiler for the target.
+///
+/// The services, the lab and, on Linux, the profiler contain C; `cargo xtask lint` checks them on
+/// the host. The services run on Linux only.
 const TARGETS: [(&str, &str); 5] = [
     ("aarch64-unknown-linux-gnu", LIBRARY),
     ("x86_64-pc-windows-msvc", WITH_STD),
