@@ -1,11 +1,13 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`, `targets`, `tables`, `ct`, `residue`,
 //! `fuzz-smoke`, `no-std`.
 //!
-//! The only dependencies are for large numbers and JSON, so that it builds in seconds. Each command
-//! is printed before it is run.
+//! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
+//! printed before it is run.
 
+mod api;
 mod ct;
 mod debian;
+mod deny;
 mod dependencies;
 mod fuzz;
 mod layers;
@@ -15,11 +17,14 @@ mod no_std;
 mod paths;
 mod process;
 mod public_values;
+mod publish;
 mod residue;
 mod tables;
+mod targets;
 mod test;
 mod test_programs;
 mod uncompiled;
+mod workspace;
 
 use std::process::ExitCode;
 
@@ -33,7 +38,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 8] = [
+const COMMANDS: [Command; 11] = [
     Command {
         name: "test",
         options: "",
@@ -43,22 +48,40 @@ const COMMANDS: [Command; 8] = [
     Command {
         name: "lint",
         options: "",
-        about: "format, clippy, rustdoc, layers, tables, dependencies, links in the documents, packages",
+        about: "format, clippy, rustdoc, layers, tables, dependencies, cargo-deny, links in the documents, packages",
         run: |arguments| none(arguments).and_then(|()| lint::run_all()),
     },
     Command {
         name: "layers",
         options: "",
-        about: "check that imports go down, `unsafe` is where it belongs, and the library has no heap",
+        about: "check that imports go down and in no cycle, `unsafe` is where it belongs, and the library has no heap",
         run: |arguments| none(arguments).and_then(|()| layers::run()),
+    },
+    Command {
+        name: "deny",
+        options: "",
+        about: "run `cargo deny check`; install cargo-deny if it is missing",
+        run: |arguments| none(arguments).and_then(|()| deny::run()),
+    },
+    Command {
+        name: "publish-check",
+        options: "",
+        about: "compile every crate as it would be published; takes minutes",
+        run: |arguments| none(arguments).and_then(|()| publish::check()),
+    },
+    Command {
+        name: "targets",
+        options: "",
+        about: "check the crates for other targets and for the oldest supported compiler",
+        run: |arguments| none(arguments).and_then(|()| targets::run()),
     },
     Command {
         name: "tables",
         options: "[--check]",
-        about: "write (or check) the documents' and curves' tables and the list of public values",
+        about: "write (or check) the documents' and curves' tables, the list of public values, and the public API",
         run: |arguments| {
             let check = flag(arguments, "--check")?;
-            tables::run(check).and_then(|()| public_values::run(check))
+            [tables::run, public_values::run, api::run].iter().try_for_each(|run| run(check))
         },
     },
     Command {

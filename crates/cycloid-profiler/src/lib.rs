@@ -6,7 +6,7 @@
 //! - [`clock`]: processor time of a thread and of a process.
 //! - [`Sampler`]: samples the stacks of all threads.
 //! - [`Recording`]: samples for some time and returns a [`RawProfile`].
-//! - [`OutputFile`]: a file that is never left half-written (Linux only).
+//! - [`OutputFile`]: a file that is never left half-written.
 //! - [`RawProfile`]: samples with mapped files, and their text format.
 //! - [`request`]: requests the profile of a running service (Linux only).
 //! - [`service`]: a service that profiles itself on request (Linux only).
@@ -14,7 +14,6 @@
 pub mod clock;
 mod error;
 mod mapped_files;
-#[cfg(target_os = "linux")]
 mod output_file;
 mod raw_profile;
 mod recording;
@@ -26,7 +25,6 @@ pub mod service;
 
 pub use error::Error;
 pub use mapped_files::{Identity, MappedFile, mapped_files};
-#[cfg(target_os = "linux")]
 pub use output_file::OutputFile;
 pub use raw_profile::{FIRST_LINE, Malformed, RawProfile, RawStack, TEXT_LIMIT};
 pub use recording::Recording;

@@ -1,256 +1,211 @@
-//! The rules, applied to a list of files.
+//! The rules, applied to the files and crates of the project.
 
-use std::collections::BTreeSet;
-use std::fmt::{Display, Formatter};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::paths::named_paths;
-use super::source::{Token, tokens};
+use super::broken::Broken;
+use super::cycles::cycles;
+use super::modules::{Crate, Target};
 use super::tree::File;
+use super::words::{Word, words};
+use crate::process::Failure;
+use crate::workspace::{Dependency, Package};
 
-/// The library's sources, and the part of them that may contain `unsafe`.
+/// The library, its sources, and the part of them that may contain `unsafe`.
 const LIBRARY: &str = "crates/cycloid/src/";
 const MACHINE: &str = "crates/cycloid/src/machine/";
 
-/// The library's floors, lowest first; its public face, lib.rs, is above them all.
-const FLOORS: [&str; 3] = ["machine", "math", "scheme"];
-
-/// The document with the list of files that may contain `unsafe`, and the markers around the list.
+/// The document with the lists of layers, of crates, and of files that may contain `unsafe`. Each
+/// stands between the lines `<!-- NAME: begin -->` and `<!-- NAME: end -->`.
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
-const LIST_BEGIN: &str = "<!-- unsafe: begin -->";
-const LIST_END: &str = "<!-- unsafe: end -->";
 
 /// Names of backends that need one level of the processor, each with a `portable` twin.
 const BACKENDS: [&str; 3] = ["adx", "avx512", "ifma"];
 
-/// A violation of a rule.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Broken {
-    path: String,
-    line: usize,
-    rule: String,
-}
-
-impl Display for Broken {
-    fn fmt(&self, f: &mut Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}:{}: {}", self.path, self.line, self.rule)
-    }
-}
-
-/// Returns all violations in `files`.
-pub(super) fn check(files: &[File]) -> Vec<Broken> {
-    let mut broken = Vec::new();
-    let mut holders = BTreeSet::new();
-    let (listed, list_error) = unsafe_list(files);
-    broken.extend(list_error);
-    let sources = files.iter().filter(|file| file.path.ends_with(".rs"));
-    let sources: Vec<_> = sources.map(|file| (file, tokens(&file.text))).collect();
-    let tests = test_modules(&sources);
-    for (file, tokens) in &sources {
-        let mut note = |line, rule: String| {
-            broken.push(Broken { path: file.path.clone(), line, rule });
-        };
-        leftovers(tokens, &mut note);
-        if let Some(line) = first(tokens, "unsafe") {
-            holders.insert(file.path.as_str());
-            if !file.path.starts_with(MACHINE)
-                && !listed.iter().any(|(entry, _)| covers(entry, &file.path))
-            {
-                let rule = if file.path.starts_with(LIBRARY) {
-                    format!("`unsafe` in the library outside {MACHINE}")
-                } else {
-                    format!("`unsafe` in a file that is not in the list of {ARCHITECTURE}")
-                };
-                note(line, rule);
-            }
+/// Returns all violations in `files`, the files of these packages.
+pub(super) fn check(files: &[File], packages: &[Package]) -> Result<Vec<Broken>, Failure> {
+    let mut broken = BTreeSet::new();
+    let layers = list("layers", files, &mut broken);
+    for root in packages.iter().flat_map(|package| &package.roots) {
+        let subject = Crate::read(root, files)?;
+        broken.extend(cycles(&subject));
+        for row in layers.iter().filter(|row| row.holds(0, root)) {
+            broken.extend(upward_imports(&subject, &row.cells[1..]));
         }
-        if let Some(module) = module_of(&file.path) {
-            floors(&module, tokens, &mut note);
-            let test = tests.iter().any(|test| module.starts_with(test));
-            library_only(&module, tokens, test, &mut note);
+        if root.starts_with(LIBRARY) {
+            broken.extend(heap(&subject));
         }
     }
-    let held = |entry: &str| holders.iter().any(|path| covers(entry, path));
-    for (entry, line) in listed.iter().filter(|(entry, _)| !held(entry)) {
-        let rule = format!("`{entry}` is listed but contains no `unsafe`");
-        broken.push(Broken { path: ARCHITECTURE.into(), line: *line, rule });
+    let crates = list("crates", files, &mut broken);
+    broken.extend(crate_dependencies(&crates, packages));
+    let mut holders = BTreeMap::new();
+    for file in files.iter().filter(|file| file.path.ends_with(".rs")) {
+        let words = words(file)?;
+        broken.extend(wrong_words(file, &words));
+        if let Some(word) = words.iter().find(|word| word.text == "unsafe") {
+            holders.insert(file.path.as_str(), word.line);
+        }
+    }
+    let listed = list("unsafe", files, &mut broken);
+    for (file, line) in holders.iter().filter(|(file, _)| !file.starts_with(MACHINE)) {
+        if !listed.iter().any(|row| row.holds(0, file)) {
+            let rule = if file.starts_with(LIBRARY) {
+                format!("`unsafe` in the library outside {MACHINE}")
+            } else {
+                format!("`unsafe` in a file that is not in the list of {ARCHITECTURE}")
+            };
+            broken.insert(Broken { path: file.to_string(), line: *line, rule });
+        }
+    }
+    for row in listed.iter().filter(|row| !holders.keys().any(|file| row.holds(0, file))) {
+        broken.insert(
+            row.broken(format!("`{}` is listed but contains no `unsafe`", row.cells[0][0])),
+        );
     }
     broken.extend(twins(files));
-    for file in files {
-        broken.extend(machine_paths(file));
+    broken.extend(files.iter().flat_map(machine_paths));
+    Ok(broken.into_iter().collect())
+}
+
+/// A row of a list in ARCHITECTURE.md: the words in backquotes of each cell.
+struct Row<'a> {
+    line: usize,
+    cells: Vec<Vec<&'a str>>,
+}
+
+impl Row<'_> {
+    /// Returns whether a cell names this file or a folder with it, which ends in `/`.
+    fn holds(&self, cell: usize, path: &str) -> bool {
+        let covers =
+            |entry: &&str| *entry == path || entry.ends_with('/') && path.starts_with(*entry);
+        self.cells.get(cell).is_some_and(|cell| cell.iter().any(covers))
+    }
+
+    fn broken(&self, rule: impl Into<String>) -> Broken {
+        Broken { path: ARCHITECTURE.into(), line: self.line, rule: rule.into() }
+    }
+}
+
+/// Returns the rows of a list in ARCHITECTURE.md that have words in backquotes.
+fn list<'a>(name: &str, files: &'a [File], broken: &mut BTreeSet<Broken>) -> Vec<Row<'a>> {
+    let text = files.iter().find(|file| file.path == ARCHITECTURE).map_or("", |file| &file.text);
+    let mut lines = text.lines().enumerate();
+    let mark = |end: &str| format!("<!-- {name}: {end} -->");
+    let (begin, end) = (mark("begin"), mark("end"));
+    let found = lines.any(|(_, line)| line == begin);
+    let mut rows = Vec::new();
+    for (at, line) in lines {
+        if line == end {
+            return rows;
+        }
+        let cells = line.trim_matches('|').split('|');
+        let cells: Vec<Vec<&str>> =
+            cells.map(|cell| cell.split('`').skip(1).step_by(2).collect()).collect();
+        if !cells[0].is_empty() {
+            rows.push(Row { line: at + 1, cells });
+        }
+    }
+    let missing = if found { end } else { begin };
+    let rule = format!("no line `{missing}`");
+    broken.insert(Broken { path: ARCHITECTURE.into(), line: 1, rule });
+    Vec::new()
+}
+
+/// Checks that each crate depends on exactly those of the workspace that the list names: in its
+/// second column, and for tests in its third.
+fn crate_dependencies(rows: &[Row<'_>], packages: &[Package]) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    for package in packages {
+        let Some(row) = rows.iter().find(|row| row.cells[0].contains(&&*package.name)) else {
+            let rule = format!("the list of crates lacks `{}`", package.name);
+            broken.push(Broken { path: ARCHITECTURE.into(), line: 1, rule });
+            continue;
+        };
+        let listed = |cell: usize, test: bool| {
+            let names = row.cells.get(cell).into_iter().flatten();
+            names.map(move |name| Dependency { name: name.to_string(), test })
+        };
+        let listed: BTreeSet<_> = listed(1, false).chain(listed(2, true)).collect();
+        let actual: BTreeSet<_> = package.dependencies.iter().cloned().collect();
+        for dependency in listed.symmetric_difference(&actual) {
+            let verb = if listed.contains(dependency) { "does not use" } else { "may not use" };
+            let tests = if dependency.test { " for tests" } else { "" };
+            broken.push(row.broken(format!("{} {verb} {}{tests}", package.name, dependency.name)));
+        }
     }
     broken
 }
 
-/// Returns whether a list entry covers this file: the file itself or its folder.
-fn covers(entry: &str, path: &str) -> bool {
-    entry == path || entry.ends_with('/') && path.starts_with(entry)
-}
-
-/// Returns the files, and folders ending in `/`, in ARCHITECTURE.md's list, with their lines: the
-/// text between the first two backquotes of each line.
-fn unsafe_list(files: &[File]) -> (Vec<(&str, usize)>, Option<Broken>) {
-    let missing = |rule: &str| Broken { path: ARCHITECTURE.into(), line: 1, rule: rule.into() };
-    let Some(file) = files.iter().find(|file| file.path == ARCHITECTURE) else {
-        return (Vec::new(), Some(missing("the file with the list of `unsafe` is missing")));
+/// Checks that no module names one on a higher layer, nor another on its own. Unlisted modules are
+/// above all layers; the root of the crate is on none. Tests outside the library are exempt.
+fn upward_imports(subject: &Crate, layers: &[Vec<&str>]) -> Vec<Broken> {
+    let layer = |module: &str| {
+        let found = layers.iter().position(|layer| layer.contains(&module));
+        found.unwrap_or(layers.len())
     };
-    let mut lines = file.text.lines().enumerate();
-    if !lines.any(|(_, line)| line.trim() == LIST_BEGIN) {
-        return (Vec::new(), Some(missing(&format!("no line `{LIST_BEGIN}`"))));
-    }
-    let mut listed = Vec::new();
-    for (at, line) in lines {
-        if line.trim() == LIST_END {
-            return (listed, None);
-        }
-        if let Some(path) = line.split('`').nth(1) {
-            listed.push((path, at + 1));
-        }
-    }
-    (listed, Some(missing(&format!("no line `{LIST_END}`"))))
-}
-
-/// Returns the module of a file of the library: `[]` for lib.rs.
-fn module_of(path: &str) -> Option<Vec<String>> {
-    let path = path.strip_prefix(LIBRARY)?.strip_suffix(".rs")?;
-    let path = if path == "lib" { "" } else { path.strip_suffix("/mod").unwrap_or(path) };
-    Some(path.split('/').filter(|part| !part.is_empty()).map(String::from).collect())
-}
-
-/// Returns the floor of a path, counted from 1; the face is above all.
-fn floor(path: &[String]) -> usize {
-    let name = path.first().map_or("", String::as_str);
-    FLOORS.iter().position(|floor| *floor == name).unwrap_or(FLOORS.len()) + 1
-}
-
-fn floor_name(path: &[String]) -> &str {
-    FLOORS.get(floor(path) - 1).unwrap_or(&"the crate's face")
-}
-
-fn floors(module: &[String], tokens: &[Token<'_>], note: &mut impl FnMut(usize, String)) {
-    for named in named_paths(module, tokens) {
-        if floor(&named.path) > floor(module) {
-            let path = ["crate"].into_iter().chain(named.path.iter().map(String::as_str));
-            let path = path.collect::<Vec<_>>().join("::");
-            let (from, to) = (floor_name(module), floor_name(&named.path));
-            note(named.line, format!("`{path}` goes up, from {from} to {to}"));
-        }
-    }
-}
-
-fn first(tokens: &[Token<'_>], text: &str) -> Option<usize> {
-    tokens.iter().find(|token| token.text == text).map(|token| token.line)
-}
-
-/// Finds macros for unfinished code.
-fn leftovers(tokens: &[Token<'_>], note: &mut impl FnMut(usize, String)) {
-    for pair in tokens.windows(2) {
-        if ["todo", "unimplemented", "dbg"].contains(&pair[0].text) && pair[1].text == "!" {
-            note(pair[0].line, format!("`{}!` marks unfinished code", pair[0].text));
-        }
-    }
-}
-
-/// Checks rules for the library alone: no heap or std outside tests, no modules from other places,
-/// no `allow` of `unsafe` above the first floor.
-fn library_only(
-    module: &[String],
-    tokens: &[Token<'_>],
-    test: bool,
-    note: &mut impl FnMut(usize, String),
-) {
-    let in_test = test_spans(tokens);
-    for (at, token) in tokens.iter().enumerate() {
-        let text = |offset: usize| tokens.get(at + offset).map_or("", |token| token.text);
-        let tested = test || in_test.iter().any(|span| span.contains(&at));
-        if !tested && ["std", "alloc"].contains(&token.text) {
-            let declared =
-                at >= 2 && tokens[at - 2].text == "extern" && tokens[at - 1].text == "crate";
-            let named = text(1) == "::" && (at == 0 || !is_path_end(tokens, at - 1));
-            if declared || named {
-                note(
-                    token.line,
-                    format!("`{}` outside tests: the library has no heap", token.text),
-                );
+    let mut broken = Vec::new();
+    for (at, module) in subject.modules.iter().enumerate() {
+        let Some(from) = module.path.first() else { continue };
+        for named in subject.named(at) {
+            let Some(Target::Module(to) | Target::Item(to)) = subject.resolve(at, &named.path)
+            else {
+                continue;
+            };
+            let Some(to) = subject.modules[to].path.first() else { continue };
+            let exempt = named.test && !module.file.starts_with(LIBRARY);
+            let is_down = layer(to) < layer(from) || layer(from) == layers.len();
+            if to != from && !is_down && !exempt {
+                let path = named.path.join("::");
+                let rule = format!("`{path}` goes up or aside, from {from} to {to}");
+                broken.push(Broken { path: module.file.clone(), line: named.line, rule });
             }
         }
-        if token.text == "extern" && text(1) == "crate" && text(2) == "self" {
-            note(token.line, "another name for the crate hides the direction of imports".into());
-        }
-        if token.text == "#" && text(1) == "[" && text(2) == "path" {
-            note(token.line, "`#[path]` hides which floor a file is on".into());
-        }
-        if floor(module) > 1
-            && ["allow", "expect"].contains(&token.text)
-            && text(1) == "("
-            && text(2) == "unsafe_code"
-        {
-            note(token.line, "`unsafe` is allowed on the first floor only".into());
+    }
+    broken
+}
+
+/// Checks that the library uses neither std nor alloc outside its tests.
+fn heap(library: &Crate) -> Vec<Broken> {
+    let mut broken = Vec::new();
+    for (at, module) in library.modules.iter().enumerate() {
+        for named in library.named(at).iter().filter(|named| !named.test) {
+            let names: Vec<&str> = named.path.iter().map(String::as_str).collect();
+            if let ["::", name @ ("std" | "alloc"), ..] | [name @ ("std" | "alloc"), _, ..] = *names
+            {
+                let rule = format!("`{name}` outside tests: the library has no heap");
+                broken.push(Broken { path: module.file.clone(), line: named.line, rule });
+            }
         }
     }
+    broken
 }
 
-/// Returns whether a name precedes the `::` at `at`, as in `a::std::b`.
-fn is_path_end(tokens: &[Token<'_>], at: usize) -> bool {
-    tokens[at].text == "::"
-        && at > 0
-        && tokens[at - 1].text.starts_with(|c: char| c.is_alphanumeric() || c == '_')
-        && !["use", "return", "in", "as", "mut", "dyn", "impl"].contains(&tokens[at - 1].text)
-}
-
-/// Returns the items under `#[cfg(test)]` or `#[cfg(all(test, …))]` as ranges of tokens.
-fn test_spans(tokens: &[Token<'_>]) -> Vec<std::ops::Range<usize>> {
-    let texts: Vec<&str> = tokens.iter().map(|token| token.text).collect();
-    let starts = |at: usize| {
-        let rest = &texts[at..];
-        rest.starts_with(&["#", "[", "cfg", "(", "test", ")", "]"])
-            || rest.starts_with(&["#", "[", "cfg", "(", "all", "(", "test", ","])
+/// Finds words that no file may contain, or no file of the library.
+fn wrong_words(file: &File, words: &[Word]) -> Vec<Broken> {
+    let in_library = file.path.starts_with(LIBRARY);
+    let above_machine = in_library && !file.path.starts_with(MACHINE);
+    let rule = |next: &[Word]| {
+        let texts: Vec<&str> = next.iter().map(|word| word.text.as_str()).collect();
+        match *texts {
+            [name @ ("todo" | "unimplemented" | "dbg"), "!", ..] => {
+                Some(format!("`{name}!` marks unfinished code"))
+            }
+            ["extern", "crate", "self"] if in_library => {
+                Some("another name for the crate hides the direction of imports".into())
+            }
+            ["#", "path", "="] if in_library => {
+                Some("`#[path]` hides which floor a file is on".into())
+            }
+            ["allow" | "expect", "unsafe_code", ..] if above_machine => {
+                Some("`unsafe` is allowed on the first floor only".into())
+            }
+            _ => None,
+        }
     };
-    let mut spans = Vec::new();
-    let mut at = 0;
-    while at < texts.len() {
-        let start = at;
-        at += 1;
-        if !starts(start) {
-            continue;
-        }
-        // Up to the `;` or the closing brace of the item, past other attributes and its signature.
-        let mut depth = 0_usize;
-        while at < texts.len() {
-            match texts[at] {
-                "{" | "[" | "(" => depth += 1,
-                "}" | "]" | ")" => {
-                    depth = depth.saturating_sub(1);
-                    if depth == 0 && texts[at] == "}" {
-                        break;
-                    }
-                }
-                ";" if depth == 0 => break,
-                _ => {}
-            }
-            at += 1;
-        }
-        spans.push(start..at + 1);
-    }
-    spans
-}
-
-/// Returns the library's modules that are declared under `#[cfg(test)]` and have their own file.
-fn test_modules(sources: &[(&File, Vec<Token<'_>>)]) -> Vec<Vec<String>> {
-    let mut modules = Vec::new();
-    for (file, tokens) in sources {
-        let Some(module) = module_of(&file.path) else {
-            continue;
-        };
-        for span in test_spans(tokens) {
-            let span = &tokens[span.start..span.end.min(tokens.len())];
-            for three in span.windows(3) {
-                if three[0].text == "mod" && three[2].text == ";" {
-                    modules.push([module.clone(), vec![three[1].text.into()]].concat());
-                }
-            }
-        }
-    }
-    modules
+    let found = (0..words.len()).filter_map(|at| {
+        let next = &words[at..words.len().min(at + 3)];
+        Some(Broken { path: file.path.clone(), line: words[at].line, rule: rule(next)? })
+    });
+    found.collect()
 }
 
 /// Checks that in the machine floor each backend has a portable twin and each portable one a fast

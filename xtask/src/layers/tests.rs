@@ -5,27 +5,55 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{rules, tree};
+use crate::workspace::{Dependency, Package};
+
+const CT: &str = "crates/cycloid/src/machine/ct.rs";
+const MODULAR: &str = "crates/cycloid/src/math/modular/mod.rs";
 
 /// A tree that obeys every rule, before a change is applied.
-const SOUND: [(&str, &str); 9] = [
+const SOUND: [(&str, &str); 19] = [
     (
         "ARCHITECTURE.md",
-        "# A\n<!-- unsafe: begin -->\n| `tool/src/main.rs` | calls C |\n<!-- unsafe: end -->\n",
+        "# A\n\
+         <!-- layers: begin -->\n\
+         | `crates/cycloid/src/lib.rs` | `machine` | `math` | `scheme` |\n\
+         | `tool/src/main.rs` | `low` · `aside` | `high` |\n\
+         <!-- layers: end -->\n\
+         <!-- crates: begin -->\n\
+         | `cycloid` | | |\n\
+         | `tool` | `cycloid` | `helper`, `other` |\n\
+         <!-- crates: end -->\n\
+         <!-- unsafe: begin -->\n| `tool/src/main.rs` | calls C |\n<!-- unsafe: end -->\n",
     ),
-    ("tool/src/main.rs", "fn main() { unsafe { call() } }"),
+    (
+        "tool/src/main.rs",
+        "mod other; mod low; mod aside; mod high; mod above;\n\
+         pub use high::{High, Re, deep}; fn main() { unsafe { call() } }",
+    ),
+    ("tool/src/low.rs", "pub struct Low;"),
+    ("tool/src/aside.rs", "pub fn f() {}"),
+    ("tool/src/high/mod.rs", "pub mod deep; pub(crate) use deep::Deep as Re; pub struct High;"),
+    ("tool/src/high/deep.rs", "use super::High; pub struct Deep; type T = crate::low::Low;"),
     (
         "crates/cycloid/src/lib.rs",
-        "#[cfg(test)]\nextern crate std;\npub mod machine;\nmod math;\npub use math::modular;\n",
+        "#[cfg(test)]\nextern crate std;\npub mod machine;\nmod math;\nmod scheme;\n\
+         pub use math::modular;\n",
     ),
     ("crates/cycloid/src/machine/mod.rs", "pub mod ct;\npub mod words;"),
-    ("crates/cycloid/src/machine/ct.rs", "fn f() { unsafe { g() } }"),
+    (CT, "fn f() { unsafe { g() } }"),
+    ("crates/cycloid/src/machine/words/mod.rs", "mod adx; mod portable;"),
     ("crates/cycloid/src/machine/words/portable.rs", "use super::super::ct;"),
     ("crates/cycloid/src/machine/words/adx.rs", "use crate::machine::ct::f;"),
     (
         "crates/cycloid/src/math/mod.rs",
-        "use crate::machine::words; use super::machine::ct;\n#[cfg(test)]\nmod tests;\npub mod modular {}",
+        "use crate::machine::words; use super::machine;\n#[cfg(test)]\nmod tests;\npub mod modular;",
     ),
-    ("crates/cycloid/src/math/tests.rs", "use std::vec::Vec;"),
+    ("crates/cycloid/src/math/tests.rs", "mod more;\nuse std::vec::Vec; use super::modular;"),
+    (MODULAR, ""),
+    ("crates/cycloid/src/scheme/mod.rs", "mod dh; mod rsa;"),
+    ("crates/cycloid/src/scheme/dh.rs", ""),
+    ("tool/src/other.rs", ""),
+    ("tool/src/above.rs", "use crate::high::High; use crate::other as o;"),
 ];
 
 /// Returns the violations in the valid tree with these changes.
@@ -41,7 +69,20 @@ fn broken(changes: &[(&str, &str)]) -> Vec<String> {
         fs::write(path, text).unwrap();
     }
     let files = tree::read(&root.0).unwrap();
-    rules::check(&files).iter().map(ToString::to_string).collect()
+    let used = |name: &str, test| Dependency { name: name.into(), test };
+    let package = |name: &str, root: &str, dependencies: &[Dependency]| Package {
+        name: name.into(),
+        roots: vec![root.into()],
+        dependencies: dependencies.into(),
+        published: true,
+        rust_version: None,
+    };
+    let tool = [used("cycloid", false), used("helper", true), used("other", true)];
+    let packages = [
+        package("cycloid", "crates/cycloid/src/lib.rs", &[]),
+        package("tool", "tool/src/main.rs", &tool),
+    ];
+    rules::check(&files, &packages).unwrap().iter().map(ToString::to_string).collect()
 }
 
 /// A folder that is removed on drop.
@@ -67,9 +108,6 @@ fn passes(path: &str, text: &str) {
     assert!(broken.is_empty(), "{text}: {broken:?}");
 }
 
-const CT: &str = "crates/cycloid/src/machine/ct.rs";
-const MODULAR: &str = "crates/cycloid/src/math/modular/mod.rs";
-
 #[test]
 fn the_valid_tree_passes() {
     assert!(broken(&[]).is_empty(), "{:?}", broken(&[]));
@@ -77,23 +115,93 @@ fn the_valid_tree_passes() {
 
 #[test]
 fn imports_up_a_floor_fail() {
-    fails(CT, "use crate::math::modular;", "goes up, from machine to math");
-    fails(CT, "use crate::scheme::rsa;", "goes up, from machine to scheme");
-    fails(MODULAR, "use crate::scheme::{rsa as r};", "goes up, from math to scheme");
-    fails(CT, "use super::super::math;", "goes up, from machine to math");
+    fails(CT, "use crate::math::modular;", "goes up or aside, from machine to math");
+    fails(CT, "use crate::scheme::rsa;", "goes up or aside, from machine to scheme");
+    fails(MODULAR, "use crate::scheme::{rsa as r};", "goes up or aside, from math to scheme");
+    fails(CT, "use super::super::math;", "goes up or aside, from machine to math");
     fails(CT, "fn f() { crate::math::g::<u8>() }", "goes up");
     fails(CT, "fn f() -> super::super::math::T { g() }", "goes up");
     fails(CT, "use crate::{machine::words, math};", "goes up");
     fails(CT, "mod inner { use super::super::super::math::x; }", "goes up");
     fails(CT, "macro_rules! m { () => { $crate::math::x() } }", "goes up");
-    fails(CT, "/* a */ use\n  crate // b\n  ::math;", ":2: `crate::math` goes up");
+    fails(CT, "/* a */ use\n  crate // b\n  ::math;", ":3: `crate::math` goes up");
 }
 
 #[test]
-fn the_face_is_above_all_floors() {
-    fails(CT, "use crate::modular;", "goes up, from machine to the crate's face");
-    fails(CT, "use super::super::*;", "the crate's face");
-    fails(MODULAR, "use crate as root;", "the crate's face");
+fn re_exports_and_aliases_hide_no_import() {
+    fails(CT, "use crate::modular;", "from machine to math");
+    fails(CT, "use super::super::*; type T = modular::X;", "`modular::X` goes up");
+    fails(MODULAR, "use crate as root; type T = root::scheme::X;", "from math to scheme");
+    fails("tool/src/low.rs", "fn f() -> crate::High { g() }", "from low to high");
+}
+
+#[test]
+fn layers_of_other_crates_are_kept() {
+    fails("tool/src/low.rs", "use crate::high::High;", "from low to high");
+    fails("tool/src/low.rs", "#[arg(with = crate::high::f)]\nstruct S;", "from low to high");
+    fails("tool/src/low.rs", "fn f() { println!(\"{}\", crate::high::C) }", "from low to high");
+    fails("tool/src/low.rs", "use crate::aside;", "goes up or aside, from low to aside");
+    fails("tool/src/high/deep.rs", "use crate::above::f;", "from high to above");
+    passes("tool/src/low.rs", "#[cfg(test)]\nmod tests { use crate::high::High; }");
+}
+
+#[test]
+fn crates_depend_on_what_the_list_says() {
+    let changed = |from: &str, to: &str| SOUND[0].1.replace(from, to);
+    let complaints = |text: &str| broken(&[("ARCHITECTURE.md", text)]);
+    let lines = complaints(&changed("`tool` | `cycloid` |", "`tool` | |"));
+    assert!(lines.len() == 1 && lines[0].contains("tool may not use cycloid"), "{lines:?}");
+    let lines = complaints(&changed("`helper`, ", "`gone`, `helper`, "));
+    assert!(lines.len() == 1 && lines[0].contains("tool does not use gone for tests"), "{lines:?}");
+    let lines = complaints(&changed("| `cycloid` | | |\n", ""));
+    assert!(
+        lines.len() == 1 && lines[0].contains("the list of crates lacks `cycloid`"),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn import_cycles_are_listed_by_file() {
+    let cycle = broken(&[
+        ("tool/src/above.rs", "mod inner;\nfn f() -> crate::other::X { g() }"),
+        ("tool/src/above/inner.rs", "/// A comment: `use crate::high;`\npub struct Inner;"),
+        ("tool/src/other.rs", "pub use crate::high;\nmod step;"),
+        ("tool/src/other/step.rs", "use crate::above::inner::{self as i, Inner};"),
+    ]);
+    assert!(cycle.is_empty(), "{cycle:?}");
+    let cycle = broken(&[
+        ("tool/src/above.rs", "mod inner;\npub use inner::Inner;"),
+        ("tool/src/above/inner.rs", "pub struct Inner;\nfn f() { vec![crate::other::x()] }"),
+        ("tool/src/other.rs", "mod step;\nuse step::s;\npub fn x() { s() }"),
+        ("tool/src/other/step.rs", "use crate::above::*;\npub fn s() -> Inner { Inner }"),
+    ]);
+    let expected = "\n  tool/src/other.rs:2 names `step::s`, in tool/src/other/step.rs\
+                    \n  tool/src/other/step.rs:2 names `Inner`, in tool/src/above/inner.rs\
+                    \n  tool/src/above/inner.rs:2 names `crate::other::x`, in tool/src/other.rs";
+    assert!(cycle.len() == 1 && cycle[0].contains(expected), "{cycle:#?}");
+}
+
+#[test]
+fn a_module_and_its_children_may_use_each_other() {
+    let tie = [
+        ("tool/src/above.rs", "mod a; mod b; use a::A; pub struct X;"),
+        ("tool/src/above/a.rs", "use super::{X, b::B}; pub struct A;"),
+        ("tool/src/above/b.rs", "use super::X; pub struct B;"),
+    ];
+    assert!(broken(&tie).is_empty(), "{:?}", broken(&tie));
+    let [above, a, _] = tie;
+    let cycle = broken(&[above, a, ("tool/src/above/b.rs", "pub type B = super::a::A;")]);
+    assert!(cycle.len() == 1 && cycle[0].contains("import cycle"), "{cycle:?}");
+}
+
+#[test]
+fn tests_and_bodies_of_macros_make_no_cycle() {
+    passes("tool/src/other.rs", "#[cfg(test)]\nmod tests { use crate::above::f; }");
+    passes("tool/src/other.rs", "#[cfg(all(test, unix))]\nfn f() -> crate::above::T { g() }");
+    passes("tool/src/other.rs", "macro_rules! m { () => { $crate::above::f() } }");
+    passes("tool/src/other.rs", "/* crate::above */ const A: &str = \"crate::above::f()\";");
+    let cycle = broken(&[("tool/src/other.rs", "#[cfg(not(test))]\nuse crate::above::f;")]);
+    assert!(cycle.len() == 1 && cycle[0].contains("import cycle"), "{cycle:?}");
 }
 
 #[test]
@@ -126,18 +234,17 @@ fn unsafe_as_a_word_passes() {
 
 #[test]
 fn the_list_of_unsafe_files_is_kept() {
-    let list = |rows: &str| format!("<!-- unsafe: begin -->\n{rows}<!-- unsafe: end -->\n");
+    let changed = |from: &str, to: &str| SOUND[0].1.replace(from, to);
     let good = "| `tool/src/main.rs` | calls C |\n";
-    let stale = list(&format!("{good}| `tool/src/gone.rs` | was |\n"));
+    let stale = changed(good, &format!("{good}| `tool/src/gone.rs` | was |\n"));
     fails("ARCHITECTURE.md", &stale, "`tool/src/gone.rs` is listed but contains no `unsafe`");
-    let folder = list("| `tool/src/` | calls C |\n");
+    let folder = changed(good, "| `tool/src/` | calls C |\n");
     assert!(
-        broken(&[("ARCHITECTURE.md", &folder), ("tool/src/c.rs", "unsafe fn f() {}")]).is_empty()
+        broken(&[("ARCHITECTURE.md", &folder), ("tool/src/other.rs", "unsafe fn f() {}")])
+            .is_empty()
     );
-    let lines = broken(&[("ARCHITECTURE.md", "nothing")]);
-    assert!(lines.len() == 2 && lines[0].contains("no line"), "{lines:?}");
-    let open = list(good).replace("<!-- unsafe: end -->", "");
-    fails("ARCHITECTURE.md", &open, "no line");
+    let open = changed("<!-- unsafe: end -->", "");
+    assert!(broken(&[("ARCHITECTURE.md", &open)]).iter().any(|line| line.contains("no line")));
 }
 
 #[test]
@@ -150,6 +257,7 @@ fn heap_outside_tests_fails() {
     passes(MODULAR, "#[cfg(all(test, unix))]\nuse std::vec::Vec; fn f(std: u8) {}");
     passes(MODULAR, "#[cfg(test)]\nfn f(a: [u8; 2]) -> u8 { std::g() }");
     passes("crates/cycloid/src/math/tests/more.rs", "use std::vec::Vec;");
+    fails(MODULAR, "fn f() { vec![alloc::g()] }", "no heap");
 }
 
 #[test]

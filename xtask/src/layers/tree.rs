@@ -47,3 +47,20 @@ fn walk(folder: &Path, prefix: &str, files: &mut Vec<File>) -> Result<(), Failur
     }
     Ok(())
 }
+
+/// Returns the folder of a file, with its final `/`.
+pub(crate) fn folder_of(path: &str) -> &str {
+    path.rfind('/').map_or("", |at| &path[..=at])
+}
+
+/// Resolves the steps up in a path.
+pub(crate) fn resolved(path: &str) -> String {
+    let mut parts = Vec::new();
+    for part in path.split('/') {
+        match part {
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}

@@ -116,6 +116,7 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
 
 /// Runs `task` on a backend for eight in stack frames of its own; otherwise the frames of different
 /// backends would exist side by side.
+#[cfg(any(test, target_arch = "x86_64"))]
 #[inline(never)]
 fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
     task.run(token)
@@ -161,7 +162,10 @@ macro_rules! dense {
                     lanes::Backend::Portable(token) => apart(token, task),
                     // Compiled for tests only: it takes long, and nothing selects it.
                     #[cfg(not(test))]
-                    lanes::Backend::Portable(_) => unreachable!("no backend without vectors is chosen"),
+                    lanes::Backend::Portable(_) => {
+                        let _ = task;
+                        unreachable!("no backend without vectors is chosen")
+                    }
                     #[cfg(target_arch = "x86_64")]
                     lanes::Backend::Avx512(token) => apart(token, task),
                     #[cfg(target_arch = "x86_64")]

@@ -481,6 +481,7 @@ fn group_size(backend: Option<Backend>, left: usize) -> usize {
 const fn faster_alone(backend: Backend) -> usize {
     match backend {
         Backend::Portable(_) => 0,
-        _ => 2,
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512(_) | Backend::Ifma(_) => 2,
     }
 }

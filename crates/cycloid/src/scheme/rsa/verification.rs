@@ -277,7 +277,8 @@ const fn faster_alone(backend: Backend) -> usize {
         Backend::Portable(_) => 0,
         #[cfg(target_arch = "x86_64")]
         Backend::Ifma(_) => 1,
-        _ => 4,
+        #[cfg(target_arch = "x86_64")]
+        Backend::Avx512(_) => 4,
     }
 }
 

@@ -32,11 +32,18 @@ struct Aligned<const LIMBS: usize>([u64; LIMBS]);
 /// AVX-512 without IFMA that cancels the gain of vectors.
 fn run<T: WideTask<Bls12Base>>(n: usize, task: T) -> T::Output {
     match lanes::Backend::best() {
-        #[cfg(target_arch = "x86_64")]
-        Some(backend @ lanes::Backend::Ifma(_)) if n >= LANES => {
+        Some(backend) if n >= LANES && has_cheap_products(backend) => {
             Bls12Base::run_eight_wide(backend, task)
         }
         _ => one(task),
+    }
+}
+
+const fn has_cheap_products(backend: lanes::Backend) -> bool {
+    match backend {
+        #[cfg(target_arch = "x86_64")]
+        lanes::Backend::Ifma(_) => true,
+        _ => false,
     }
 }
 

@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::super::{Affine, Error, Projective};
-use super::{Scheme, SignatureBackend, SourceGroup, Variant, verify};
+use super::{SignatureBackend, SourceGroup, Variant};
 
 /// A public key: a member of its group that is not infinity (KeyValidate, section 2.5).
 pub struct PublicKey<B: SignatureBackend<V>, V: Variant> {
@@ -57,47 +57,6 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         }
         let sum = sum(keys, |key| key.point);
         Self::from_affine(sum.to_affine())
-    }
-
-    /// Verifies a signature of a message by this key.
-    ///
-    /// # Errors
-    /// [`Error::Verification`].
-    pub fn verify(
-        &self,
-        scheme: Scheme,
-        message: &[u8],
-        signature: &Signature<B, V>,
-    ) -> Result<(), Error> {
-        let prefix = self.to_bytes();
-        let prefix = match scheme {
-            Scheme::MessageAugmentation => prefix.as_ref(),
-            _ => &[],
-        };
-        verify::core_verify(self, &[prefix, message], V::tag(scheme), signature)
-    }
-
-    /// Like [`verify`](Self::verify), for a signature made with a custom tag (CoreVerify, section
-    /// 2.7).
-    ///
-    /// # Errors
-    /// [`Error::Verification`].
-    pub fn verify_with_tag(
-        &self,
-        message: &[u8],
-        tag: &[u8],
-        signature: &Signature<B, V>,
-    ) -> Result<(), Error> {
-        verify::core_verify(self, &[&[], message], tag, signature)
-    }
-
-    /// Verifies a proof of this key's possession (PopVerify, section 3.3.3).
-    ///
-    /// # Errors
-    /// [`Error::Verification`].
-    pub fn verify_possession(&self, proof: &Signature<B, V>) -> Result<(), Error> {
-        let message: &[u8] = &[];
-        verify::core_verify(self, &[self.to_bytes().as_ref(), message], V::POSSESSION_TAG, proof)
     }
 
     pub(super) const fn of(point: Affine<B, V::Keys>) -> Self {

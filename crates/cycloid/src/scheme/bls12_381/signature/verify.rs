@@ -61,6 +61,49 @@ impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
     }
 }
 
+impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
+    /// Verifies a signature of a message by this key.
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify(
+        &self,
+        scheme: Scheme,
+        message: &[u8],
+        signature: &Signature<B, V>,
+    ) -> Result<(), Error> {
+        let prefix = self.to_bytes();
+        let prefix = match scheme {
+            Scheme::MessageAugmentation => prefix.as_ref(),
+            _ => &[],
+        };
+        core_verify(self, &[prefix, message], V::tag(scheme), signature)
+    }
+
+    /// Like [`verify`](Self::verify), for a signature made with a custom tag (CoreVerify, section
+    /// 2.7).
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_with_tag(
+        &self,
+        message: &[u8],
+        tag: &[u8],
+        signature: &Signature<B, V>,
+    ) -> Result<(), Error> {
+        core_verify(self, &[&[], message], tag, signature)
+    }
+
+    /// Verifies a proof of this key's possession (PopVerify, section 3.3.3).
+    ///
+    /// # Errors
+    /// [`Error::Verification`].
+    pub fn verify_possession(&self, proof: &Signature<B, V>) -> Result<(), Error> {
+        let message: &[u8] = &[];
+        core_verify(self, &[self.to_bytes().as_ref(), message], V::POSSESSION_TAG, proof)
+    }
+}
+
 /// Runs CoreVerify (section 2.7) on a key and a signature that were checked when created.
 pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
     key: &PublicKey<B, V>,
