@@ -1,5 +1,5 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `tables`, `ct`, `residue`,
-//! `fuzz-smoke`, `no-std`.
+//! `fuzz-smoke`, `no-std`, `packages`.
 //!
 //! The only dependencies are for large numbers and JSON, so that it builds in seconds. Each command
 //! is printed before it is run.
@@ -12,6 +12,7 @@ mod layers;
 mod links;
 mod lint;
 mod no_std;
+mod packages;
 mod paths;
 mod process;
 mod public_values;
@@ -33,7 +34,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 8] = [
+const COMMANDS: [Command; 9] = [
     Command {
         name: "test",
         options: "",
@@ -84,6 +85,12 @@ const COMMANDS: [Command; 8] = [
         options: "",
         about: "link the library into a program without std and without an allocator, and run it",
         run: |arguments| none(arguments).and_then(|()| no_std::run()),
+    },
+    Command {
+        name: "packages",
+        options: "[--install]",
+        about: "build the Debian packages; with --install also try them in a fresh Debian",
+        run: |arguments| packages::run(flag(arguments, "--install")?),
     },
 ];
 

@@ -23,6 +23,8 @@ pub fn parse_from<P: Parser>(
     line: impl IntoIterator<Item = OsString>,
     without: &str,
 ) -> Result<P, Stop> {
+    #[cfg(feature = "pages")]
+    crate::pages::on_request(P::command())?;
     P::try_parse_from(line).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             output::print(&error.render().to_string())?;
