@@ -1,7 +1,7 @@
 //! `cargo xtask lint`: all checks that do not run the code.
 
 use crate::process::{Outcome, cargo, program, run, say, works};
-use crate::{dependencies, layers, links, paths, public_values, tables, uncompiled};
+use crate::{dependencies, layers, links, packages, paths, public_values, tables, uncompiled};
 
 /// The crates that serve only this project's checks and are never published.
 const INTERNAL: [&str; 6] =
@@ -17,6 +17,7 @@ pub(crate) fn run_all() -> Outcome {
     tables::run(true)?;
     public_values::run(true)?;
     dependencies::run()?;
+    packages::check()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The library with no optional features.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;

@@ -1,108 +1,173 @@
 //! `cargo xtask packages`: builds the Debian packages of the lab, the HSM and the VPN with
-//! `cargo-deb`. With `--install` it installs them into a fresh Debian, without touching this one.
+//! `cargo-deb`. With `--install` it also installs them into a fresh Debian and uses them there,
+//! without touching this system.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::process::{Failure, Outcome, cargo, program, run as run_program, say, works};
+use serde_json::Value;
 
-/// The crates of the packages, and their programs.
-const PACKAGES: [(&str, &str); 3] =
-    [("cycloid-cli", "cycloid"), ("cycloid-hsm", "cycloid-hsm"), ("cycloid-vpn", "cycloid-vpn")];
+use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say, works};
 
+/// A package: its crate, its program, and a crate whose library it also contains.
+struct Package {
+    name: &'static str,
+    program: &'static str,
+    library: Option<&'static str>,
+}
+
+const PACKAGES: [Package; 3] = [
+    Package { name: "cycloid-cli", program: "cycloid", library: None },
+    Package { name: "cycloid-hsm", program: "cycloid-hsm", library: Some("cycloid-pkcs11") },
+    Package { name: "cycloid-vpn", program: "cycloid-vpn", library: None },
+];
+
+/// The manual and the completions, by program; the manifests name this directory.
 const PAGES: &str = "target/pages";
 const OUTPUT: &str = "target/debian";
-const ROOT: &str = "target/fresh-debian";
 
-/// The oldest Debian release that is tried.
+/// The oldest Debian release that the packages support. They must be built on it, too: a program
+/// needs the C library that it was built with, or a later one.
 const SUITE: &str = "bookworm";
 
-/// What an installed system is checked with. The lines run in a shell in its root.
-const CHECKS: &str = r#"set -eux
-cycloid --version && cycloid-hsm --version && cycloid-vpn --version
-cycloid hsm --version && cycloid vpn --version
-cycloid bench modexp --quick --peers none --bits 512 | grep -q 512
-for page in cycloid cycloid-hsm cycloid-hsm-init cycloid-vpn cycloid-vpn-pki; do
-    test -e /usr/share/man/man1/$page.1.gz
-done
-test -e /usr/share/bash-completion/completions/cycloid-hsm
-test -e /usr/lib/systemd/system/cycloid-hsm.service
-test -e /usr/lib/systemd/system/cycloid-vpn-server@.service
-test "$(stat -c '%U %a' /var/lib/cycloid-hsm)" = 'cycloid-hsm 700'
+/// Uses the installed packages.
+const CHECK: &str = "packaging/check.sh";
 
-# The VPN's tools.
-cd /tmp
-cycloid-vpn pki init && cycloid-vpn pki server gate --host vpn.example
-cycloid-vpn pki client alice
-cycloid-vpn check pki/alice.ovpn
+/// Checks, without building anything, that the packages' files exist and their scripts are shell.
+pub(crate) fn check() -> Outcome {
+    say("files of the Debian packages");
+    for script in scripts(Path::new("packaging"))? {
+        run_program(program("sh", "-n").arg(script))?;
+    }
+    let metadata = output(&mut cargo("metadata --no-deps --locked --format-version 1"))?;
+    let missing = missing(&metadata)?;
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("missing files of Debian packages:\n  {}", missing.join("\n  ")))
+        .hint("correct the assets in the manifest"))
+}
 
-# A keystore, its daemon, and a key that a PKCS #11 program uses.
-printf 12345678 > pin
-as() { runuser -u cycloid-hsm -- "$@"; }
-export CYCLOID_HSM_HOME=/var/lib/cycloid-hsm CYCLOID_HSM_SOCKET=/tmp/hsm/socket
-install -d -o cycloid-hsm -m 755 /tmp/hsm
-as cycloid-hsm init --label office --officer-pin-file pin --pin-file pin
-as cycloid-hsm serve &
-until test -S /tmp/hsm/socket; do sleep 0.1; done
-cycloid-hsm key generate p-256 --label ca --pin-file pin
-pkcs11-tool --module /usr/lib/cycloid/libcycloid_pkcs11.so --login --pin 12345678 --list-objects | grep ca
-p11-kit list-modules | grep -i cycloid
-kill %1 && wait
+/// Returns the shell scripts below a directory.
+fn scripts(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let mut scripts = Vec::new();
+    for path in files(directory)? {
+        if path.is_dir() {
+            scripts.extend(self::scripts(&path)?);
+        } else if fs::read(&path).is_ok_and(|text| text.starts_with(b"#!/bin/sh\n")) {
+            scripts.push(path);
+        }
+    }
+    Ok(scripts)
+}
 
-# The keystore outlives the package.
-apt-get purge --yes cycloid cycloid-hsm cycloid-vpn
-test -e /var/lib/cycloid-hsm/keys.db
-! command -v cycloid-hsm
-"#;
+/// Returns the assets that are neither built nor in the repository.
+fn missing(metadata: &str) -> Result<Vec<String>, Failure> {
+    let metadata: Value = serde_json::from_str(metadata)
+        .map_err(|error| Failure::new(format!("cargo metadata: {error}")))?;
+    let mut missing = Vec::new();
+    for package in metadata["packages"].as_array().into_iter().flatten() {
+        let manifest = Path::new(package["manifest_path"].as_str().unwrap_or_default());
+        let assets = package["metadata"]["deb"]["assets"].as_array().into_iter().flatten();
+        let sources = assets.filter_map(|asset| asset[0].as_str());
+        for source in sources.filter(|source| !source.contains("target/")) {
+            let path = manifest.with_file_name(source);
+            let exists = match source.split_once('*') {
+                Some((_, end)) => {
+                    path.parent().and_then(|above| files(above).ok()).is_some_and(|files| {
+                        files.iter().any(|file| file.to_string_lossy().ends_with(end))
+                    })
+                }
+                None => path.exists(),
+            };
+            if !exists {
+                missing.push(format!("{}: {source}", manifest.display()));
+            }
+        }
+    }
+    Ok(missing)
+}
 
 /// Builds the packages, and with `install` also tries them.
 pub(crate) fn run(install: bool) -> Outcome {
-    if !works(&mut program("cargo-deb", "--version")) {
-        return Err(Failure::new("cargo-deb is not installed")
-            .hint("run `cargo install cargo-deb --locked`"));
+    for (needed, hint) in [
+        (Some("cargo-deb"), "run `cargo install cargo-deb --locked`"),
+        (install.then_some("mmdebstrap"), "run `apt-get install mmdebstrap` as root"),
+    ] {
+        if let Some(needed) = needed
+            && !works(&mut program(needed, "--version"))
+        {
+            return Err(Failure::new(format!("{needed} is not installed")).hint(hint));
+        }
     }
-    for (package, name) in PACKAGES {
-        let write = "run --locked --features cycloid-command/pages --package";
-        let mut write = cargo(write);
-        run_program(write.args([package, "--", "write-pages", &format!("{PAGES}/{name}")]))?;
+    for directory in [PAGES, OUTPUT] {
+        if Path::new(directory).exists() {
+            fs::remove_dir_all(directory)
+                .map_err(|error| Failure::new(format!("cannot empty {directory}: {error}")))?;
+        }
     }
-    run_program(&mut cargo(
-        "build --release --locked -p cycloid-cli -p cycloid-hsm -p cycloid-vpn -p cycloid-pkcs11",
-    ))?;
-    if Path::new(OUTPUT).exists() {
-        fs::remove_dir_all(OUTPUT)
-            .map_err(|error| Failure::new(format!("cannot empty {OUTPUT}: {error}")))?;
-    }
-    for (package, _) in PACKAGES {
-        let deb = "deb --no-build --locked --maintainer Cycloid --output";
-        run_program(cargo(deb).args([OUTPUT, "--package", package]))?;
-    }
-    let entries = fs::read_dir(OUTPUT)
-        .map_err(|error| Failure::new(format!("cannot read {OUTPUT}: {error}")))?;
-    let packages = entries.map(|entry| fs::canonicalize(entry?.path()));
-    let mut packages = packages
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(|error| Failure::new(format!("cannot read {OUTPUT}: {error}")))?;
-    packages.sort();
+    PACKAGES.iter().try_for_each(build)?;
+    let packages = files(Path::new(OUTPUT))?;
     say(format!("{} packages in {OUTPUT}", packages.len()));
     if install { try_out(&packages) } else { Ok(()) }
 }
 
-/// Installs the packages into a fresh Debian and uses every program once.
+/// Builds a package. Each program is built alone, so that it has its own features only.
+fn build(package: &Package) -> Outcome {
+    let Package { name, program, library } = package;
+    let mut write = cargo("run --release --locked --features cycloid-command/pages --package");
+    run_program(write.args([name, "--", "write-pages"]).arg(format!("{PAGES}/{program}")))?;
+    for name in [Some(*name), *library].into_iter().flatten() {
+        run_program(cargo("build --release --locked --package").arg(name))?;
+    }
+    let mut deb = cargo("deb --no-build --locked --output");
+    deb.args([OUTPUT, "--package", name]);
+    run_program(deb.args(["--maintainer", "The Cycloid authors"]))
+}
+
+/// Returns the paths in a directory, sorted.
+fn files(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let cannot = |error| Failure::new(format!("cannot read {}: {error}", directory.display()));
+    let entries = fs::read_dir(directory).map_err(cannot)?;
+    let mut paths =
+        entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>, _>>().map_err(cannot)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// Installs the packages into a fresh Debian, which mmdebstrap removes afterwards, and uses them.
 fn try_out(packages: &[PathBuf]) -> Outcome {
-    if !works(&mut program("mmdebstrap", "--version")) {
-        return Err(Failure::new("mmdebstrap is not installed")
-            .hint("run `apt-get install mmdebstrap` as root"));
+    let files: Vec<String> = packages.iter().map(|path| path.display().to_string()).collect();
+    let mut create = program("mmdebstrap", "--variant=apt --format=null");
+    create.args([
+        "--customize-hook=mkdir \"$1/packages\"",
+        &format!("--customize-hook=copy-in {} {CHECK} /packages", files.join(" ")),
+        "--chrooted-customize-hook=sh /packages/check.sh",
+        SUITE,
+    ]);
+    run_program(&mut create)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_assets_are_found() {
+        let manifest = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let metadata = |assets: &str| {
+            format!(
+                r#"{{"packages":[{{"manifest_path":"{manifest}"}},
+                {{"manifest_path":"{manifest}","metadata":{{"deb":{{"assets":[{assets}]}}}}}}]}}"#
+            )
+        };
+        let present = r#"["Cargo.toml","a","644"],["src/*.rs","a","644"],
+            ["target/release/x","a","755"],["../../target/pages/x","a","644"]"#;
+        assert!(missing(&metadata(present)).unwrap().is_empty());
+        for absent in ["no.md", "src/*.md", "no/*.rs"] {
+            let found = missing(&metadata(&format!(r#"["{absent}","a","644"]"#))).unwrap();
+            assert_eq!(found, [format!("{manifest}: {absent}")]);
+        }
+        assert!(missing("").is_err());
     }
-    let mut create = program("mmdebstrap", "--variant=apt --include=opensc,p11-kit");
-    create.arg("--hook-dir=/usr/share/mmdebstrap/hooks/file-mirror-automount");
-    for package in packages {
-        create.arg(format!("--include={}", package.display()));
-    }
-    run_program(create.args([SUITE, ROOT]))?;
-    let mut check = program("chroot", ROOT);
-    let outcome = run_program(check.args(["sh", "-c", CHECKS]));
-    fs::remove_dir_all(ROOT)
-        .map_err(|error| Failure::new(format!("cannot remove {ROOT}: {error}")))?;
-    outcome
 }

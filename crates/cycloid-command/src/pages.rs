@@ -7,7 +7,7 @@
 //! | `man/NAME.1`, `man/NAME-COMMAND.1` | the manual of the program and of each command |
 //! | `NAME.bash`, `_NAME`, `NAME.fish` | completions for bash, zsh and fish |
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
@@ -20,17 +20,17 @@ use crate::Stop;
 /// The name of the command.
 const COMMAND: &str = "write-pages";
 
-/// Writes the pages of `program` if this process was called with `write-pages DIRECTORY`, and
-/// returns [`Stop::Shown`] then.
-pub(crate) fn on_request(program: Command) -> Result<(), Stop> {
-    let mut arguments = std::env::args_os().skip(1);
-    if arguments.next().as_deref() != Some(OsStr::new(COMMAND)) {
-        return Ok(());
-    }
-    let directory = arguments.next().ok_or_else(|| {
-        Stop::usage("no directory is given", format!("{COMMAND} DIRECTORY creates it"))
-    })?;
-    let directory = Path::new(&directory);
+/// Writes the pages of `program` if the command line is `write-pages DIRECTORY`, and returns
+/// [`Stop::Shown`] then.
+pub(crate) fn on_request(program: Command, line: &[OsString]) -> Result<(), Stop> {
+    let directory = match line {
+        [_, command, directory] if command == COMMAND => Path::new(directory),
+        [_, command, ..] if command == COMMAND => {
+            let hint = format!("{COMMAND} DIRECTORY creates it");
+            return Err(Stop::usage("expected one directory", hint));
+        }
+        _ => return Ok(()),
+    };
     write(program, directory).map_err(|error| {
         Stop::failed(
             format!("cannot write to {}: {error}", directory.display()),
@@ -61,7 +61,14 @@ mod tests {
             .about("Tests pages")
             .subcommand(Command::new("seen"))
             .subcommand(Command::new("unseen").hide(true));
-        write(program, &directory).unwrap();
+        let line = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        assert!(on_request(program.clone(), &line(&["p", "seen"])).is_ok());
+        let lacking = on_request(program.clone(), &line(&["p", COMMAND]));
+        assert!(matches!(lacking, Err(Stop::Usage(_))));
+        let mut whole = line(&["p", COMMAND]);
+        whole.push(directory.clone().into());
+        assert!(matches!(on_request(program, &whole), Err(Stop::Shown)));
+
         let exists = |name: &str| directory.join(name).exists();
         assert!(["man/p.1", "man/p-seen.1", "p.bash", "_p", "p.fish"].into_iter().all(exists));
         assert!(!exists("man/p-unseen.1"));
