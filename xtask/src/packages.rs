@@ -120,7 +120,7 @@ fn build(package: &Package) -> Outcome {
     for name in [Some(*name), *library].into_iter().flatten() {
         run_program(cargo("build --release --locked --package").arg(name))?;
     }
-    let mut deb = cargo("deb --no-build --locked --output");
+    let mut deb = cargo("deb --quiet --no-build --strip --locked --output");
     deb.args([OUTPUT, "--package", name]);
     run_program(deb.args(["--maintainer", "The Cycloid authors"]))
 }

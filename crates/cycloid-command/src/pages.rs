@@ -44,10 +44,12 @@ fn write(mut program: Command, directory: &Path) -> io::Result<()> {
     let name = program.get_name().to_owned();
     let man = directory.join("man");
     fs::create_dir_all(&man)?;
+    // Before the completions, which add a command `help` to every command.
+    clap_mangen::generate_to(program.clone(), man)?;
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         clap_complete::generate_to(shell, &mut program, &name, directory)?;
     }
-    clap_mangen::generate_to(program, man)
+    Ok(())
 }
 
 #[cfg(test)]
@@ -71,7 +73,7 @@ mod tests {
 
         let exists = |name: &str| directory.join(name).exists();
         assert!(["man/p.1", "man/p-seen.1", "p.bash", "_p", "p.fish"].into_iter().all(exists));
-        assert!(!exists("man/p-unseen.1"));
+        assert!(!exists("man/p-unseen.1") && !exists("man/p-help.1"));
         assert!(fs::read_to_string(directory.join("man/p.1")).unwrap().contains("Tests pages"));
         fs::remove_dir_all(directory).unwrap();
     }
