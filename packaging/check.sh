@@ -6,6 +6,8 @@ set -eux
 
 export DEBIAN_FRONTEND=noninteractive
 apt-get install --yes --no-install-recommends /packages/*.deb
+# The units of the VPN reload with it.
+test -x /bin/kill
 apt-get install --yes --no-install-recommends \
     bash-completion dbus fish man-db opensc p11-kit systemd zsh
 
@@ -15,9 +17,8 @@ for program in cycloid cycloid-hsm cycloid-vpn; do
     $program --help >/dev/null
     man $program | grep -q NAME
     complete="source /usr/share/bash-completion/completions/$program
-        complete -p $program
         COMP_WORDS=($program --ver) COMP_CWORD=1
-        _$program $program --ver ''
+        \$(complete -p $program | sed 's/.* -F \([^ ]*\) .*/\1/') $program --ver ''
         test \"\${COMPREPLY[*]}\" = --version"
     bash -euc "$complete"
     zsh --no-exec /usr/share/zsh/vendor-completions/_$program
@@ -92,7 +93,5 @@ apt-get purge --yes cycloid cycloid-hsm cycloid-vpn
 test "$(sha256sum /var/lib/cycloid-hsm/*)" = "$sum"
 getent passwd cycloid-hsm
 for program in cycloid cycloid-hsm cycloid-vpn; do
-    if command -v $program || dpkg --listfiles $program; then
-        exit 1
-    fi
+    test ! -e /usr/bin/$program
 done
