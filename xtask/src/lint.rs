@@ -2,7 +2,8 @@
 
 use crate::process::{Outcome, cargo, run};
 use crate::{
-    api, deny, dependencies, layers, links, paths, public_values, publish, tables, uncompiled,
+    api, deny, dependencies, layers, links, packages, paths, public_values, publish, tables,
+    uncompiled,
 };
 
 /// Runs all checks, the fastest first.
@@ -16,7 +17,8 @@ pub(crate) fn run_all() -> Outcome {
     public_values::run(true)?;
     api::run(true)?;
     dependencies::run()?;
-    deny::run()?;
+    deny::run(false)?;
+    packages::check()?;
     run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
     // The library with no optional features.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;

@@ -1,5 +1,5 @@
-//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`, `targets`, `tables`, `ct`, `residue`,
-//! `fuzz-smoke`, `no-std`.
+//! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
+//! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
@@ -14,6 +14,7 @@ mod layers;
 mod links;
 mod lint;
 mod no_std;
+mod packages;
 mod paths;
 mod process;
 mod public_values;
@@ -38,7 +39,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 11] = [
+const COMMANDS: [Command; 12] = [
     Command {
         name: "test",
         options: "",
@@ -61,7 +62,7 @@ const COMMANDS: [Command; 11] = [
         name: "deny",
         options: "",
         about: "run `cargo deny check`; install cargo-deny if it is missing",
-        run: |arguments| none(arguments).and_then(|()| deny::run()),
+        run: |arguments| none(arguments).and_then(|()| deny::run(true)),
     },
     Command {
         name: "publish-check",
@@ -107,6 +108,12 @@ const COMMANDS: [Command; 11] = [
         options: "",
         about: "link the library into a program without std and without an allocator, and run it",
         run: |arguments| none(arguments).and_then(|()| no_std::run()),
+    },
+    Command {
+        name: "packages",
+        options: "[--install]",
+        about: "build the Debian packages; with --install also try them in a fresh Debian",
+        run: |arguments| packages::run(flag(arguments, "--install")?),
     },
 ];
 

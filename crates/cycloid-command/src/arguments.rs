@@ -23,6 +23,9 @@ pub fn parse_from<P: Parser>(
     line: impl IntoIterator<Item = OsString>,
     without: &str,
 ) -> Result<P, Stop> {
+    let line: Vec<OsString> = line.into_iter().collect();
+    #[cfg(feature = "pages")]
+    crate::pages::on_request(P::command(), &line)?;
     P::try_parse_from(line).or_else(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             output::print(&error.render().to_string())?;

@@ -10,6 +10,8 @@
 pub mod arguments;
 mod failure;
 pub mod output;
+#[cfg(feature = "pages")]
+mod pages;
 pub mod processor;
 mod stop;
 pub mod terminal;

@@ -5,27 +5,39 @@ use syn::{Attribute, Expr, ExprLit, Lit, Meta, MetaList, Token};
 
 /// Returns whether the attributes restrict an item to tests: `cfg(test)` or `cfg(all(test, …))`.
 pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
-    fn requires_test(condition: &Meta) -> bool {
-        match condition {
+    require(attributes, |condition| condition.path().is_ident("test"))
+}
+
+/// Returns whether the attributes restrict an item to the feature `alloc`, likewise.
+pub(super) fn needs_alloc(attributes: &[Attribute]) -> bool {
+    require(attributes, |condition| match condition {
+        Meta::NameValue(pair) if pair.path.is_ident("feature") => {
+            text(&pair.value).as_deref() == Some("alloc")
+        }
+        _ => false,
+    })
+}
+
+/// Returns whether a `cfg` among the attributes requires the condition.
+fn require(attributes: &[Attribute], condition: fn(&Meta) -> bool) -> bool {
+    fn requires(meta: &Meta, condition: fn(&Meta) -> bool) -> bool {
+        match meta {
             Meta::List(list) if list.path.is_ident("all") || list.path.is_ident("cfg") => {
-                nested(list).iter().any(requires_test)
+                nested(list).iter().any(|meta| requires(meta, condition))
             }
-            condition => condition.path().is_ident("test"),
+            meta => condition(meta),
         }
     }
     attributes
         .iter()
-        .any(|attribute| attribute.path().is_ident("cfg") && requires_test(&attribute.meta))
+        .any(|attribute| attribute.path().is_ident("cfg") && requires(&attribute.meta, condition))
 }
 
 /// Returns the path in `#[path = "…"]` or `#[cfg_attr(…, path = "…")]`.
 pub(super) fn other_file(attributes: &[Attribute]) -> Option<String> {
     fn path(meta: &Meta) -> Option<String> {
         match meta {
-            Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
-                Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
-                _ => None,
-            },
+            Meta::NameValue(pair) if pair.path.is_ident("path") => text(&pair.value),
             Meta::List(list) if list.path.is_ident("cfg_attr") => {
                 nested(list).iter().find_map(path)
             }
@@ -33,6 +45,14 @@ pub(super) fn other_file(attributes: &[Attribute]) -> Option<String> {
         }
     }
     attributes.iter().find_map(|attribute| path(&attribute.meta))
+}
+
+/// Returns the text of a string literal.
+fn text(value: &Expr) -> Option<String> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
+        _ => None,
+    }
 }
 
 fn nested(list: &MetaList) -> Vec<Meta> {

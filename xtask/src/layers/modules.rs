@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::ext::IdentExt as _;
 use syn::{Item, Visibility};
 
-use super::attributes::{is_test, other_file};
+use super::attributes::{is_test, needs_alloc, other_file};
 use super::names::{Named, Names};
 use super::tree::{File, folder_of, resolved};
 use crate::process::Failure;
@@ -20,6 +20,8 @@ pub(crate) struct Module {
     pub(crate) public: bool,
     /// Whether the module is compiled only for tests.
     pub(crate) test: bool,
+    /// Whether the module is compiled only with the feature `alloc`.
+    alloc: bool,
     /// All items except modules.
     pub(crate) items: Vec<Item>,
     pub(crate) children: BTreeMap<String, usize>,
@@ -67,6 +69,7 @@ impl Crate {
             Failure::new(format!("{}:{line}: {error}", file.path))
         })?;
         module.test |= is_test(&source.attrs);
+        module.alloc |= needs_alloc(&source.attrs);
         self.add(module, folder, source.items, files)
     }
 
@@ -79,8 +82,9 @@ impl Crate {
         files: &[File],
     ) -> Result<(), Failure> {
         let at = self.modules.len();
-        let (path, file, test) = (module.path.clone(), module.file.clone(), module.test);
-        module.names = Names::of(&items, test);
+        let (path, file) = (module.path.clone(), module.file.clone());
+        let (test, alloc) = (module.test, module.alloc);
+        module.names = Names::of(&items, test, alloc);
         let (parts, items) = items.into_iter().partition(|item| matches!(item, Item::Mod(_)));
         module.items = items;
         self.modules.push(module);
@@ -94,6 +98,7 @@ impl Crate {
                 parent: at,
                 public: matches!(part.vis, Visibility::Public(_)),
                 test: test || is_test(&part.attrs),
+                alloc: alloc || needs_alloc(&part.attrs),
                 ..Module::default()
             };
             let next = self.modules.len();

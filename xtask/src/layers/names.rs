@@ -9,7 +9,7 @@ use syn::{
     Attribute, ImplItemFn, Item, ItemExternCrate, ItemUse, Macro, Meta, Path, UseTree, Visibility,
 };
 
-use super::attributes::is_test;
+use super::attributes::{is_test, needs_alloc};
 
 /// The names of a module.
 #[derive(Default)]
@@ -20,6 +20,8 @@ pub(super) struct Names {
     pub(super) globs: Vec<Vec<String>>,
     /// Whether the visited part is compiled only for tests.
     test: bool,
+    /// Whether the visited part is compiled only with the feature `alloc`.
+    alloc: bool,
     /// Whether the visited part is a re-export or the body of a macro.
     for_others: bool,
 }
@@ -30,30 +32,34 @@ pub(super) struct Named {
     pub(super) line: usize,
     /// Whether the path is compiled only for tests.
     pub(super) test: bool,
+    /// Whether the path is compiled only with the feature `alloc`.
+    pub(super) alloc: bool,
     /// Whether the path is in a re-export or in the body of a macro: the users of these import it.
     pub(super) for_others: bool,
 }
 
 impl Names {
-    /// Returns the names of a module with these items; `test` if it is compiled only for tests.
-    /// Modules among the items are not visited.
-    pub(super) fn of(items: &[Item], test: bool) -> Self {
-        let mut names = Self { test, ..Self::default() };
+    /// Returns the names of a module with these items; `test` if it is compiled only for tests,
+    /// `alloc` if only with that feature. Modules among the items are not visited.
+    pub(super) fn of(items: &[Item], test: bool, alloc: bool) -> Self {
+        let mut names = Self { test, alloc, ..Self::default() };
         items.iter().for_each(|item| names.visit_item(item));
         names
     }
 
     fn name(&mut self, path: Vec<String>, at: Span) {
         let line = at.start().line;
-        self.named.push(Named { path, line, test: self.test, for_others: self.for_others });
+        let Self { test, alloc, for_others, .. } = *self;
+        self.named.push(Named { path, line, test, alloc, for_others });
     }
 
     /// Visits a part with these attributes.
     fn part(&mut self, attributes: &[Attribute], visit: impl FnOnce(&mut Self)) {
-        let outside = self.test;
+        let outside = (self.test, self.alloc);
         self.test |= is_test(attributes);
+        self.alloc |= needs_alloc(attributes);
         visit(self);
-        self.test = outside;
+        (self.test, self.alloc) = outside;
     }
 
     /// Visits a part that counts for its users if `for_others`.
@@ -161,7 +167,9 @@ impl<'ast> Visit<'ast> for Names {
     }
 
     fn visit_item_extern_crate(&mut self, item: &'ast ItemExternCrate) {
-        self.name(vec!["::".into(), text(&item.ident)], item.ident.span());
+        self.part(&item.attrs, |this| {
+            this.name(vec!["::".into(), text(&item.ident)], item.ident.span());
+        });
     }
 
     fn visit_path(&mut self, path: &'ast Path) {

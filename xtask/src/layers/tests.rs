@@ -258,6 +258,14 @@ fn heap_outside_tests_fails() {
     passes(MODULAR, "#[cfg(test)]\nfn f(a: [u8; 2]) -> u8 { std::g() }");
     passes("crates/cycloid/src/math/tests/more.rs", "use std::vec::Vec;");
     fails(MODULAR, "fn f() { vec![alloc::g()] }", "no heap");
+    let feature = "#[cfg(feature = \"alloc\")]\n";
+    passes("crates/cycloid/src/lib.rs", &format!("{feature}extern crate alloc;"));
+    passes(MODULAR, &format!("{feature}mod keys {{ use alloc::vec::Vec; }}"));
+    passes(MODULAR, &format!("{feature}use alloc::vec::Vec; fn f(std: u8) {{}}"));
+    fails(MODULAR, &format!("{feature}mod keys {{}}\nuse alloc::vec::Vec;"), "no heap");
+    fails(MODULAR, &format!("{feature}use std::vec::Vec;"), "no heap");
+    let other = "#[cfg(any(test, feature = \"alloc\"))]\nuse alloc::vec::Vec;";
+    fails(MODULAR, other, "no heap");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use serde_json::{Map, Value, from_value, json};
 
 use super::lock::Lock;
 use super::netlink::Route;
@@ -50,73 +51,58 @@ pub enum Undo {
 }
 
 impl Undo {
-    fn fields(&self) -> Vec<String> {
-        let route = |kind: &str, route: &Route| {
-            let or_none = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
-            vec![
-                kind.to_owned(),
-                route.destination.to_string(),
-                or_none(route.gateway.map(|gateway| gateway.to_string())),
-                or_none(route.interface.map(|interface| interface.to_string())),
-                or_none(route.metric.map(|metric| metric.to_string())),
-                or_none(route.source.map(|source| source.to_string())),
-                or_none(route.protocol.map(|protocol| protocol.to_string())),
-            ]
-        };
+    /// Returns an object with one field: the kind of the operation, and its operand.
+    fn to_json(&self) -> Value {
         match self {
-            Self::DeleteRoute(added) => route("delete-route", added),
-            Self::AddRoute(deleted) => route("add-route", deleted),
-            Self::Resolved { interface } => vec!["resolved".to_owned(), interface.clone()],
-            Self::Resolvconf { record } => vec!["resolvconf".to_owned(), record.clone()],
-            Self::ResolverFile { file } => {
-                vec!["resolver-file".to_owned(), file.to_string_lossy().into_owned()]
-            }
-            Self::Firewall { table } => vec!["firewall".to_owned(), table.clone()],
+            Self::DeleteRoute(added) => json!({ "delete-route": route_to_json(added) }),
+            Self::AddRoute(deleted) => json!({ "add-route": route_to_json(deleted) }),
+            Self::Resolved { interface } => json!({ "resolved": interface }),
+            Self::Resolvconf { record } => json!({ "resolvconf": record }),
+            Self::ResolverFile { file } => json!({ "resolver-file": file.to_string_lossy() }),
+            Self::Firewall { table } => json!({ "firewall": table }),
         }
     }
 
     fn parse(line: &str) -> Option<Self> {
-        let fields: Vec<_> = line.split('\t').map(unescaped).collect::<Option<_>>()?;
-        let fields: Vec<_> = fields.iter().map(String::as_str).collect();
-        let route = |fields: &[&str; 6]| {
-            let [destination, gateway, interface, metric, source, protocol] = fields;
-            Some(Route {
-                destination: destination.parse().ok()?,
-                gateway: optional(gateway)?,
-                interface: optional(interface)?,
-                metric: optional(metric)?,
-                source: optional(source)?,
-                protocol: optional(protocol)?,
-            })
-        };
-        if let [kind @ ("delete-route" | "add-route"), fields @ ..] = &fields[..] {
-            let route = fields.try_into().ok().and_then(route)?;
-            return Some(match *kind {
-                "add-route" => Self::AddRoute(route),
-                _ => Self::DeleteRoute(route),
-            });
-        }
-        match fields[..] {
-            ["resolved", interface] => Some(Self::Resolved { interface: interface.to_owned() }),
-            ["resolvconf", record] => Some(Self::Resolvconf { record: record.to_owned() }),
-            ["resolver-file", file] => Some(Self::ResolverFile { file: file.into() }),
-            ["firewall", table] => Some(Self::Firewall { table: table.to_owned() }),
-            _ => None,
-        }
+        let object: Map<String, Value> = serde_json::from_str(line).ok()?;
+        let (kind, operand) = object.into_iter().next()?;
+        let text = || operand.as_str().map(str::to_owned);
+        Some(match &*kind {
+            "delete-route" => Self::DeleteRoute(route_from_json(&operand)?),
+            "add-route" => Self::AddRoute(route_from_json(&operand)?),
+            "resolved" => Self::Resolved { interface: text()? },
+            "resolvconf" => Self::Resolvconf { record: text()? },
+            "resolver-file" => Self::ResolverFile { file: text()?.into() },
+            "firewall" => Self::Firewall { table: text()? },
+            _ => return None,
+        })
     }
 }
 
 impl fmt::Display for Undo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.fields().join(" "))
+        write!(f, "{}", self.to_json())
     }
 }
 
-fn optional<T: std::str::FromStr>(text: &str) -> Option<Option<T>> {
-    match text {
-        "-" => Some(None),
-        text => text.parse().ok().map(Some),
-    }
+fn route_to_json(route: &Route) -> Value {
+    let Route { destination, gateway, interface, metric, source, protocol } = route;
+    json!({
+        "destination": destination.to_string(), "gateway": gateway, "interface": interface,
+        "metric": metric, "source": source, "protocol": protocol,
+    })
+}
+
+fn route_from_json(route: &Value) -> Option<Route> {
+    let field = |name: &str| route[name].clone();
+    Some(Route {
+        destination: field("destination").as_str()?.parse().ok()?,
+        gateway: from_value(field("gateway")).ok()?,
+        interface: from_value(field("interface")).ok()?,
+        metric: from_value(field("metric")).ok()?,
+        source: from_value(field("source")).ok()?,
+        protocol: from_value(field("protocol")).ok()?,
+    })
 }
 
 /// The locked journal of one instance.
@@ -199,8 +185,7 @@ impl Journal {
     ///
     /// The file cannot be written; then the change must not be made.
     pub fn record(&mut self, undo: Undo) -> io::Result<()> {
-        let fields: Vec<_> = undo.fields().iter().map(|field| escaped(field)).collect();
-        let line = fields.join("\t") + "\n";
+        let line = format!("{}\n", undo.to_json());
         self.file.write_all(line.as_bytes())?;
         self.entries.push((self.length, undo));
         self.length += line.len() as u64;
@@ -295,26 +280,6 @@ fn file_name(instance: &str) -> String {
     instance.chars().map(|c| if plain(c) { c } else { '_' }).take(128).collect()
 }
 
-/// Escapes separators in a field.
-fn escaped(field: &str) -> String {
-    let special = |c: char| c.is_control() || c == '%';
-    field
-        .chars()
-        .map(|c| if special(c) { format!("%{:02x}", u32::from(c)) } else { c.to_string() })
-        .collect()
-}
-
-fn unescaped(field: &str) -> Option<String> {
-    let mut parts = field.split('%');
-    let mut text = parts.next()?.to_owned();
-    for part in parts {
-        let (code, rest) = (part.get(..2)?, part.get(2..)?);
-        text.push(char::from(u8::from_str_radix(code, 16).ok()?));
-        text.push_str(rest);
-    }
-    Some(text)
-}
-
 /// Replaces a file's contents, atomically if its directory allows that, otherwise in place (a
 /// separately mounted file cannot be replaced).
 pub(crate) fn replace_file(path: &Path, contents: &[u8], mode: u32) -> io::Result<()> {
@@ -386,7 +351,7 @@ mod tests {
         assert!(journal.is_empty());
         assert!(matches!(Journal::open(directory.path(), "a/../b"), Err(OpenError::Running)));
         changes().into_iter().for_each(|undo| journal.record(undo).unwrap());
-        journal.file.write_all(b"firewall\tcut o").unwrap();
+        journal.file.write_all(br#"{"firewall":"cut o"#).unwrap();
         drop(journal);
 
         let mut journal = reopen(directory.path(), "a/../b");
@@ -427,9 +392,22 @@ mod tests {
 
     #[test]
     fn foreign_lines_are_ignored() {
-        for line in ["", "x", "delete-route\t1.2.3.4/8", "firewall\t%zz", "firewall\t%"] {
+        for line in [
+            "",
+            "x",
+            "{}",
+            "[1]",
+            r#"{"firewall":1}"#,
+            r#"{"unknown":"x"}"#,
+            r#"{"delete-route":"10.0.0.0/8"}"#,
+            r#"{"delete-route":{"destination":"10.0.0.0/33"}}"#,
+            r#"{"delete-route":{"destination":"10.0.0.0/8","metric":-1}}"#,
+        ] {
             assert_eq!(Undo::parse(line), None, "{line}");
         }
+        let shortest = r#"{"delete-route":{"destination":"10.0.0.0/8"}}"#;
+        let route = Route::to("10.0.0.0/8".parse().unwrap());
+        assert_eq!(Undo::parse(shortest), Some(Undo::DeleteRoute(route)));
     }
 
     #[test]

@@ -41,9 +41,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Signals: SIGTERM and SIGINT stop it, SIGUSR1 reconnects, SIGHUP reloads keys and certificates,
-SIGUSR2 logs statistics. Every change to this machine is undone on exit or, after a crash, at the next
-start.")]
+Signals: SIGTERM and SIGINT stop it, SIGHUP reloads keys and certificates and reconnects, SIGUSR1 too,
+but keeps the keys if persist-key is set, SIGUSR2 logs statistics. Every change to this machine is
+undone on exit or, after a crash, at the next start.")]
 pub(crate) struct Run {
     /// Configuration file (.ovpn or .conf).
     pub(crate) file: PathBuf,

@@ -299,7 +299,7 @@ mod tests {
         for wait in [2, 4, 8, 16, 32, 32] {
             assert_eq!(due_ids(&mut window, seconds(now)), [0]);
             assert_eq!(window.deadline(), Some(seconds(now + wait)));
-            assert_eq!(due_ids(&mut window, seconds(now + wait - 1)), []);
+            assert!(due_ids(&mut window, seconds(now + wait - 1)).is_empty());
             now += wait;
         }
     }
@@ -312,11 +312,11 @@ mod tests {
         for id in [1, 1, 1, 2] {
             window.acknowledge(id);
         }
-        assert_eq!(due_ids(&mut window, seconds(1)), []);
+        assert!(due_ids(&mut window, seconds(1)).is_empty());
         window.acknowledge(3);
         assert_eq!(window.deadline(), Some(Duration::ZERO));
         assert_eq!(due_ids(&mut window, seconds(1)), [0]);
-        assert_eq!(due_ids(&mut window, seconds(1)), []);
+        assert!(due_ids(&mut window, seconds(1)).is_empty());
     }
 
     #[test]

@@ -90,7 +90,7 @@ enum After {
     Same,
     /// Try the next address.
     Next,
-    /// Start with the first remote again, with reloaded keys.
+    /// Start with the first remote again.
     Restart,
     Stop(Result<(), Failure>),
 }
@@ -111,7 +111,7 @@ impl<'a> Program<'a> {
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         for (undo, error) in journal.undo() {
-            let text = format!("cannot undo a change of an earlier run: {undo:?}: {error}");
+            let text = format!("cannot undo a change of an earlier run: {undo}: {error}");
             context.warn(&text);
         }
         let status = match &common.log.status {
@@ -197,10 +197,7 @@ impl<'a> Program<'a> {
                         }
                         match after {
                             After::Stop(outcome) => return outcome,
-                            After::Restart => {
-                                self.read_keys();
-                                break;
-                            }
+                            After::Restart => break,
                             After::Next if !stood => break,
                             After::Same | After::Next => {}
                         }
@@ -531,6 +528,9 @@ impl<'a> Program<'a> {
             return None;
         }
         client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+        if self.context.reloads_keys(signal) {
+            self.read_keys();
+        }
         let (after, state) = match signal {
             Signal::Terminate | Signal::Interrupt => (After::Stop(Ok(())), "EXITING"),
             Signal::Hangup => (After::Restart, "RECONNECTING"),

@@ -58,6 +58,8 @@ pub(super) struct Context {
     signals: Signals,
     /// Signals requested over the management interface.
     asked: Vec<Signal>,
+    /// Whether SIGUSR1 keeps the keys in memory.
+    persist_key: bool,
     /// The signal that replaces SIGUSR1.
     restart_is: Signal,
     restarts_on_disconnect: bool,
@@ -106,6 +108,7 @@ impl Context {
                 Some("SIGTERM") => Signal::Terminate,
                 _ => Signal::Restart,
             },
+            persist_key: common.process.persist_key,
             restarts_on_disconnect: options.is_some_and(|options| options.signal_on_disconnect),
             alive_next: Duration::ZERO,
             environment: environment(common),
@@ -138,6 +141,11 @@ impl Context {
             }
         }
         signals
+    }
+
+    /// Returns whether a signal makes the program read its keys again.
+    pub(super) fn reloads_keys(&self, signal: Signal) -> bool {
+        signal == Signal::Hangup || signal == Signal::Restart && !self.persist_key
     }
 
     /// Returns the next management request that is not handled here.

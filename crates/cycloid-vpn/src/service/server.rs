@@ -250,7 +250,12 @@ impl<'a> Program<'a> {
             for signal in self.context.signals() {
                 match signal {
                     Signal::Terminate | Signal::Interrupt => return Ok(()),
-                    Signal::Hangup | Signal::Restart => self.restart(now),
+                    Signal::Hangup | Signal::Restart => {
+                        if self.context.reloads_keys(signal) {
+                            self.read_keys();
+                        }
+                        self.restart(now);
+                    }
                     Signal::Statistics => {
                         let text = self.status_text(now, Version::One);
                         text.lines().for_each(|line| self.say(0, line));
@@ -404,13 +409,17 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Reloads certificates and keys, and lets clients reconnect. Keeps the old keys if reading
-    /// fails, as it may after privileges were dropped.
-    fn restart(&mut self, now: Now) {
+    /// Reloads certificates and keys. Keeps the old ones if reading fails, as it may after
+    /// privileges were dropped.
+    fn read_keys(&mut self) {
         match self.context.tls(Role::Server, &self.config.common, None) {
             Ok(tls) => self.core.set_tls(tls),
             Err(failure) => self.warn(&format!("keeping the old keys: {failure}")),
         }
+    }
+
+    /// Ends all connections, and lets the clients reconnect.
+    fn restart(&mut self, now: Now) {
         let all: Vec<PeerId> = self.peers.keys().copied().collect();
         for id in all {
             self.with_core(|core, link| core.kill(now, id, Some("RESTART,[N]"), link));
@@ -494,7 +503,7 @@ impl<'a> Program<'a> {
         }
         self.context.finish_scripts();
         for (undo, error) in self.journal.undo() {
-            self.context.warn(&format!("cannot undo: {undo:?}: {error}"));
+            self.context.warn(&format!("cannot undo {undo}: {error}"));
         }
         self.handle.stop();
     }

@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use test_bed::{
-    ALL, INNER, INNER6, LIMIT, Protection, Running, SERVER, Settings, TestBed, WITH_OPENVPN, Who,
+    ALL, INNER, INNER6, LIMIT, Protection, Running, Settings, TestBed, WITH_OPENVPN, Who,
 };
 
 #[test]
@@ -257,7 +257,6 @@ fn a_wrong_certificate_is_refused_at_both_ends() {
     assert_eq!(bed.ping(INNER, 1, "0.2"), 0);
     drop(alice);
     // The server still runs.
-    let _ = SERVER;
     gate.signal("USR2");
     gate.wait_for("CLIENT LIST", 1, LIMIT);
 }

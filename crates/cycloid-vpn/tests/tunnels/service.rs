@@ -436,6 +436,31 @@ fn a_manager_controls_a_client() {
 }
 
 #[test]
+fn a_restart_reloads_keys_unless_they_persist() {
+    let bed = TestBed::new();
+    for both in ["", "persist-key"] {
+        let settings = Settings { both: both.into(), ..Settings::default() };
+        let mut gate = bed.start(Who::Cycloid, true, &settings);
+        let mut alice = bed.start(Who::Cycloid, false, &settings);
+        // The client is the first: a server's restart also restarts its clients.
+        for (end, name, done, before) in
+            [(&mut alice, "alice.key", UP, 1), (&mut gate, "gate.key", "restarted", 0)]
+        {
+            // Without the file, an attempt to reload leaves a message.
+            fs::rename(bed.file(name), bed.file("away")).expect("a key");
+            end.signal("USR1");
+            end.wait_for(done, before + 1, LIMIT);
+            let by_restart = usize::from(both.is_empty());
+            assert_eq!(end.count("keeping the old keys"), by_restart, "{}", end.text());
+            end.signal("HUP");
+            end.wait_for(done, before + 2, LIMIT);
+            assert_eq!(end.count("keeping the old keys"), by_restart + 1, "{}", end.text());
+            fs::rename(bed.file("away"), bed.file(name)).expect("a key");
+        }
+    }
+}
+
+#[test]
 fn keys_under_a_passphrase() {
     let bed = TestBed::new();
     for name in ["gate", "alice"] {

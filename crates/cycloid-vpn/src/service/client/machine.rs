@@ -160,7 +160,7 @@ impl Program<'_> {
             run(self, Kind::Down, &hooks.down, arguments.clone());
         }
         for (undo, error) in self.journal.undo_if(|undo| !matches!(undo, Undo::Firewall { .. })) {
-            self.warn(&format!("cannot undo: {undo:?}: {error}"));
+            self.warn(&format!("cannot undo {undo}: {error}"));
         }
         if !hooks.down_pre {
             run(self, Kind::Down, &hooks.down, arguments);
@@ -186,7 +186,7 @@ impl Program<'_> {
         self.context.notify.stopping();
         self.down();
         for (undo, error) in self.journal.undo() {
-            self.warn(&format!("cannot undo: {undo:?}: {error}"));
+            self.warn(&format!("cannot undo {undo}: {error}"));
         }
         self.handle.stop();
     }
