@@ -4,8 +4,8 @@ use cycloid_command::processor;
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
-use cycloid_lab::suite::descriptor::{self, Descriptor};
 use cycloid_lab::suite::{self, Effort, Suite};
+use cycloid_lab::suite::{Descriptor, list};
 use cycloid_lab::{count as lab_count, interrupt, tables};
 use signal_hook::consts::SIGINT;
 
@@ -150,5 +150,5 @@ fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
             None
         }
     };
-    descriptor::ALL.iter().filter_map(usual).collect()
+    list::ALL.iter().filter_map(usual).collect()
 }

@@ -4,7 +4,8 @@ use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, Subcommand, value_parser};
 use cycloid_command::Stop;
-use cycloid_lab::suite::descriptor::{self, Choice, Chosen, Descriptor, Value};
+use cycloid_lab::suite::descriptor::{Choice, Chosen, Descriptor, Value};
+use cycloid_lab::suite::list;
 use cycloid_lab::suite::{Effort, Suite};
 
 /// A suite, with the options that the user chose.
@@ -24,7 +25,7 @@ impl ChosenSuite {
 impl FromArgMatches for ChosenSuite {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let found = matches.subcommand();
-        let found = found.and_then(|(name, own)| Some((Descriptor::named(name)?, own)));
+        let found = found.and_then(|(name, own)| Some((list::named(name)?, own)));
         let missing = || clap::Error::new(ErrorKind::MissingSubcommand);
         let (descriptor, own) = found.ok_or_else(missing)?;
         let mut chosen = Chosen::default();
@@ -49,7 +50,7 @@ impl FromArgMatches for ChosenSuite {
 
 impl Subcommand for ChosenSuite {
     fn augment_subcommands(command: Command) -> Command {
-        command.subcommands(descriptor::ALL.iter().map(|suite| subcommand(suite)))
+        command.subcommands(list::ALL.iter().map(|suite| subcommand(suite)))
     }
 
     fn augment_subcommands_for_update(command: Command) -> Command {
@@ -57,7 +58,7 @@ impl Subcommand for ChosenSuite {
     }
 
     fn has_subcommand(name: &str) -> bool {
-        Descriptor::named(name).is_some()
+        list::named(name).is_some()
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::measured::Measured;
 use crate::peers::Peer;
 use crate::record::{Report, Table};
-use crate::suite::Descriptor;
+use crate::suite::{Descriptor, list};
 
 /// The start of the command, in a clone of the repository.
 const RUN: &str = "cargo run --release --";
@@ -17,7 +17,7 @@ pub(super) fn of(tables: &[Measured<'_>]) -> String {
     let suite = &*table.suite;
     let mut words = vec![RUN.to_owned(), "bench".into(), suite.into()];
     let tables: Vec<&Table> = tables.iter().map(|measured| measured.table).collect();
-    let known = Descriptor::named(suite);
+    let known = list::named(suite);
     words.extend(known.into_iter().flat_map(|known| (known.repeat)(&tables)));
     let counted = tables.iter().flat_map(|table| &table.records).any(|r| r.instructions.is_some());
     words.extend(counted.then(|| "--instructions".into()));

@@ -11,7 +11,7 @@ use super::table::{full, per_second};
 use super::{command, plots};
 use crate::history::Entry;
 use crate::record::Record;
-use crate::suite::descriptor::{self, Descriptor};
+use crate::suite::list;
 use crate::tables::number::{NONE, proportion};
 
 /// Longer comparisons are initially folded.
@@ -34,7 +34,7 @@ pub(super) fn all<'a>(tables: &[Measured<'a>], runs: &'a [Entry]) -> Vec<Section
             None => sections.push(Section { suite: &of.table.suite, tables: vec![*of], runs }),
         }
     }
-    let place = |suite: &str| descriptor::ALL.iter().position(|known| known.name == suite);
+    let place = |suite: &str| list::ALL.iter().position(|known| known.name == suite);
     sections.sort_by_key(|section| place(section.suite).unwrap_or(usize::MAX));
     sections
 }
@@ -42,7 +42,7 @@ pub(super) fn all<'a>(tables: &[Measured<'a>], runs: &'a [Entry]) -> Vec<Section
 impl<'a> Section<'a> {
     /// Returns the title.
     pub(super) fn title(&self) -> &'a str {
-        Descriptor::named(self.suite).map_or(self.suite, |known| known.title)
+        list::named(self.suite).map_or(self.suite, |known| known.title)
     }
 
     /// Returns the anchor on the page.

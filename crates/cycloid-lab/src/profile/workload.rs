@@ -7,7 +7,7 @@ use super::record::{Configuration, FORMAT, Profile, Report};
 use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::suite::subjects::{Setting, Subject};
-use crate::suite::{Effort, Suite, Work, descriptor};
+use crate::suite::{Effort, Suite, Work, list};
 use crate::{Failure, environment};
 
 /// A user's choice of workload.
@@ -38,7 +38,7 @@ const EFFORT: Effort = Effort::Full;
 
 /// Returns the suites with operations of this process, with all sizes that they usually measure.
 fn suites() -> Vec<Box<dyn Suite>> {
-    descriptor::ALL.iter().filter_map(|suite| Some((suite.alone?)(EFFORT))).collect()
+    list::ALL.iter().filter_map(|suite| Some((suite.alone?)(EFFORT))).collect()
 }
 
 /// A listed operation of a suite.

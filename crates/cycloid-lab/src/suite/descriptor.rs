@@ -1,28 +1,28 @@
-//! What the program knows of a suite before it runs: names, help, options, and how its records are
-//! repeated. The command line, its help, the order of the page and the titles follow from this.
+//! Suites and their descriptions: names, help, options, and how records are repeated. The command
+//! line, its help and the titles follow from this.
 
 use std::collections::BTreeMap;
 
 use cycloid_command::Stop;
 
-use super::{Effort, Suite};
+use super::plan::{Effort, Plan};
 use crate::Failure;
-use crate::peers::Family;
+use crate::peers::{Family, Found};
 use crate::record::Table;
 
-/// The suites in order of display.
-pub static ALL: &[&Descriptor] = &[
-    &super::modexp::DESCRIPTOR,
-    &super::rsa::DESCRIPTOR,
-    &super::dh::DESCRIPTOR,
-    &super::ec::DESCRIPTOR,
-    &super::bls::DESCRIPTOR,
-    #[cfg(feature = "tls")]
-    &super::tls::DESCRIPTOR,
-    &super::hsm::DESCRIPTOR,
-    #[cfg(feature = "vpn")]
-    &super::vpn::DESCRIPTOR,
-];
+/// A family of tables.
+pub trait Suite: Sync {
+    /// Returns its description.
+    fn descriptor(&self) -> &'static Descriptor;
+
+    /// Returns what this machine cannot measure, and the reason.
+    fn left_out(&self) -> Option<(&'static str, &Failure)> {
+        None
+    }
+
+    /// Plans its tables.
+    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
+}
 
 /// A suite, or why there is none.
 pub type Created<E> = Result<Box<dyn Suite>, E>;
@@ -50,13 +50,6 @@ pub struct Descriptor {
     pub(crate) alone: Option<fn(Effort) -> Box<dyn Suite>>,
     /// Returns the options that select these recorded tables.
     pub(crate) repeat: fn(&[&Table]) -> Vec<String>,
-}
-
-impl Descriptor {
-    /// Returns the description of the suite of that name.
-    pub fn named(name: &str) -> Option<&'static Self> {
-        ALL.iter().copied().find(|descriptor| descriptor.name == name)
-    }
 }
 
 /// An option of a suite.
@@ -120,49 +113,5 @@ impl Chosen {
     #[cfg(feature = "vpn")]
     pub(super) fn number(&self, name: &str) -> Option<u32> {
         self.0.get(name)?.parse().ok()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn names_are_distinct_and_lead_to_their_suites() {
-        let names: BTreeSet<&str> = ALL.iter().map(|descriptor| descriptor.name).collect();
-        assert_eq!(names.len(), ALL.len());
-        for descriptor in ALL {
-            assert!(std::ptr::eq(Descriptor::named(descriptor.name).unwrap(), *descriptor));
-            let options: BTreeSet<&str> = descriptor.options.iter().map(|o| o.name).collect();
-            assert_eq!(options.len(), descriptor.options.len(), "{}", descriptor.name);
-            if let Some(alone) = descriptor.alone {
-                assert_eq!(alone(Effort::Quick).descriptor().name, descriptor.name);
-            }
-        }
-        assert!(Descriptor::named("x448").is_none());
-    }
-
-    #[test]
-    fn defaults_make_a_suite() {
-        for descriptor in ALL.iter().filter(|descriptor| descriptor.alone.is_some()) {
-            let mut chosen = Chosen::default();
-            for option in descriptor.options {
-                if let Value::Default(_, value) = option.value {
-                    chosen.set(option.name, value.into());
-                }
-            }
-            let suite = (descriptor.chosen)(&chosen, Effort::Quick);
-            assert!(suite.is_ok_and(|suite| !suite.plan(Effort::Quick, &[]).is_empty()));
-        }
-    }
-
-    #[test]
-    fn invalid_values_are_usage_errors() {
-        let mut chosen = Chosen::default();
-        chosen.set("bits", "many".into());
-        let refused = (super::super::dh::DESCRIPTOR.chosen)(&chosen, Effort::Quick);
-        assert!(matches!(refused, Err(Stop::Usage(_))));
     }
 }

@@ -6,6 +6,7 @@ pub mod descriptor;
 pub mod dh;
 pub mod ec;
 pub mod hsm;
+pub mod list;
 pub mod modexp;
 mod plan;
 mod prepared;
@@ -26,9 +27,9 @@ use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::record::{self, Environment, FORMAT, Report, Table};
 
-pub use descriptor::Descriptor;
+pub use descriptor::{Descriptor, Suite};
 pub(crate) use plan::Work;
-pub use plan::{Effort, Plan, Suite};
+pub use plan::{Effort, Plan};
 pub(crate) use subjects::LIBRARY;
 
 /// Receives the progress of a run.

@@ -1,11 +1,9 @@
-//! Suites and the tables that they plan.
+//! Planned tables.
 
 use std::time::Duration;
 
-use super::descriptor::Descriptor;
 use super::subjects::{Setting, Subject};
 use crate::Failure;
-use crate::peers::Found;
 use crate::record::Table;
 
 /// The time budget, which determines the precision.
@@ -28,20 +26,6 @@ impl Effort {
             Self::Full => "full",
         }
     }
-}
-
-/// A family of tables.
-pub trait Suite: Sync {
-    /// Returns its description.
-    fn descriptor(&self) -> &'static Descriptor;
-
-    /// Returns what this machine cannot measure, and the reason.
-    fn left_out(&self) -> Option<(&'static str, &Failure)> {
-        None
-    }
-
-    /// Plans its tables.
-    fn plan<'a>(&'a self, effort: Effort, peers: &'a [Found]) -> Vec<Plan<'a>>;
 }
 
 /// A planned table.
