@@ -13,13 +13,13 @@ use taint_trace::{Report, is_secret, secret, trace};
 pub(crate) struct Check {
     public: Numbers,
     secret: Numbers,
-    /// The traces, by name.
-    pub(crate) reports: Vec<(String, Report)>,
+    /// The traces: each with its name, and whether it may differ from run to run.
+    pub(crate) reports: Vec<(String, bool, Report)>,
     /// Results that are wrong, or whose secrecy is not as required.
     pub(crate) wrong: Vec<String>,
     pub(crate) results: usize,
-    /// Whether traces may differ.
-    pub(crate) varying: bool,
+    /// Whether the next traces may differ.
+    varying: bool,
 }
 
 /// A pseudorandom generator (xorshift).
@@ -90,10 +90,18 @@ impl Check {
         limbs
     }
 
-    /// Declares that the steps of this case depend on public values that differ from run to run,
-    /// such as rejected candidates or a verified signature. Traces may then differ, too.
+    /// Declares that the steps of the next traces depend on public values that differ from run to
+    /// run, such as rejected candidates or a verified signature. Traces may then differ, too.
     pub(crate) const fn varies(&mut self) {
         self.varying = true;
+    }
+
+    /// Runs `prepare`, whose traces vary.
+    pub(crate) fn varying<T>(&mut self, prepare: impl FnOnce(&mut Self) -> T) -> T {
+        let outside = std::mem::replace(&mut self.varying, true);
+        let prepared = prepare(self);
+        self.varying = outside;
+        prepared
     }
 
     /// Returns a generator of secret random numbers.
@@ -104,7 +112,7 @@ impl Check {
     /// Runs `work` step by step.
     pub(crate) fn trace<R>(&mut self, name: impl Into<String>, work: impl FnOnce() -> R) -> R {
         let (result, report) = trace(work);
-        self.reports.push((name.into(), report));
+        self.reports.push((name.into(), self.varying, report));
         result
     }
 

@@ -13,6 +13,8 @@ mod cases;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod check;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod elsewhere;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod planted_leaks;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod run;

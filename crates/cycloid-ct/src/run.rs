@@ -197,11 +197,8 @@ impl Subject {
 
 /// Describes where two runs diverge, if they do.
 fn difference(first: &Run, other: &Run) -> Option<String> {
-    if first.varying {
-        return None;
-    }
     for (a, b) in first.traces.iter().zip(&other.traces) {
-        if a.digest == b.digest && a.steps == b.steps {
+        if a.varying || a.digest == b.digest && a.steps == b.steps {
             continue;
         }
         let at = a.trail.iter().zip(&b.trail).position(|(a, b)| a != b);
@@ -257,7 +254,6 @@ struct Run {
     wrong: Vec<String>,
     crashed: Vec<String>,
     results: usize,
-    varying: bool,
 }
 
 impl Run {
@@ -268,6 +264,7 @@ impl Run {
 
 struct Trace {
     name: String,
+    varying: bool,
     steps: usize,
     digest: u64,
     trail: Vec<Place>,
@@ -293,8 +290,11 @@ impl Child {
         let process = unsafe { libc::fork() };
         assert!(process >= 0, "cannot fork");
         if process == 0 {
-            // SAFETY: this process continues when its parent resumes it.
-            unsafe { libc::raise(libc::SIGSTOP) };
+            // SAFETY: this process ends with its parent, and continues when that resumes it.
+            unsafe {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                libc::raise(libc::SIGSTOP);
+            }
             cpu::limit(level);
             let mut check = Check::new(seed);
             work(&mut check);
@@ -343,13 +343,12 @@ fn encode(check: &Check) -> Vec<u8> {
         bytes.extend(more);
     };
     line('R', &check.results.to_string(), &[]);
-    line('S', &u8::from(check.varying).to_string(), &[]);
     check.wrong.iter().for_each(|wrong| line('W', wrong, &[]));
-    for (name, report) in &check.reports {
+    for (name, varying, report) in &check.reports {
         for finding in &report.findings {
             line('F', &format!("{name}: {finding}"), &[]);
         }
-        line('T', &format!("{} {} {name}", report.steps, report.digest), &[]);
+        line('T', &format!("{} {} {varying} {name}", report.steps, report.digest), &[]);
         let places = report.trail.iter().flat_map(|place| place.to_bytes()).collect::<Vec<_>>();
         line('P', &places.len().to_string(), &places);
     }
@@ -365,13 +364,13 @@ fn decode(mut bytes: &[u8]) -> Run {
         let number = |text: &str| text.parse::<u64>().expect("the line has a number");
         match kind {
             "R" => run.results = number(text) as usize,
-            "S" => run.varying = text == "1",
             "W" => run.wrong.push(text.into()),
             "F" => run.findings.push(text.into()),
             "T" => {
-                let parts: Vec<_> = text.splitn(3, ' ').collect();
+                let parts: Vec<_> = text.splitn(4, ' ').collect();
                 let (steps, digest) = (number(parts[0]) as usize, number(parts[1]));
-                run.traces.push(Trace { name: parts[2].into(), steps, digest, trail: Vec::new() });
+                let (varying, name) = (parts[2] == "true", parts[3].into());
+                run.traces.push(Trace { name, varying, steps, digest, trail: Vec::new() });
             }
             _ => {
                 let (places, rest) = bytes.split_at(number(text) as usize);

@@ -67,6 +67,7 @@ pub(crate) static ALL: &[Case] = &[
     case("RSA: import from numbers, DER and PEM, export", Long, rsa::import),
     case("RSA: signatures of 2048 bits", Long, rsa::sign),
     case("RSA: signatures with least memory", Long, rsa::sign_least),
+    case("RSA: a key pair that owns its memory", Long, rsa::owned),
     case("RSA: signatures in a batch", Long, rsa::batch),
     case("RSA: encryption", Long, rsa_decryption::encrypt),
     case("RSA: OAEP decryption", Long, rsa_decryption::oaep),

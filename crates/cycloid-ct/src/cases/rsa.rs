@@ -5,12 +5,13 @@ use cycloid::machine::lanes::Lanes;
 use cycloid::prime;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    self, Batch, Context, Job, PrivateComponents, PrivateKey, der_scratch_limbs, pem_scratch_limbs,
-    private_key_der_length, private_key_pem_length,
+    self, Batch, Context, Job, KeyPair, PrivateComponents, PrivateKey, SignatureScheme,
+    der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
 };
 use num_bigint::BigUint;
 
-use crate::check::{Check, Held, big, marked};
+use crate::check::{Check, Held, Secrets, big, marked};
+use crate::elsewhere::elsewhere;
 
 const BITS: usize = 2048;
 const EXPONENT: u32 = 65537;
@@ -19,50 +20,62 @@ const HASH: Hash = Hash::Sha256;
 
 pub(crate) type Key = PrivateKey<Vec<u64>>;
 
+/// The bytes of a whole number and of half a number.
+const WHOLE: usize = BITS / 8;
+const HALF: usize = BITS / 16;
+
 /// Builds a key from its parts, which are secret.
 pub(crate) fn imported(check: &mut Check) -> Held<Key> {
+    let mut rng = check.rng();
+    let parts = elsewhere(2 * WHOLE + 5 * HALF, || parts(&mut rng));
+    let (modulus, parts) = parts.split_at(WHOLE);
+    let secret = marked(parts);
+    let (private_exponent, halves) = secret.split_at(WHOLE);
+    let half = |i: usize| &halves[i * HALF..][..HALF];
+    let public_exponent = EXPONENT.to_be_bytes();
+    let memory = vec![0; rsa::private_key_limbs(BITS)];
+    let mut scratch = vec![0; rsa::private_key_scratch_limbs(BITS)];
+    // The modulus is public, and its fingerprint takes a time of its own.
+    let import = || {
+        let components = PrivateComponents {
+            modulus,
+            public_exponent: &public_exponent,
+            private_exponent,
+            prime1: half(0),
+            prime2: half(1),
+            exponent1: half(2),
+            exponent2: half(3),
+            coefficient: half(4),
+        };
+        PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
+    };
+    check.varying(|check| check.hold("import", import))
+}
+
+/// Returns n, d, p, q, d mod p − 1, d mod q − 1 and 1/q mod p, each in its full length.
+fn parts(rng: &mut Secrets) -> Vec<u8> {
     let one = BigUint::from(1_u8);
-    let exponent = BigUint::from(EXPONENT);
-    let [p, q] = [prime(check), prime(check)];
-    let d = exponent.modinv(&((&p - &one) * (&q - &one))).expect("the primes are usable");
+    let [p, q] = [prime(rng), prime(rng)];
+    let n = &p * &q;
+    let order = (&p - &one) * (&q - &one);
+    let d = BigUint::from(EXPONENT).modinv(&order).expect("the primes are usable");
+    let coefficient = q.modinv(&p).expect("the primes differ");
+    let (d_p, d_q) = (&d % (&p - &one), &d % (&q - &one));
     let padded = |number: BigUint, length: usize| {
         let bytes = number.to_bytes_be();
         [vec![0; length - bytes.len()], bytes].concat()
     };
-    let secret = |number: BigUint, length: usize| marked(&padded(number, length));
-    let (whole, half) = (BITS / 8, BITS / 16);
-    let modulus = (&p * &q).to_bytes_be();
-    let public_exponent = exponent.to_bytes_be();
-    let exponent1 = secret(&d % (&p - &one), half);
-    let exponent2 = secret(&d % (&q - &one), half);
-    let private_exponent = secret(d, whole);
-    let coefficient = secret(q.modinv(&p).expect("the primes differ"), half);
-    let (prime1, prime2) = (secret(p, half), secret(q, half));
-    let memory = vec![0; rsa::private_key_limbs(BITS)];
-    let mut scratch = vec![0; 4 * BITS.div_ceil(64) + 4];
-    check.hold("import", || {
-        let components = PrivateComponents {
-            modulus: &modulus,
-            public_exponent: &public_exponent,
-            private_exponent: &private_exponent,
-            prime1: &prime1,
-            prime2: &prime2,
-            exponent1: &exponent1,
-            exponent2: &exponent2,
-            coefficient: &coefficient,
-        };
-        PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
-    })
+    let halves = [p, q, d_p, d_q, coefficient].map(|number| padded(number, HALF));
+    [padded(n, WHOLE), padded(d, WHOLE), halves.concat()].concat()
 }
 
-/// Generates a prime for a key with that exponent, which is itself prime; not traced.
-fn prime(check: &mut Check) -> BigUint {
+/// Generates a prime for a key with that exponent, which is itself prime.
+fn prime(rng: &mut Secrets) -> BigUint {
     let bits = BITS / 2;
     let mut found = vec![0; bits.div_ceil(64)];
     let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(found.len())];
-    let mut rng = check.rng();
     loop {
-        prime::generate(&mut found, bits, |_| true, &mut rng, &mut scratch)
+        prime::generate(&mut found, bits, |_| true, rng, &mut scratch)
             .expect("the buffers suffice");
         let prime = big(&found);
         if &prime % EXPONENT != BigUint::from(1_u8) {
@@ -85,6 +98,8 @@ pub(crate) fn generate(check: &mut Check) {
 }
 
 pub(crate) fn import(check: &mut Check) {
+    // The lengths of the numbers in a file are public.
+    check.varies();
     let key = imported(check);
     let modulus = key.public().modulus_limbs().to_vec();
     let memory = || vec![0; rsa::private_key_limbs(BITS)];
@@ -147,8 +162,30 @@ fn signatures(check: &mut Check, limbs: usize) {
     }
 }
 
+/// Reads a key into memory of its own, and signs twice, so that its context is used again.
+pub(crate) fn owned(check: &mut Check) {
+    let key = imported(check);
+    let mut der = vec![0; private_key_der_length(BITS)];
+    // The lengths of the numbers in a file are public.
+    let key = check.varying(|check| {
+        let length =
+            check.trace("to DER", || key.to_pkcs8_der(&mut der).expect("the output fits").len());
+        check.hold("from DER", || KeyPair::from_der(&der[..length]).expect("a key"))
+    });
+    let mut rng = check.rng();
+    for scheme in [SignatureScheme::Pkcs1v15(HASH), SignatureScheme::pss(HASH)] {
+        let signature =
+            check.hold("sign", || key.sign(scheme, MESSAGE, &mut rng).expect("no fault"));
+        check.secret("sign", &signature, |signature| {
+            key.public_key().verify(scheme, MESSAGE, signature).is_ok()
+        });
+    }
+}
+
 /// Signs eight jobs in parallel and three more, with different keys, including a job that fails.
 pub(crate) fn batch(check: &mut Check) {
+    // A random number that is not less than the modulus is drawn again.
+    check.varies();
     let keys = [imported(check), imported(check)];
     let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
     for count in [8, 3] {

@@ -1,7 +1,7 @@
 //! RSA: keys in memory of several kinds, signatures, decryption and batches.
 
 use cycloid::machine::lanes::Lanes;
-use cycloid::scheme::rsa::{self, Batch, Context, Job, Oaep, PrivateKey};
+use cycloid::scheme::rsa::{self, Batch, Context, Job, KeyPair, Oaep, PrivateKey, SignatureScheme};
 use cycloid::scheme::{Hash, stack_use};
 use num_bigint::BigUint;
 
@@ -97,6 +97,25 @@ pub(super) fn add(cases: &mut Vec<Case>) {
                 context.decrypt_oaep(&oaep, &ciphertext, opened).expect("the ciphertext is valid");
             assert_eq!(length, message.len());
             context.decrypt_pkcs1v15(&pkcs1v15, opened).expect("the ciphertext is valid");
+        },
+    ));
+    // Verification by an owned key has its scratch on the stack.
+    cases.push(case(
+        "RSA key pair: read, sign, decrypt and write",
+        stack_use::RSA_PRIVATE + 8 * rsa::verify_scratch_limbs(rsa::MAX_BITS),
+        key,
+        |input| (text(input), Random::new()),
+        |(pem, random)| {
+            let key = KeyPair::from_pem(*pem).expect("the key is valid");
+            let scheme = SignatureScheme::pss(Hash::Sha256);
+            let signature = key.sign(scheme, MESSAGE, random).expect("no fault");
+            let public = key.public_key();
+            public.verify(scheme, MESSAGE, &signature).expect("the signature is valid");
+            let oaep = Oaep::new(Hash::Sha256);
+            let sent = public.encrypt_oaep(&oaep, MESSAGE, random).expect("the message is short");
+            let opened = key.decrypt_oaep(&oaep, &sent, random).expect("no fault");
+            assert_eq!(&**opened, MESSAGE);
+            std::hint::black_box((key.to_pkcs8_der(), key.to_pkcs8_pem()));
         },
     ));
     cases.push(case(

@@ -48,11 +48,9 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
         Rule::Count => {
             let taint = elementwise(engine, code, values, 1);
             // BSF and BSR leave the destination unchanged if no bit is set.
-            let old = if matches!(instruction.mnemonic(), Mnemonic::Bsf | Mnemonic::Bsr) {
-                engine.register(instruction.op0_register())
-            } else {
-                0
-            };
+            let keeps = matches!(instruction.mnemonic(), Mnemonic::Bsf | Mnemonic::Bsr)
+                && (taint != 0 || value(engine, code, values, 1) == 0);
+            let old = if keeps { engine.register(instruction.op0_register()) } else { 0 };
             write(engine, code, values, all_if_any(taint, 1) | old);
             taint
         }

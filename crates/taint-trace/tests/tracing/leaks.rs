@@ -5,7 +5,7 @@ use std::hint::black_box;
 
 use taint_trace::{Kind, is_secret, marker, public, secret, trace};
 
-pub(crate) const ALL: [(&str, fn()); 11] = [
+pub(crate) const ALL: [(&str, fn()); 12] = [
     ("a branch", branch),
     ("an address", address),
     ("a division", division),
@@ -15,6 +15,7 @@ pub(crate) const ALL: [(&str, fn()); 11] = [
     ("an index of a gather", gather),
     ("a denormal number", denormal),
     ("a comparison that ends early", early_end),
+    ("a bit search in a public number", bit_search),
     ("markers", markers),
     ("code without a leak, and equal digests", clean),
 ];
@@ -151,6 +152,22 @@ fn early_end() {
         u64::from(black_box(same))
     });
     assert!(found.contains(&Kind::Branch));
+}
+
+/// BSR keeps its destination if the number is zero, and only then.
+fn bit_search() {
+    let words = black_box([5_u64; 4]);
+    secret(&words);
+    for (number, leaks) in [(40_u64, false), (0, true)] {
+        let ((), report) = trace(|| {
+            // SAFETY: finds a bit in a public number, and branches on the result.
+            unsafe {
+                asm!("mov {0}, [{1}]", "bsr {0}, {2}", "cmp {0}, 3", "je 2f", "2:",
+                    out(reg) _, in(reg) words.as_ptr(), in(reg) number);
+            }
+        });
+        assert_eq!(!report.findings.is_empty(), leaks, "{number}");
+    }
 }
 
 fn markers() {
