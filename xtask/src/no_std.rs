@@ -38,6 +38,8 @@ fn bare_targets() -> Result<Vec<String>, Failure> {
     let targets = std::path::Path::new(folder.trim()).join("../..");
     let entries = std::fs::read_dir(&targets)
         .map_err(|error| Failure::new(format!("cannot read {}: {error}", targets.display())))?;
-    let names = entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned());
+    // Beside each target's folder there is a file with its manifest.
+    let folders = entries.flatten().filter(|entry| entry.path().is_dir());
+    let names = folders.map(|entry| entry.file_name().to_string_lossy().into_owned());
     Ok(names.filter(|name| name.contains("-none")).collect())
 }
