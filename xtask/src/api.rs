@@ -40,11 +40,11 @@ pub(crate) fn run(check: bool) -> Outcome {
 /// Returns the public modules of a crate with their public items, sorted by name.
 fn listing(root: &str, files: &[File]) -> Result<String, Failure> {
     let library = Crate::read(root, files)?;
-    let sources = library.modules.iter().map(|module| {
+    let texts = library.modules.iter().map(|module| {
         let file = files.iter().find(|file| file.path == module.file);
         file.map_or("", |file| file.text.as_str())
     });
-    let mut api = Api { sources: sources.collect(), library: &library, impls: BTreeMap::new() };
+    let mut api = Api { texts: texts.collect(), source: &library, impls: BTreeMap::new() };
     for (at, module) in library.modules.iter().enumerate().filter(|(_, module)| !module.test) {
         module.items.iter().for_each(|item| api.add_impl(at, item));
     }
@@ -73,9 +73,9 @@ fn listing(root: &str, files: &[File]) -> Result<String, Failure> {
 }
 
 struct Api<'a> {
-    library: &'a Crate,
-    /// The source of each module.
-    sources: Vec<&'a str>,
+    source: &'a Crate,
+    /// The text of each module.
+    texts: Vec<&'a str>,
     /// The impls of a type, by its module and name.
     impls: BTreeMap<(usize, String), BTreeSet<Vec<String>>>,
 }
@@ -89,9 +89,9 @@ enum Public {
 impl Api<'_> {
     /// Returns the public names of a module, with what they mean.
     fn public(&self, at: usize) -> Vec<(String, Public)> {
-        let module = &self.library.modules[at];
+        let module = &self.source.modules[at];
         let children =
-            module.children.iter().filter(|(_, child)| self.library.modules[**child].public);
+            module.children.iter().filter(|(_, child)| self.source.modules[**child].public);
         let mut found: Vec<(String, Public)> =
             children.map(|(name, child)| (name.clone(), Public::Module(*child))).collect();
         for item in &module.items {
@@ -126,7 +126,7 @@ impl Api<'_> {
                 return each.for_each(|tree| self.imported(at, tree, prefix, condition, found));
             }
             UseTree::Glob(_) => {
-                if let Some(Target::Module(module)) = self.library.resolve(at, prefix) {
+                if let Some(Target::Module(module)) = self.source.resolve(at, prefix) {
                     found.extend(self.public(module));
                 }
                 return;
@@ -134,12 +134,12 @@ impl Api<'_> {
             UseTree::Name(name) => (joined(&name.ident), name.ident.to_string()),
             UseTree::Rename(name) => (joined(&name.ident), name.rename.to_string()),
         };
-        let lines = match self.library.resolve(at, &path) {
+        let lines = match self.source.resolve(at, &path) {
             Some(Target::Module(module)) => {
                 return found.push((alias, Public::Module(module)));
             }
             Some(Target::Item(module)) => {
-                let mut items = self.library.modules[module].items.iter();
+                let mut items = self.source.modules[module].items.iter();
                 let item = items.find_map(|item| {
                     self.item(module, item).filter(|(name, _)| path.last() == Some(name))
                 });
@@ -215,7 +215,7 @@ impl Api<'_> {
         }
         let path: Vec<String> =
             path.path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        let (Some(Target::Item(home)), Some(name)) = (self.library.resolve(at, &path), path.last())
+        let (Some(Target::Item(home)), Some(name)) = (self.source.resolve(at, &path), path.last())
         else {
             return;
         };
@@ -248,7 +248,7 @@ impl Api<'_> {
 
     /// Returns a part of a module's source in one line.
     fn text(&self, at: usize, start: usize, end: usize) -> String {
-        let source = self.sources[at].get(start..end).unwrap_or_default();
+        let source = self.texts[at].get(start..end).unwrap_or_default();
         let lines = source.lines().map(|line| line.split("//").next().unwrap_or(line));
         let words: Vec<&str> = lines.flat_map(str::split_whitespace).collect();
         words

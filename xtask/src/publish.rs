@@ -1,4 +1,4 @@
-//! What `cargo publish` would upload.
+//! Checks of the packages for `cargo publish`.
 
 use crate::process::{Failure, Outcome, cargo, run};
 use crate::workspace::packages;

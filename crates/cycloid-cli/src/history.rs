@@ -23,7 +23,7 @@ Examples:
   cycloid history check ec.json         whether a run is an outlier")]
 pub(crate) struct History {
     #[command(subcommand)]
-    command: What,
+    command: Action,
 
     /// The history file, with one line per run.
     #[arg(long, value_name = "FILE", global = true, default_value = "docs/results/history.jsonl")]
@@ -31,7 +31,7 @@ pub(crate) struct History {
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum Action {
     /// Append records to the history, one line each.
     Add {
         /// Records that bench --save wrote.
@@ -72,7 +72,7 @@ enum What {
 pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     let file = &arguments.file;
     match &arguments.command {
-        What::Add { records, commit } => {
+        Action::Add { records, commit } => {
             let commit = commit.clone().or_else(commit_here);
             let line =
                 |path: &PathBuf| Ok(Entry::of(&comparison::read(path)?, commit.clone()).line());
@@ -83,10 +83,10 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
             let written = opened.and_then(|mut file| file.write_all(lines.as_bytes()));
             written.map_err(|error| cannot("write", file, &error))
         }
-        What::Show { words } => {
+        Action::Show { words } => {
             output::print(&history::show(&read(file)?, words).map_err(Stop::Failed)?)
         }
-        What::Check { record, threshold, json } => {
+        Action::Check { record, threshold, json } => {
             let newest = Entry::of(&comparison::read(record)?, None);
             // The run itself may be in the history already.
             let mut earlier = read(file)?;

@@ -34,7 +34,7 @@ pub(crate) struct Crate {
     pub(crate) modules: Vec<Module>,
 }
 
-/// What a path leads to: a module, or an item that a module defines.
+/// The target of a path: a module, or the module with the definition of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
     Module(usize),

@@ -60,9 +60,9 @@ impl fmt::Display for Kind {
 pub(crate) trait Operation: Sized + 'static {
     /// The private key.
     type Key: Send + Sync;
-    /// What the key is applied to.
+    /// The message, digest, ciphertext or peer's key.
     type Input: Send;
-    /// What may be released.
+    /// The verified result.
     type Output: Send;
 
     /// Computes a batch: sets the outcome of each job. A job that it leaves without one answers
@@ -84,7 +84,7 @@ pub(crate) struct Job<O: Operation> {
     pub(super) input: O::Input,
     /// The time of submission.
     pub(super) since: Instant,
-    /// What may be released; `None` until then.
+    /// The verified result; `None` until the batch is computed.
     pub(super) outcome: Option<Result<O::Output>>,
     reply: Option<Reply<O>>,
 }

@@ -22,7 +22,7 @@ use crate::mechanism::Hash;
 use crate::spans::{self, Span};
 use crate::{Code, Error};
 
-/// What a client asks for, before its key is known to suit.
+/// A client's request, not yet matched with the type of its key.
 pub(crate) enum Work {
     /// RSA.
     Rsa(RsaInput),
@@ -404,7 +404,8 @@ impl Operation for X25519 {
             secret: Zeroizing<[u8; 32]>,
             agreed: Result<(), x25519::Error>,
         }
-        let place = |job| Place { job, secret: Zeroizing::default(), agreed: Ok(()) };
+        let not_done = Err(x25519::Error::NotDone);
+        let place = |job| Place { job, secret: Zeroizing::default(), agreed: not_done };
         let mut places: Vec<_> = jobs.iter_mut().map(place).collect();
         side_by_side(
             &mut places,
@@ -415,8 +416,13 @@ impl Operation for X25519 {
             |agreed, lane| *agreed = lane.outcome(),
         );
         for Place { job, secret, agreed } in places {
-            let low_order = |_| Code::PUBLIC_KEY_INVALID.because("the peer's key has low order");
-            job.outcome = Some(agreed.map(|()| secret).map_err(low_order));
+            let error = |error| match error {
+                x25519::Error::SharedSecret => {
+                    Code::PUBLIC_KEY_INVALID.because("the peer's key has low order")
+                }
+                _ => fault(),
+            };
+            job.outcome = Some(agreed.map(|()| secret).map_err(error));
         }
     }
 

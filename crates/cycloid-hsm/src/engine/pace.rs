@@ -16,7 +16,7 @@ pub(super) const AGAIN: u32 = 64;
 /// The maximum time in nanoseconds that a job waits for others, however long it takes alone.
 const MOST_PATIENT: u64 = 20_000_000;
 
-/// What a queue has learnt about its jobs.
+/// A queue's measurements of its jobs.
 #[derive(Debug, Default)]
 pub(super) struct Pace {
     /// The number of jobs in batches that are being computed.

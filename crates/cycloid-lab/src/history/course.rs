@@ -79,7 +79,7 @@ pub(crate) fn courses(entries: &[Entry], suite: &str) -> Vec<Course> {
     courses
 }
 
-/// Summarises the rows of a group, of which there is at least one.
+/// Summarises the rows of a group; at least one row.
 fn step(entry: &Entry, run: usize, mut rows: Vec<(f64, String)>) -> Step {
     rows.sort_by(|a, b| a.0.total_cmp(&b.0));
     let (lowest, (highest, worst)) = (rows[0].0, &rows[rows.len() - 1]);

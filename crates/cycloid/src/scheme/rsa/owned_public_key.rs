@@ -16,7 +16,8 @@ use crate::machine::words::Limb;
 
 /// A checked and prepared public key of any length.
 ///
-/// Operations use stack as scratch, at most nine kilobytes.
+/// The scratch of an operation is on the stack: [`verify_scratch_limbs`] or
+/// [`encrypt_scratch_limbs`] of [`MAX_BITS`].
 #[derive(Clone)]
 pub struct OwnedPublicKey(PublicKey<Box<[Limb]>>);
 
