@@ -1,7 +1,8 @@
 //! The allocator of a program that uses the tracer.
 //!
 //! The tracer may interrupt `malloc` itself, so while it runs its memory comes from a separate
-//! arena. Newly allocated memory is clean, whatever the shadow recorded of its previous use.
+//! arena. Newly allocated memory is clean, whatever the shadow recorded of its previous use. So is
+//! freed memory: glibc compares one of its words with a random key, which reveals nothing.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::Ordering;
@@ -31,6 +32,9 @@ unsafe impl GlobalAlloc for Allocator {
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
         if !in_arena(pointer) {
+            if !IN_TRACER.load(Ordering::Relaxed) {
+                trace::public_bytes(pointer as usize, layout.size());
+            }
             // SAFETY: the caller's promise, for a block of the system's allocator.
             unsafe { System.dealloc(pointer, layout) };
             return;

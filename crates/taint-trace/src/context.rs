@@ -18,6 +18,8 @@ const EXTENDED: usize = 3072;
 mod offset {
     pub(super) const CONTROL_WORD: usize = 0;
     pub(super) const MXCSR: usize = 24;
+    /// The lower 16 bytes of vectors 0 to 15.
+    pub(super) const VECTORS: usize = 160;
     pub(super) const COMPONENTS: usize = 512;
     /// The end of x87, SSE and the header.
     pub(super) const HEADER_END: usize = 576;
@@ -25,6 +27,10 @@ mod offset {
 
 /// The components x87 and SSE, AVX, and the three of AVX-512.
 const COMPONENTS: u64 = 0b1110_0111;
+
+/// The components of the vectors: bytes 0 to 15, 16 to 31 and 32 to 63 of vectors 0 to 15; vectors
+/// 16 to 31.
+const VECTORS: [u32; 4] = [1, 2, 6, 7];
 
 /// The component of the mask registers.
 const MASKS: u32 = 5;
@@ -53,8 +59,8 @@ pub(crate) struct Context {
     pub(crate) instruction_pointer: u64,
     /// The base of the segment FS, the thread-local storage.
     pub(crate) thread_pointer: u64,
-    /// The offset of the mask registers in the extended state; 0 if the processor has none.
-    masks: usize,
+    /// The offsets of the components in the extended state; 0 if the processor has none.
+    starts: [usize; 8],
     extended: Extended,
 }
 
@@ -87,7 +93,10 @@ impl Context {
             leave: 0,
             instruction_pointer: 0,
             thread_pointer: 0,
-            masks: if has(&MASKS) { component(MASKS).ebx as usize } else { 0 },
+            starts: std::array::from_fn(|i| match i as u32 {
+                number if number >= 2 && has(&number) => component(number).ebx as usize,
+                _ => 0,
+            }),
             extended: Extended([0; EXTENDED]),
         }
     }
@@ -139,10 +148,29 @@ impl Context {
 
     /// Returns a mask register; zero if the processor has none or they are in their initial state.
     pub(crate) fn mask(&self, number: usize) -> u64 {
-        if self.masks == 0 || self.word(offset::COMPONENTS) >> MASKS & 1 == 0 {
+        if self.is_initial(MASKS) { 0 } else { self.word(self.starts[MASKS as usize] + 8 * number) }
+    }
+
+    /// Returns element `index` of `size` bytes, 4 or 8, of a vector register.
+    pub(crate) fn element(&self, number: usize, index: usize, size: usize) -> u64 {
+        let at = index * size;
+        let [low, upper, top, others] = VECTORS;
+        let (component, offset) = match at {
+            _ if number >= 16 => (others, 64 * (number - 16) + at),
+            0..16 => (low, offset::VECTORS + 16 * number + at),
+            16..32 => (upper, 16 * number + at - 16),
+            _ => (top, 32 * number + at - 32),
+        };
+        if self.is_initial(component) {
             return 0;
         }
-        self.word(self.masks + 8 * number)
+        let word = self.word(self.starts[component as usize] + offset);
+        if size == 8 { word } else { u64::from(word as u32) }
+    }
+
+    /// Returns whether the processor has no such component, or it holds zeros only.
+    fn is_initial(&self, component: u32) -> bool {
+        self.components >> component & 1 == 0 || self.word(offset::COMPONENTS) >> component & 1 == 0
     }
 
     fn word(&self, at: usize) -> u64 {

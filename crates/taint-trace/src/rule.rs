@@ -78,6 +78,8 @@ pub(crate) enum Rule {
     MoveHigh,
     /// The lower half of 16 bytes is loaded from memory or stored to it.
     MoveLow,
+    /// Elements of this many bytes are loaded from addresses of their own.
+    Gather(u8),
     /// VZEROUPPER.
     ZeroUpper,
     /// VZEROALL.

@@ -106,7 +106,7 @@ const ELEMENTWISE: [(&str, u8); 96] = [
 ];
 
 /// The other instructions with a rule.
-const OTHERS: [(&str, Rule); 41] = [
+const OTHERS: [(&str, Rule); 49] = [
     ("pbroadcastb", Rule::Broadcast(1)),
     ("pbroadcastw", Rule::Broadcast(2)),
     ("pbroadcastd", Rule::Broadcast(4)),
@@ -146,6 +146,14 @@ const OTHERS: [(&str, Rule); 41] = [
     ("pshufd", Rule::Shuffle),
     ("alignq", Rule::Align(8)),
     ("alignd", Rule::Align(4)),
+    ("pgatherdd", Rule::Gather(4)),
+    ("pgatherqd", Rule::Gather(4)),
+    ("gatherdps", Rule::Gather(4)),
+    ("gatherqps", Rule::Gather(4)),
+    ("pgatherdq", Rule::Gather(8)),
+    ("pgatherqq", Rule::Gather(8)),
+    ("gatherdpd", Rule::Gather(8)),
+    ("gatherqpd", Rule::Gather(8)),
     ("zeroupper", Rule::ZeroUpper),
     ("zeroall", Rule::ZeroAll),
 ];

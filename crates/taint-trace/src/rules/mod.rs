@@ -40,6 +40,7 @@ pub(crate) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) {
         | Rule::Within16
         | Rule::MoveHigh
         | Rule::MoveLow
+        | Rule::Gather(_)
         | Rule::ZeroUpper
         | Rule::ZeroAll => vector::apply(engine, code, values),
         _ => general::apply(engine, code, values),
@@ -90,10 +91,7 @@ fn generic(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Taint {
         engine.accessed(address as usize);
         if matches!(used.access(), A::Read | A::CondRead | A::ReadWrite | A::ReadCondWrite) {
             let taint = engine.memory.get(address as usize, bytes);
-            // A gather's mask is a separate register, and its elements are read one by one.
-            let whole = bytes == instruction.memory_size().size();
-            let through = if whole { accessed(engine, instruction, values) } else { Taint::MAX };
-            sources |= taint & through;
+            sources |= taint & accessed(engine, instruction, values);
         }
         memory.push((address as usize, bytes, used.access()));
     }

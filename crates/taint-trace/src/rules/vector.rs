@@ -5,6 +5,7 @@ use iced_x86::{Mnemonic, OpKind, Register};
 use super::operands::{destination_bytes, elementwise, memory_bytes, read, write};
 use crate::code::Code;
 use crate::engine::Engine;
+use crate::finding::Kind;
 use crate::registers::Values;
 use crate::rule::Rule;
 use crate::taint::{Taint, all_if_any, low, repeat};
@@ -59,6 +60,7 @@ pub(super) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) -> Ta
         }
         Rule::Within16 => elementwise(engine, code, values, 16),
         Rule::MoveHigh | Rule::MoveLow => return move_half(engine, code, values),
+        Rule::Gather(size) => return gather(engine, code, values, usize::from(size)),
         Rule::ZeroUpper => {
             engine.registers.zero_vectors(16);
             return 0;
@@ -104,6 +106,49 @@ fn unpack(
         }
     }
     taint
+}
+
+/// Loads each selected element from an address of its own; the others stay. The mask, a register of
+/// masks or of the signs of elements, becomes zero.
+fn gather(engine: &mut Engine, code: &Code, values: &Values<'_>, size: usize) -> Taint {
+    let instruction = &code.instruction;
+    let (to, index) = (instruction.op0_register(), instruction.memory_index());
+    let by_signs = instruction.op_mask() == Register::None;
+    let mask = if by_signs { instruction.op2_register() } else { instruction.op_mask() };
+    let secret_mask = engine.register(mask) != 0;
+    if by_signs && secret_mask {
+        engine.find(Kind::Mask, instruction);
+    }
+    let index_size = if instruction.vsib() == Some(true) { 8 } else { 4 };
+    let count = (to.size() / size).min(index.size() / index_size);
+    let old = engine.register(to) & low(count * size);
+    let mut taint = old;
+    for i in 0..count {
+        let selected = if by_signs {
+            let top = values.context.element(mask.number(), i, size);
+            top >> (8 * size - 1) == 1
+        } else {
+            values.context.mask(mask.number()) >> i & 1 == 1
+        };
+        let address = instruction.virtual_address(1, i, |register, element, bytes| {
+            if register.is_vector_register() {
+                Some(values.context.element(register.number(), element, bytes))
+            } else {
+                values.get(register)
+            }
+        });
+        if let Some(address) = address.filter(|_| selected) {
+            engine.accessed(address as usize);
+            let loaded = engine.memory.get(address as usize, size) << (i * size);
+            taint = taint & !(low(size) << (i * size)) | loaded;
+        }
+    }
+    if secret_mask {
+        taint = low(count * size);
+    }
+    engine.registers.set(to, taint, true);
+    engine.registers.set(mask, 0, true);
+    0
 }
 
 /// Permutes each group of four elements; two bits of the immediate select the source of each
