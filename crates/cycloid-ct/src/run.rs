@@ -108,11 +108,11 @@ fn traced(options: &Options) -> Result<(), Failure> {
     });
     let seconds = started.elapsed().as_secs();
     println!(
-        "{count} operations on backends: {steps} instructions traced in {seconds} s, {results} results checked"
+        "{count} cases: {steps} instructions traced in {seconds} s, {results} results checked"
     );
     if failed > 0 {
         return Err((
-            format!("{failed} of {count} operations fail"),
+            format!("{failed} of {count} cases fail"),
             "the lines above name the instructions",
         ));
     }
