@@ -66,7 +66,7 @@ pub const fn ecdh_batch<C: Curve>() -> usize {
 }
 
 /// Ed25519: one signature, and keys in every format.
-pub const ED25519_SIGN: usize = 12 << 10;
+pub const ED25519_SIGN: usize = 7 << 10;
 
 /// Ed25519: one verification.
 pub const ED25519_VERIFY: usize = 14 << 10;
@@ -78,10 +78,10 @@ pub const ED25519_SIGN_BATCH: usize = 32 << 10;
 pub const ED25519_VERIFY_BATCH: usize = 72 << 10;
 
 /// X25519: agreement, and keys in every format.
-pub const X25519: usize = 7 << 10;
+pub const X25519: usize = 5 << 10;
 
 /// X25519: any number of agreements and public keys, eight side by side.
-pub const X25519_BATCH: usize = 20 << 10;
+pub const X25519_BATCH: usize = 15 << 10;
 
 /// Scalars of edwards25519.
 pub const CURVE25519_SCALAR: usize = 1 << 10;
