@@ -3,16 +3,22 @@
 pub(crate) mod eight;
 
 use sha2::digest::Digest;
-use sha2::{Sha224, Sha256, Sha384, Sha512};
+use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+#[cfg(feature = "sha3")]
+use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
+#[cfg(feature = "sha3")]
+use shake::digest::{ExtendableOutput, Update, XofReader};
+#[cfg(feature = "sha3")]
+use shake::{Shake128, Shake256};
 use zeroize::Zeroize;
 
-/// A hash function (FIPS 180-4).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A hash function (FIPS 180-4, FIPS 202).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hash {
     /// SHA-1: for verifying old signatures only, and for OAEP.
     Sha1,
-    /// SHA-224: for verifying old signatures only, and for OAEP.
+    /// SHA-224.
     Sha224,
     /// SHA-256.
     Sha256,
@@ -20,6 +26,28 @@ pub enum Hash {
     Sha384,
     /// SHA-512.
     Sha512,
+    /// SHA-512/224.
+    Sha512_224,
+    /// SHA-512/256.
+    Sha512_256,
+    /// SHA3-224.
+    #[cfg(feature = "sha3")]
+    Sha3_224,
+    /// SHA3-256.
+    #[cfg(feature = "sha3")]
+    Sha3_256,
+    /// SHA3-384.
+    #[cfg(feature = "sha3")]
+    Sha3_384,
+    /// SHA3-512.
+    #[cfg(feature = "sha3")]
+    Sha3_512,
+    /// SHAKE128 with an output of 256 bits: for ECDSA and RSASSA-PSS (RFC 8692, RFC 8702).
+    #[cfg(feature = "sha3")]
+    Shake128,
+    /// SHAKE256 with an output of 512 bits: for ECDSA and RSASSA-PSS.
+    #[cfg(feature = "sha3")]
+    Shake256,
 }
 
 /// The longest digest, in bytes.
@@ -39,6 +67,14 @@ impl DigestBytes {
             digest.update(part);
         }
         Self::of_output(digest.finalize())
+    }
+
+    /// Returns the first `length` bytes of the output of an extendable-output function.
+    #[cfg(feature = "sha3")]
+    fn extendable<D: Default + Update + ExtendableOutput>(parts: &[&[u8]], length: usize) -> Self {
+        let mut bytes = [0; MAX_DIGEST];
+        extended::<D>(parts).read(&mut bytes[..length]);
+        Self { bytes, length }
     }
 
     /// Copies the output of a hash function, then wipes the original.
@@ -87,16 +123,33 @@ impl Hash {
     pub const fn digest_length(self) -> usize {
         match self {
             Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 => 32,
+            Self::Sha224 | Self::Sha512_224 => 28,
+            Self::Sha256 | Self::Sha512_256 => 32,
             Self::Sha384 => 48,
             Self::Sha512 => 64,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_224 => 28,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_256 | Self::Shake128 => 32,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_384 => 48,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_512 | Self::Shake256 => 64,
         }
     }
 
     /// Returns whether the function is for verifying old signatures only.
     pub(crate) const fn is_retired(self) -> bool {
-        matches!(self, Self::Sha1 | Self::Sha224)
+        matches!(self, Self::Sha1)
+    }
+
+    /// Returns whether the function has an output of any length.
+    pub(crate) const fn is_extendable(self) -> bool {
+        match self {
+            #[cfg(feature = "sha3")]
+            Self::Shake128 | Self::Shake256 => true,
+            _ => false,
+        }
     }
 
     /// Hashes the concatenation of the parts.
@@ -107,6 +160,51 @@ impl Hash {
             Self::Sha256 => DigestBytes::new::<Sha256>(parts),
             Self::Sha384 => DigestBytes::new::<Sha384>(parts),
             Self::Sha512 => DigestBytes::new::<Sha512>(parts),
+            Self::Sha512_224 => DigestBytes::new::<Sha512_224>(parts),
+            Self::Sha512_256 => DigestBytes::new::<Sha512_256>(parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_224 => DigestBytes::new::<Sha3_224>(parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_256 => DigestBytes::new::<Sha3_256>(parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_384 => DigestBytes::new::<Sha3_384>(parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_512 => DigestBytes::new::<Sha3_512>(parts),
+            #[cfg(feature = "sha3")]
+            Self::Shake128 => DigestBytes::extendable::<Shake128>(parts, self.digest_length()),
+            #[cfg(feature = "sha3")]
+            Self::Shake256 => DigestBytes::extendable::<Shake256>(parts, self.digest_length()),
         }
     }
+
+    /// Computes `data ^= SHAKE(seed)`. Returns `false`, without a change, for any other function.
+    pub(crate) fn mask(self, seed: &[u8], data: &mut [u8]) -> bool {
+        match self {
+            #[cfg(feature = "sha3")]
+            Self::Shake128 => mask(extended::<Shake128>(&[seed]), data),
+            #[cfg(feature = "sha3")]
+            Self::Shake256 => mask(extended::<Shake256>(&[seed]), data),
+            _ => return false,
+        }
+        true
+    }
+}
+
+/// Returns the output of an extendable-output function.
+#[cfg(feature = "sha3")]
+fn extended<D: Default + Update + ExtendableOutput>(parts: &[&[u8]]) -> D::Reader {
+    let mut state = D::default();
+    parts.iter().for_each(|part| state.update(part));
+    state.finalize_xof()
+}
+
+/// Computes `data ^= output`.
+#[cfg(feature = "sha3")]
+fn mask(mut output: impl XofReader, data: &mut [u8]) {
+    let mut bytes = [0; MAX_DIGEST];
+    for part in data.chunks_mut(MAX_DIGEST) {
+        output.read(&mut bytes[..part.len()]);
+        part.iter_mut().zip(&bytes).for_each(|(byte, mask)| *byte ^= mask);
+    }
+    bytes.zeroize();
 }

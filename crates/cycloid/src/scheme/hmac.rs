@@ -1,10 +1,15 @@
-//! HMAC (FIPS 198-1) with the schemes' hash functions, chosen at run time.
+//! HMAC (FIPS 198-1) with the schemes' hash functions, chosen at run time. In place of SHAKE it uses
+//! the function of SHA-3 with an output of the same length, since HMAC with SHAKE is not approved.
 
 pub(crate) mod eight;
 
+#[cfg(feature = "sha3")]
+use hmac::SimpleHmac;
 use hmac::{Hmac, KeyInit, Mac};
 use sha1::Sha1;
-use sha2::{Sha224, Sha256, Sha384, Sha512};
+use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+#[cfg(feature = "sha3")]
+use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 use zeroize::Zeroize;
 
 use super::hash::eight::States;
@@ -20,6 +25,16 @@ pub(crate) enum Keyed {
     Sha256(Hmac<Sha256>),
     Sha384(Hmac<Sha384>),
     Sha512(Hmac<Sha512>),
+    Sha512_224(Hmac<Sha512_224>),
+    Sha512_256(Hmac<Sha512_256>),
+    #[cfg(feature = "sha3")]
+    Sha3_224(SimpleHmac<Sha3_224>),
+    #[cfg(feature = "sha3")]
+    Sha3_256(SimpleHmac<Sha3_256>),
+    #[cfg(feature = "sha3")]
+    Sha3_384(SimpleHmac<Sha3_384>),
+    #[cfg(feature = "sha3")]
+    Sha3_512(SimpleHmac<Sha3_512>),
     /// SHA-224 or SHA-256 on vectors.
     OnVectors(OnVectors),
 }
@@ -68,6 +83,16 @@ impl Keyed {
             Hash::Sha256 => Self::Sha256(keyed(key)),
             Hash::Sha384 => Self::Sha384(keyed(key)),
             Hash::Sha512 => Self::Sha512(keyed(key)),
+            Hash::Sha512_224 => Self::Sha512_224(keyed(key)),
+            Hash::Sha512_256 => Self::Sha512_256(keyed(key)),
+            #[cfg(feature = "sha3")]
+            Hash::Sha3_224 => Self::Sha3_224(keyed(key)),
+            #[cfg(feature = "sha3")]
+            Hash::Sha3_256 | Hash::Shake128 => Self::Sha3_256(keyed(key)),
+            #[cfg(feature = "sha3")]
+            Hash::Sha3_384 => Self::Sha3_384(keyed(key)),
+            #[cfg(feature = "sha3")]
+            Hash::Sha3_512 | Hash::Shake256 => Self::Sha3_512(keyed(key)),
         }
     }
 
@@ -79,13 +104,23 @@ impl Keyed {
             Self::Sha256(keyed) => authenticate(keyed, parts),
             Self::Sha384(keyed) => authenticate(keyed, parts),
             Self::Sha512(keyed) => authenticate(keyed, parts),
+            Self::Sha512_224(keyed) => authenticate(keyed, parts),
+            Self::Sha512_256(keyed) => authenticate(keyed, parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_224(keyed) => authenticate(keyed, parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_256(keyed) => authenticate(keyed, parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_384(keyed) => authenticate(keyed, parts),
+            #[cfg(feature = "sha3")]
+            Self::Sha3_512(keyed) => authenticate(keyed, parts),
             Self::OnVectors(keyed) => keyed.authenticate(parts),
         }
     }
 }
 
 impl OnVectors {
-    /// Returns `None` for SHA-1 and for a key longer than a block.
+    /// Returns `None` for a function without a form for eight and for a key longer than a block.
     fn new(backend: Backend, hash: Hash, key: &[u8]) -> Option<Self> {
         let mut states = States::new(hash)?;
         let block = states.block_length();

@@ -123,12 +123,16 @@ fn refused<C: Curve>() {
     assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::Algorithm));
 }
 
-const HASHES: [(Hash, &str); 5] = [
+const HASHES: [(Hash, &str); 9] = [
     (Hash::Sha1, "sha1"),
     (Hash::Sha224, "sha224"),
     (Hash::Sha256, "sha256"),
     (Hash::Sha384, "sha384"),
     (Hash::Sha512, "sha512"),
+    (Hash::Sha512_224, "sha512-224"),
+    (Hash::Sha512_256, "sha512-256"),
+    (Hash::Sha3_256, "sha3-256"),
+    (Hash::Sha3_512, "sha3-512"),
 ];
 
 fn signatures<C: Curve>() {

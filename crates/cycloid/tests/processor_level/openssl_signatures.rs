@@ -11,8 +11,15 @@ const MESSAGE: &[u8] = b"signed by one and verified by the other";
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
-/// The hash functions that are allowed for signing.
-const SIGNED: [Hash; 3] = [Hash::Sha256, Hash::Sha384, Hash::Sha512];
+/// The functions that are less common.
+const OTHERS: [Hash; 6] = [
+    Hash::Sha512_224,
+    Hash::Sha512_256,
+    Hash::Sha3_224,
+    Hash::Sha3_256,
+    Hash::Sha3_384,
+    Hash::Sha3_512,
+];
 
 /// A directory that is removed with its contents when dropped.
 struct Folder(PathBuf);
@@ -40,7 +47,7 @@ impl Drop for Folder {
 
 /// Runs `openssl dgst` with a hash function, a padding and these arguments.
 fn openssl(hash: Hash, pss: Option<Pss>, arguments: &[(&str, &Path)], message: &Path) -> Output {
-    let name = |hash: Hash| format!("{hash:?}").to_lowercase();
+    let name = |hash: Hash| format!("{hash:?}").to_lowercase().replace('_', "-");
     let mut command = Command::new("openssl");
     command.args(["dgst", &format!("-{}", name(hash))]);
     if let Some(pss) = pss {
@@ -101,17 +108,18 @@ impl Bench {
         assert_eq!(verify(&signature), Err(Error::Signature), "{name}");
         signature[last] ^= 1;
 
-        if !SIGNED.contains(&hash) {
-            return;
-        }
         let mut memory = vec![0; rsa::context_limbs(key.bits())];
         let mut context = Context::new(key, Generator::new(3), &mut memory).unwrap();
         let mut ours = vec![0; key.public().length()];
-        match pss {
+        let outcome = match pss {
             None => context.sign_pkcs1v15(hash, MESSAGE, &mut ours),
             Some(pss) => context.sign_pss_with(pss, &digest, &mut ours),
+        };
+        if hash == Hash::Sha1 {
+            assert_eq!(outcome, Err(Error::HashRetired), "{name}");
+            return;
         }
-        .unwrap();
+        outcome.unwrap();
         // Without a salt the signature is unique.
         if pss.is_none_or(|pss| pss.salt_length == 0) {
             assert_eq!(ours, signature, "{name}");
@@ -158,6 +166,17 @@ fn pss_with_every_mask() {
         for mask_hash in HASHES {
             bench.both_ways(&bench.keys[0], hash, Some(Pss { mask_hash, ..Pss::new(hash) }));
         }
+    }
+}
+
+#[test]
+fn other_hash_functions() {
+    let bench = Bench::new("others", &[2048]);
+    for hash in OTHERS {
+        bench.both_ways(&bench.keys[0], hash, None);
+        bench.both_ways(&bench.keys[0], hash, Some(Pss::new(hash)));
+        let pss = Pss { mask_hash: Hash::Sha256, ..Pss::new(hash) };
+        bench.both_ways(&bench.keys[0], hash, Some(pss));
     }
 }
 

@@ -175,3 +175,26 @@ fn a_restriction_stays_with_the_key() {
     }
     assert_ne!(plain.public_key(), key.public_key());
 }
+
+#[test]
+fn shake_is_for_pss_only() {
+    let key = KeyPair::from_pem(pem("2048")).unwrap();
+    let public = key.public_key();
+    for hash in [Hash::Shake128, Hash::Shake256] {
+        let pss = SignatureScheme::pss(hash);
+        let signature = key.sign(pss, b"message", &mut RNG.clone()).unwrap();
+        assert_eq!(public.verify(pss, b"message", &signature), Ok(()));
+        assert_eq!(public.verify(pss, b"massage", &signature), Err(Error::Signature));
+
+        let refused = Err(Error::HashUnsuitable);
+        let pkcs1v15 = SignatureScheme::Pkcs1v15(hash);
+        assert_eq!(key.sign(pkcs1v15, b"", &mut RNG.clone()).map(drop), refused);
+        assert_eq!(public.verify(pkcs1v15, b"message", &signature), refused);
+        for oaep in [Oaep::new(hash), Oaep { mask_hash: hash, ..Oaep::new(Hash::Sha256) }] {
+            let encrypted = public.encrypt_oaep(&oaep, b"", &mut RNG.clone());
+            assert_eq!(encrypted.map(drop), refused);
+            let decrypted = key.decrypt_oaep(&oaep, &[1; 256], &mut RNG.clone());
+            assert_eq!(decrypted.map(drop), refused);
+        }
+    }
+}

@@ -173,10 +173,7 @@ fn oaep() {
     for set in rsa_oaep::TestName::all() {
         for group in rsa_oaep::TestSet::load(set).unwrap().test_groups {
             assert_eq!(group.mgf, Mgf::Mgf1);
-            let (Some(hash), Some(mask_hash)) = (hash(group.hash), hash(group.mgf_hash)) else {
-                tally.leave_out(format!("{:?}", group.hash), group.tests.len());
-                continue;
-            };
+            let (hash, mask_hash) = (hash(group.hash), hash(group.mgf_hash));
             let key = match private_key(&group.key, group.key_size) {
                 Ok(key) => key,
                 Err(error) => {
@@ -196,8 +193,6 @@ fn oaep() {
     }
     run(&mut tally, vectors);
     let left_out = [
-        ("Sha2_512_224", 67),
-        ("Sha2_512_256", 68),
         ("a modulus of 1024 bits is not between 2048 and 8192", 60),
         ("a modulus of 1536 bits is not between 2048 and 8192", 60),
     ];

@@ -3,7 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::support::{Generator, Key, KnownKey, digest, hash, known_keys};
+use crate::support::{Generator, Key, KnownKey, digest, hash, known_keys, mask_hash, shake};
+use ::shake::{Shake128, Shake256};
 use cycloid::machine::lanes::{Backend, Lanes};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, Pss};
@@ -26,7 +27,7 @@ struct Answer<'a> {
 impl Answer<'_> {
     fn expected(&self) -> Result<&[u8], Error> {
         match self.hash {
-            Hash::Sha1 | Hash::Sha224 => Err(Error::HashRetired),
+            Hash::Sha1 => Err(Error::HashRetired),
             _ => Ok(&self.signature),
         }
     }
@@ -48,9 +49,8 @@ fn pkcs1v15(keys: &Keys) -> Vec<Answer<'_>> {
     for set in rsa_pkcs1_verify::TestName::all() {
         for group in rsa_pkcs1_verify::TestSet::load(set).unwrap().test_groups {
             let known = keys.get(&(group.key_size, group.key.n.to_vec()));
-            let (Some(hash), Some(KnownKey { key, .. })) = (hash(group.hash), known) else {
-                continue;
-            };
+            let Some(KnownKey { key, .. }) = known else { continue };
+            let hash = hash(group.hash);
             for test in group.tests.into_iter().filter(|test| test.result == TestResult::Valid) {
                 let (message, signature) = (test.msg.to_vec(), test.sig.to_vec());
                 let name = format!("{set:?} {}", test.tc_id);
@@ -66,11 +66,8 @@ fn pss(keys: &Keys) -> Vec<Answer<'_>> {
     for set in rsa_pss_verify::TestName::all() {
         for group in rsa_pss_verify::TestSet::load(set).unwrap().test_groups {
             let known = keys.get(&(group.key_size, group.key.n.to_vec()));
-            let (Some(hash), Some(Some(mask_hash)), Some(KnownKey { key, .. })) =
-                (hash(group.hash), group.mgf_hash.map(hash), known)
-            else {
-                continue;
-            };
+            let Some(KnownKey { key, .. }) = known else { continue };
+            let (hash, mask_hash) = (hash(group.hash), mask_hash(group.mgf, group.mgf_hash));
             let pss = Pss { hash, mask_hash, salt_length: group.salt_size };
             for test in group.tests.into_iter().filter(|test| test.result == TestResult::Valid) {
                 let (message, signature) = (test.msg.to_vec(), test.sig.to_vec());
@@ -98,11 +95,15 @@ fn salt(pss: Pss, modulus: &[u8], exponent: &[u8], signature: &[u8]) -> Vec<u8> 
     let mut db = [vec![0; signature.len() - significant.len()], significant].concat();
     assert_eq!(db.pop(), Some(0xbc));
     let seed = db.split_off(db.len() - pss.hash.digest_length());
-    // MGF1 (appendix B.2.1).
-    for (counter, block) in (0_u32..).zip(db.chunks_mut(pss.mask_hash.digest_length())) {
-        let mask = digest(pss.mask_hash, &[&seed[..], &counter.to_be_bytes()].concat());
-        block.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
-    }
+    let mask = match pss.mask_hash {
+        Hash::Shake128 => shake::<Shake128>(&seed, db.len()),
+        Hash::Shake256 => shake::<Shake256>(&seed, db.len()),
+        // MGF1 (appendix B.2.1).
+        hash => (0..db.len().div_ceil(hash.digest_length()) as u32)
+            .flat_map(|counter| digest(hash, &[&seed[..], &counter.to_be_bytes()].concat()))
+            .collect(),
+    };
+    db.iter_mut().zip(mask).for_each(|(byte, mask)| *byte ^= mask);
     db.split_off(db.len() - pss.salt_length)
 }
 

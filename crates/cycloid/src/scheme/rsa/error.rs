@@ -4,6 +4,7 @@ use super::length::{MAX_BITS, MIN_BITS};
 use super::parameters::Pss;
 use crate::machine::words::LIMB_BYTES;
 use crate::math::modular;
+use crate::scheme::hash::Hash;
 use crate::scheme::random;
 
 /// Why an RSA operation failed.
@@ -88,6 +89,8 @@ pub enum Error {
     DigestLength,
     /// The hash function is for verification only.
     HashRetired,
+    /// The scheme does not use this hash function: SHAKE is for RSASSA-PSS only.
+    HashUnsuitable,
     /// The modulus is too short for the hash function and the salt.
     SaltTooLong,
     /// The batch is for keys of another length.
@@ -114,6 +117,13 @@ pub enum Error {
     Decryption,
     /// The result failed its check: a hardware fault. Nothing was released.
     Fault,
+}
+
+impl Hash {
+    /// Returns an error if PKCS #1 v1.5 has no identifier for the function.
+    pub(super) const fn check_suits_pkcs1v15(self) -> Result<(), Error> {
+        if self.is_extendable() { Err(Error::HashUnsuitable) } else { Ok(()) }
+    }
 }
 
 impl core::fmt::Display for Error {
@@ -169,6 +179,7 @@ impl core::fmt::Display for Error {
             }
             Self::DigestLength => f.write_str("the digest length does not match the hash function"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
+            Self::HashUnsuitable => f.write_str("SHAKE is for RSASSA-PSS only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
             Self::KeyLength { needed, given } => {
                 write!(f, "the key has {given} bits, but the batch is for {needed}")

@@ -46,6 +46,7 @@ impl<'a> Operation<'a> {
         signature: &'a mut [u8],
     ) -> Result<Self, Error> {
         let digest = signable(hash, digest)?;
+        hash.check_suits_pkcs1v15()?;
         Ok(Self { purpose: Purpose::SignPkcs1v15 { hash, digest }, output: signature })
     }
 
@@ -83,6 +84,10 @@ impl<'a> Operation<'a> {
     pub(super) fn check(&self, restriction: Restriction) -> Result<(), Error> {
         match &self.purpose {
             Purpose::SignPss { pss, .. } => restriction.allows_pss(*pss),
+            Purpose::DecryptOaep { oaep, .. } => {
+                restriction.allows_all()?;
+                oaep.check()
+            }
             _ => restriction.allows_all(),
         }
     }

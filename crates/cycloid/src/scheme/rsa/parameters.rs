@@ -1,5 +1,6 @@
 //! The parameters of RSASSA-PSS and RSAES-OAEP.
 
+use super::error::Error;
 use crate::scheme::hash::Hash;
 
 /// The RSASSA-PSS parameters that signer and verifier agree on (RFC 8017, appendix A.2.3).
@@ -12,7 +13,7 @@ pub struct Pss {
     /// The hash function of the message.
     pub hash: Hash,
     /// The hash function of the mask, MGF1. Any will do, since MGF1 does not rely on collision
-    /// resistance.
+    /// resistance. SHAKE is a mask itself, without MGF1 (RFC 8702, section 3.1).
     pub mask_hash: Hash,
     /// The length of the salt, in bytes.
     pub salt_length: usize,
@@ -27,7 +28,8 @@ impl Pss {
 
 /// The OAEP parameters that sender and receiver agree on.
 ///
-/// Every [`enum@Hash`] is acceptable, including SHA-1: OAEP does not rely on collision resistance.
+/// Every [`enum@Hash`] except SHAKE is acceptable, including SHA-1: OAEP does not rely on collision
+/// resistance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Oaep<'a> {
     /// The hash function of the label; the seed is as long as its digest.
@@ -48,6 +50,12 @@ impl Oaep<'_> {
     pub const fn longest_message(&self, length: usize) -> usize {
         // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
         length.saturating_sub(self.overhead())
+    }
+
+    /// Returns an error if a hash function is SHAKE, for which OAEP is not defined.
+    pub(super) const fn check(&self) -> Result<(), Error> {
+        let shake = self.hash.is_extendable() || self.mask_hash.is_extendable();
+        if shake { Err(Error::HashUnsuitable) } else { Ok(()) }
     }
 
     /// Returns the bytes of an encoded message besides the message: a zero, the seed, the label's

@@ -19,13 +19,20 @@ pub enum Restriction {
 }
 
 impl Restriction {
-    /// Checks that a key with a modulus of `bits` bits may have the restriction, that is, that it
-    /// permits some use.
+    /// Checks that a key with a modulus of `bits` bits may have the restriction: that it permits some
+    /// use and has an identifier.
     ///
     /// # Errors
-    /// [`Error::SaltTooLong`].
-    pub(super) const fn check_length(self, bits: usize) -> Result<(), Error> {
+    /// [`Error::SaltTooLong`], [`Error::PssParameters`].
+    pub(super) fn check_for(self, bits: usize) -> Result<(), Error> {
         match self {
+            // RFC 8702, section 3.1.
+            Self::PssWith(pss)
+                if (pss.hash.is_extendable() || pss.mask_hash.is_extendable())
+                    && pss != Pss::new(pss.hash) =>
+            {
+                Err(Error::PssParameters)
+            }
             // RFC 8017, section 9.1.1, step 3.
             Self::PssWith(pss)
                 if pss.salt_length > (bits - 1).div_ceil(8) - pss.hash.digest_length() - 2 =>
@@ -78,9 +85,10 @@ impl Restriction {
     /// Returns the restriction `to` if the key has none so far or the same one.
     ///
     /// # Errors
-    /// [`Error::Restricted`], [`Error::RestrictedPss`], [`Error::SaltTooLong`].
+    /// [`Error::Restricted`], [`Error::RestrictedPss`], [`Error::SaltTooLong`],
+    /// [`Error::PssParameters`].
     pub(super) fn narrowed(self, to: Self, bits: usize) -> Result<Self, Error> {
-        to.check_length(bits)?;
+        to.check_for(bits)?;
         match (self, to) {
             (Self::None, to) => Ok(to),
             (Self::Pss, Self::Pss | Self::PssWith(_)) => Ok(to),

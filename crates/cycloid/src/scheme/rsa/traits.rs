@@ -95,14 +95,18 @@ impl<F: Fn() -> R, R: CryptoRng> SigningKey<F> {
     /// Creates a key for one scheme.
     ///
     /// # Errors
-    /// [`Error::HashRetired`], [`Error::Restricted`], [`Error::RestrictedPss`].
+    /// [`Error::HashRetired`], [`Error::HashUnsuitable`], [`Error::Restricted`],
+    /// [`Error::RestrictedPss`].
     pub fn new(key: KeyPair, scheme: SignatureScheme, generator: F) -> Result<Self, Error> {
         if scheme.hash().is_retired() {
             return Err(Error::HashRetired);
         }
         let restriction = key.public_key().restriction();
         match scheme {
-            SignatureScheme::Pkcs1v15(_) => restriction.allows_all()?,
+            SignatureScheme::Pkcs1v15(hash) => {
+                hash.check_suits_pkcs1v15()?;
+                restriction.allows_all()?;
+            }
             SignatureScheme::Pss(pss) => restriction.allows_pss(pss)?,
         }
         Ok(Self { key, scheme, generator })

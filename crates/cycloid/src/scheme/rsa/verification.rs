@@ -34,7 +34,10 @@ impl Scheme {
     /// any length becomes one of at least the key's minimum.
     fn under(self, restriction: Restriction, hash: Hash) -> Result<Self, Error> {
         match self {
-            Self::Pkcs1v15 => restriction.allows_all().map(|()| self),
+            Self::Pkcs1v15 => {
+                hash.check_suits_pkcs1v15()?;
+                restriction.allows_all().map(|()| self)
+            }
             Self::Pss { mask_hash, salt: Salt::Exactly(salt_length) } => {
                 restriction.allows_pss(Pss { hash, mask_hash, salt_length }).map(|()| self)
             }

@@ -1,6 +1,6 @@
 //! The AlgorithmIdentifier of an RSA key, which restricts its use: rsaEncryption (RFC 8017,
-//! appendix A.1), or id-RSASSA-PSS with or without parameters (appendix A.2.3; RFC 4055, sections
-//! 1.2 and 3.1).
+//! appendix A.1), id-RSASSA-PSS with or without parameters (appendix A.2.3; RFC 4055, sections 1.2
+//! and 3.1), or id-RSASSA-PSS with SHAKE (RFC 8702, section 3.1).
 
 use der::asn1::{AnyRef, ContextSpecificRef};
 use der::{
@@ -15,13 +15,31 @@ use super::super::{Error, Hash, Pss, Restriction};
 const PSS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.10");
 const MGF1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.8");
 
-/// The identifiers of the hash functions (RFC 4055, section 2.1).
-const HASHES: [(Hash, ObjectIdentifier); 5] = [
+/// The identifiers of RSASSA-PSS with SHAKE for message and mask.
+const SHAKES: &[(Hash, ObjectIdentifier)] = &[
+    #[cfg(feature = "sha3")]
+    (Hash::Shake128, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.30")),
+    #[cfg(feature = "sha3")]
+    (Hash::Shake256, ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.6.31")),
+];
+
+/// The identifiers of the hash functions (RFC 4055, section 2.1; for SHA-3, NIST's register).
+const HASHES: &[(Hash, ObjectIdentifier)] = &[
     (Hash::Sha1, ObjectIdentifier::new_unwrap("1.3.14.3.2.26")),
     (Hash::Sha224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.4")),
     (Hash::Sha256, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.1")),
     (Hash::Sha384, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.2")),
     (Hash::Sha512, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.3")),
+    (Hash::Sha512_224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.5")),
+    (Hash::Sha512_256, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.6")),
+    #[cfg(feature = "sha3")]
+    (Hash::Sha3_224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.7")),
+    #[cfg(feature = "sha3")]
+    (Hash::Sha3_256, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.8")),
+    #[cfg(feature = "sha3")]
+    (Hash::Sha3_384, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.9")),
+    #[cfg(feature = "sha3")]
+    (Hash::Sha3_512, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.10")),
 ];
 
 /// The default values, which are omitted from the parameters.
@@ -31,6 +49,11 @@ const DEFAULT_TRAILER: u8 = 1;
 
 /// Returns the restriction of a key with that algorithm.
 pub(super) fn restriction(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Restriction, Error> {
+    if let Some((hash, _)) = SHAKES.iter().find(|(_, oid)| *oid == algorithm.oid) {
+        // The parameters are absent.
+        let parameters = algorithm.parameters.is_none().then_some(Pss::new(*hash));
+        return parameters.map(Restriction::PssWith).ok_or(Error::PssParameters);
+    }
     match (algorithm.oid, algorithm.parameters) {
         (PSS, None) => Ok(Restriction::Pss),
         (PSS, Some(parameters)) => {
@@ -97,11 +120,18 @@ fn known_hash(algorithm: &AlgorithmIdentifierRef<'_>) -> Option<Hash> {
     HASHES.iter().find(|(_, oid)| *oid == algorithm.oid).map(|(hash, _)| *hash)
 }
 
-/// Returns the identifier of a hash function with NULL parameters, as in RSASSA-PSS-params (RFC
-/// 4055, section 3.1).
+/// Returns the identifier of RSASSA-PSS with these parameters, if they have one of their own.
+fn shake_algorithm(pss: Pss) -> Option<ObjectIdentifier> {
+    SHAKES.iter().find(|(hash, _)| *hash == pss.hash).map(|(_, oid)| *oid)
+}
+
+/// Returns a hash function's identifier. Its parameters are NULL for SHA-1 and SHA-2 of RFC 4055,
+/// as in RSASSA-PSS-params (section 3.1), and absent for the others.
 fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
     let (_, oid) = HASHES.iter().find(|(known, _)| *known == hash)?;
-    Some(AlgorithmIdentifier { oid: *oid, parameters: Some(AnyRef::NULL) })
+    let older =
+        matches!(hash, Hash::Sha1 | Hash::Sha224 | Hash::Sha256 | Hash::Sha384 | Hash::Sha512);
+    Some(AlgorithmIdentifier { oid: *oid, parameters: older.then_some(AnyRef::NULL) })
 }
 
 /// The algorithm of a key with a restriction, for writing.
@@ -116,7 +146,10 @@ impl EncodeValue for Algorithm {
         match self.0 {
             Restriction::None => ALGORITHM_ID.value_len(),
             Restriction::Pss => PSS.encoded_len(),
-            Restriction::PssWith(pss) => PSS.encoded_len()? + Parameters::of(pss).encoded_len()?,
+            Restriction::PssWith(pss) => match shake_algorithm(pss) {
+                Some(oid) => oid.encoded_len(),
+                None => PSS.encoded_len()? + Parameters::of(pss).encoded_len()?,
+            },
         }
     }
 
@@ -124,10 +157,13 @@ impl EncodeValue for Algorithm {
         match self.0 {
             Restriction::None => ALGORITHM_ID.encode_value(writer),
             Restriction::Pss => PSS.encode(writer),
-            Restriction::PssWith(pss) => {
-                PSS.encode(writer)?;
-                Parameters::of(pss).encode(writer)
-            }
+            Restriction::PssWith(pss) => match shake_algorithm(pss) {
+                Some(oid) => oid.encode(writer),
+                None => {
+                    PSS.encode(writer)?;
+                    Parameters::of(pss).encode(writer)
+                }
+            },
         }
     }
 }

@@ -1,9 +1,13 @@
-//! The mask generation function MGF1 (RFC 8017, appendix B.2.1).
+//! The mask generation functions: MGF1 (RFC 8017, appendix B.2.1), and SHAKE itself (RFC 8702,
+//! section 3.1).
 
 use crate::scheme::hash::Hash;
 
-/// Computes `data ^= MGF1(seed)` (RFC 8017, appendix B.2.1).
+/// Computes `data ^= MGF1(seed)`, or `data ^= SHAKE(seed)` if `hash` is SHAKE.
 pub(in crate::scheme::rsa) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
+    if hash.mask(seed, data) {
+        return;
+    }
     for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
         let digest = hash.digest(&[seed, &counter.to_be_bytes()]);
         for (byte, mask) in block.iter_mut().zip(&*digest) {

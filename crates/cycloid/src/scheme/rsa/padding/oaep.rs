@@ -13,13 +13,14 @@ use crate::scheme::rsa::parameters::Oaep;
 /// modulus. Constant-time except for lengths and the label.
 ///
 /// # Errors
-/// [`Error::MessageTooLong`], [`Error::RandomGenerator`].
+/// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::RandomGenerator`].
 pub(in crate::scheme::rsa) fn encode(
     encoded: &mut [u8],
     oaep: &Oaep<'_>,
     rng: &mut impl CryptoRng,
     message: &[u8],
 ) -> Result<(), Error> {
+    oaep.check()?;
     let longest = oaep.longest_message(encoded.len());
     if message.len() > longest {
         return Err(Error::MessageTooLong { longest, given: message.len() });

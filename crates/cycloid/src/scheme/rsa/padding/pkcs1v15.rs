@@ -2,7 +2,8 @@
 
 use crate::scheme::hash::Hash;
 
-/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1).
+/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1; for SHA-3,
+/// with the identifiers of NIST's register). SHAKE has none; callers refuse it.
 const fn prefix(hash: Hash) -> &'static [u8] {
     match hash {
         Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
@@ -18,6 +19,30 @@ const fn prefix(hash: Hash) -> &'static [u8] {
         Hash::Sha512 => {
             b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40"
         }
+        Hash::Sha512_224 => {
+            b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x05\x05\x00\x04\x1c"
+        }
+        Hash::Sha512_256 => {
+            b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x06\x05\x00\x04\x20"
+        }
+        #[cfg(feature = "sha3")]
+        Hash::Sha3_224 => {
+            b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x07\x05\x00\x04\x1c"
+        }
+        #[cfg(feature = "sha3")]
+        Hash::Sha3_256 => {
+            b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x08\x05\x00\x04\x20"
+        }
+        #[cfg(feature = "sha3")]
+        Hash::Sha3_384 => {
+            b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x09\x05\x00\x04\x30"
+        }
+        #[cfg(feature = "sha3")]
+        Hash::Sha3_512 => {
+            b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x0a\x05\x00\x04\x40"
+        }
+        #[cfg(feature = "sha3")]
+        Hash::Shake128 | Hash::Shake256 => b"",
     }
 }
 

@@ -51,7 +51,7 @@ fn parameters_of_pss() {
     let mask = |hash: &[u8]| tlv(0x30, &[MGF1, hash]);
     let salt = |length: &[u8]| tagged(2, &tlv(2, &[length]));
     let allowed = |hash, mask_hash, salt_length| Some(Pss { hash, mask_hash, salt_length });
-    use Hash::{Sha1, Sha224, Sha256, Sha384, Sha512};
+    use Hash::{Sha1, Sha224, Sha256, Sha384, Sha512, Sha512_256};
 
     let [of_sha1, of_224, of_256, of_384, of_512] =
         [SHA1.to_vec(), sha2(4), sha2(1), sha2(2), sha2(3)].map(|oid| hash(&oid));
@@ -70,6 +70,15 @@ fn parameters_of_pss() {
         (
             [tagged(0, &of_512), tagged(1, &mask(&of_256)), salt(&[64])].concat(),
             allowed(Sha512, Sha256, 64),
+        ),
+        (
+            [both(&tlv(0x30, &[&sha2(6)])), salt(&[32])].concat(),
+            allowed(Sha512_256, Sha512_256, 32),
+        ),
+        #[cfg(feature = "sha3")]
+        (
+            [both(&tlv(0x30, &[&sha2(9)])), salt(&[48])].concat(),
+            allowed(Hash::Sha3_384, Hash::Sha3_384, 48),
         ),
     ] {
         let file = info(0, &[PSS, &tlv(0x30, &[&parameters])], &[]);
@@ -93,14 +102,14 @@ fn parameters_of_pss() {
     let unknown: &[u8] = b"\x06\x01\x2a";
     let error = Error::PssParameters;
     for (parameters, error) in [
-        // SHA-512/256, and something that is not a hash function.
-        (tagged(0, &hash(&sha2(6))), error),
+        // SHAKE128, and something that is not a hash function.
+        (tagged(0, &hash(&sha2(11))), error),
         (tagged(0, &hash(unknown)), error),
         (tagged(0, &tlv(0x30, &[&sha2(1), b"\x02\x01\x05"])), error),
         (tagged(1, &tlv(0x30, &[unknown, &of_256])), error),
         (tagged(1, &tlv(0x30, &[MGF1])), error),
         (tagged(1, &mask(NULL)), error),
-        (tagged(1, &mask(&hash(&sha2(6)))), error),
+        (tagged(1, &mask(&hash(&sha2(11)))), error),
         // Another trailer value.
         (tagged(3, &[2, 1, 2]), error),
         (salt(&[0x80]), error),
@@ -120,5 +129,29 @@ fn parameters_of_pss() {
         let outcome = from_der(&info(0, algorithm, &[])).err();
         // Malformed DER may already be detected when the file is parsed.
         assert!([Some(error), Some(Error::PssParameters)].contains(&outcome), "{parameters:x?}");
+    }
+}
+
+#[cfg(feature = "sha3")]
+#[test]
+fn keys_for_pss_with_shake() {
+    let oid = |last: u8| [b"\x06\x08\x2b\x06\x01\x05\x05\x07\x06".as_slice(), &[last]].concat();
+    for (last, hash) in [(30, Hash::Shake128), (31, Hash::Shake256)] {
+        let file = info(0, &[&oid(last)], &[]);
+        let key = from_der(&file).unwrap();
+        assert_eq!(key.restriction(), Restriction::PssWith(Pss::new(hash)));
+        assert_eq!(pkcs8(&key), file);
+        let public = public_from_der(&spki(&key.public())).unwrap();
+        assert_eq!(public.restriction(), key.restriction());
+        assert_eq!(from_der(&info(0, &[&oid(last), NULL], &[])).err(), Some(Error::PssParameters));
+        // Nothing but these parameters has an identifier.
+        for pss in [
+            Pss { salt_length: 20, ..Pss::new(hash) },
+            Pss { mask_hash: Hash::Sha256, ..Pss::new(hash) },
+            Pss { mask_hash: hash, ..Pss::new(Hash::Sha256) },
+        ] {
+            let narrowed = Restriction::None.narrowed(Restriction::PssWith(pss), 2048);
+            assert_eq!(narrowed, Err(Error::PssParameters));
+        }
     }
 }
