@@ -8,16 +8,16 @@ use crate::page::series::Style;
 use crate::record::Series;
 
 /// A number of points, and the table that has this number.
-type Sized<'a> = (f64, Measured<'a>);
+type Size<'a> = (f64, Measured<'a>);
 
 pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
-    let mut operations: Vec<(&str, Vec<Sized<'_>>)> = Vec::new();
+    let mut operations: Vec<(&str, Vec<Size<'_>>)> = Vec::new();
     for of in tables {
         let Some(Series { operation, size }) = &of.table.series else { continue };
-        let sized = (size.get() as f64, *of);
+        let size = (size.get() as f64, *of);
         match operations.iter_mut().find(|(other, _)| other == operation) {
-            Some((_, sizes)) => sizes.push(sized),
-            None => operations.push((operation, vec![sized])),
+            Some((_, sizes)) => sizes.push(size),
+            None => operations.push((operation, vec![size])),
         }
     }
     operations.retain(|(_, sizes)| sizes.len() > 1);
@@ -34,7 +34,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
     })
 }
 
-fn chart(operation: &str, sizes: &[Sized<'_>]) -> Chart {
+fn chart(operation: &str, sizes: &[Size<'_>]) -> Chart {
     let mut series: Vec<Line> = Vec::new();
     for (size, of) in sizes {
         for record in &of.table.records {
