@@ -26,6 +26,7 @@ fn main() {
         "ark-bls12-381",
         "ark-ff",
         "aws-lc-sys",
+        "blst",
         "bls12_381",
         "crypto-bigint",
         "curve25519-dalek",

@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use cycloid_lab::record::{FORMAT, Report};
+use cycloid_lab::record::{FORMAT, Report, Table};
 
 fn cycloid(arguments: &[&str]) -> Command {
     let mut command = support::cycloid();
@@ -171,15 +171,15 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
     let names: Vec<&str> = report.peers.iter().map(|peer| &*peer.name).collect();
     assert_eq!(names, ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto", "mirage-crypto"]);
     for table in &report.tables {
-        let decrypts = table.title.contains("decrypt");
+        let decrypts = table.name.contains("decrypt");
         for peer in &report.peers {
             // A runner process cannot distinguish a first use from a later one.
-            let first_use = table.title.contains("first use") && peer.name == "mirage-crypto";
+            let first_use = table.name.contains("first use") && peer.name == "mirage-crypto";
             if first_use || decrypts && ["ring", "graviola"].contains(&&*peer.name) {
                 continue;
             }
             let rows = table.records.iter().filter(|row| row.group == peer.name).count();
-            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
+            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.name, peer.name);
             assert_eq!(peer.missing.is_some(), table.missing.contains(&peer.name));
         }
         assert_eq!((&*table.reference, &*table.records[0].group), ("default", "Cycloid"));
@@ -209,7 +209,7 @@ fn a_dh_run_has_both_operations_and_both_peers() {
     for table in &report.tables {
         for peer in &report.peers {
             let rows = table.records.iter().filter(|row| row.group == peer.name).count();
-            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title, peer.name);
+            assert_eq!(peer.version.is_some(), rows >= 1, "{}: {}", table.title(), peer.name);
         }
         assert!(table.records.iter().any(|row| row.label == "×8" && row.operations_per_call == 8));
     }
@@ -220,10 +220,10 @@ fn an_ec_run_has_every_curve_and_operation_and_every_peer_that_supports_it() {
     let output = run(&["bench", "ec", "--quick", "--json", "--batch", "3,8"]);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
-    let titles: Vec<&str> = report.tables.iter().map(|table| &*table.title).collect();
+    let titles: Vec<String> = report.tables.iter().map(Table::title).collect();
     assert_eq!(titles.len(), 4 * 4 + 3 + 2, "{titles:?}");
     for table in &report.tables {
-        let (curve, operation) = table.title.split_once(": ").unwrap();
+        let (curve, operation) = (&*table.group, &*table.name);
         let mut expected = vec!["OpenSSL", "AWS-LC", "mirage-crypto"];
         expected.extend(match curve {
             "P-224" => &["RustCrypto"][..],
@@ -234,13 +234,13 @@ fn an_ec_run_has_every_curve_and_operation_and_every_peer_that_supports_it() {
         for peer in &report.peers {
             let rows = table.records.iter().filter(|row| row.group == peer.name).count();
             let expected = expected.contains(&&*peer.name) && peer.version.is_some();
-            assert_eq!(rows, usize::from(expected), "{}: {}", table.title, peer.name);
+            assert_eq!(rows, usize::from(expected), "{}: {}", table.title(), peer.name);
         }
         let batched = operation != "generate" || curve == "X25519";
         for (label, count) in [("×3", 3), ("×8", 8)] {
             let rows = table.records.iter().filter(|row| row.label == label);
             let counts: Vec<u32> = rows.map(|row| row.operations_per_call).collect();
-            assert_eq!(counts, if batched { vec![count] } else { vec![] }, "{}", table.title);
+            assert_eq!(counts, if batched { vec![count] } else { vec![] }, "{}", table.title());
         }
     }
 }

@@ -39,7 +39,7 @@ fn place(name: &str) -> PathBuf {
 fn record(tables: &str, slower: f64) -> Report {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
     let mut report = Report::from_json(&fs::read_to_string(path).unwrap(), path).unwrap();
-    report.tables.retain(|table| table.title.contains(tables));
+    report.tables.retain(|table| table.title().contains(tables));
     for table in &mut report.tables {
         let eight = &mut table.records[1];
         assert_eq!(eight.label, "×8");
@@ -81,16 +81,41 @@ fn records_are_compared_and_the_exit_code_tells_whether_something_is_slower() {
     assert!(markdown.contains("| ec: P-256: sign, Cycloid, ×8 |"), "{markdown}");
 }
 
+/// The committed record has format 2.
+#[test]
+fn records_of_different_formats_have_the_same_rows() {
+    let place = place("formats");
+    let old = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
+    let report = Report::from_json(&fs::read_to_string(old).unwrap(), old).unwrap();
+    save(&report, &place.join("new.json"));
+    let format = |path: &Path| -> Value {
+        let value: Value = serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
+        value["format"].clone()
+    };
+    assert_eq!([format(Path::new(old)), format(&place.join("new.json"))], [2, 3]);
+    let compared = said(&run(&["compare", old, "new.json"], &place), 0);
+    assert!(compared.contains("0 faster, 0 slower"), "{compared}");
+    assert!(!compared.contains("only"), "{compared}");
+    for path in [old, "new.json"] {
+        said(&run(&["history", "--file", "h.jsonl", "add", path, "--commit", "c"], &place), 0);
+    }
+    let history = fs::read_to_string(place.join("h.jsonl")).unwrap();
+    let lines: Vec<&str> = history.lines().collect();
+    assert_eq!(lines[0], lines[1]);
+}
+
 #[test]
 fn incomparable_records_are_answered_by_a_message_and_a_hint() {
     let place = place("complaints");
     save(&record("P-256: sign", 1.0), &place.join("a.json"));
     save(&record("P-384: sign", 1.0), &place.join("other.json"));
     fs::write(place.join("no.json"), "{}").unwrap();
-    let cases: [(&[&str], i32, &str); 8] = [
+    fs::write(place.join("later.json"), r#"{"format": 4}"#).unwrap();
+    let cases: [(&[&str], i32, &str); 9] = [
         (&["compare", "a.json"], 2, "required"),
         (&["compare", "a.json", "b.json"], 1, "cannot read b.json"),
         (&["compare", "a.json", "no.json"], 1, "no.json is not a record"),
+        (&["compare", "a.json", "later.json"], 1, "later.json has format 4, but this program"),
         (&["compare", "a.json", "other.json"], 1, "no row in common"),
         (&["compare", "a.json", "a.json", "--threshold", "much"], 2, "expected a percentage"),
         (&["compare", "a.json", "a.json", "--rounds", "3"], 2, "required"),

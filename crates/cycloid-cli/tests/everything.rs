@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cycloid_lab::record::Report;
+use cycloid_lab::record::{Report, Table};
 use cycloid_lab::tables;
 
 fn cycloid(arguments: &[&str]) -> Command {
@@ -253,7 +253,7 @@ fn tunnels_and_client_costs_are_measured_with_the_peers() {
     let output = cycloid(&arguments).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
-    let titles: Vec<&str> = report.tables.iter().map(|table| &*table.title).collect();
+    let titles: Vec<String> = report.tables.iter().map(Table::title).collect();
     assert_eq!(
         titles,
         [

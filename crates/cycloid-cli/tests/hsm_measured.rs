@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cycloid_lab::profile;
-use cycloid_lab::record::Report;
+use cycloid_lab::record::{Report, Table};
 
 /// Returns an empty directory for a test's temporary files.
 fn scratch(name: &str) -> PathBuf {
@@ -37,7 +37,7 @@ fn a_bench_has_a_table_for_each_number_of_clients_and_leaves_nothing_behind() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(is_empty(&directory));
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
-    let titles: Vec<&str> = report.tables.iter().map(|table| &*table.title).collect();
+    let titles: Vec<String> = report.tables.iter().map(Table::title).collect();
     assert_eq!(
         titles,
         ["P-256: 1 client", "P-256: 3 clients", "Ed25519: 1 client", "Ed25519: 3 clients"]

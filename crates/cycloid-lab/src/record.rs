@@ -2,20 +2,25 @@
 //!
 //! All human-readable tables are derived from these records alone. `docs/record.schema.json`
 //! describes the format for programs in other languages; it is generated from these types, and a
-//! test compares it with them and with every committed record. Fields added by later versions are
-//! optional, so that older records stay readable.
+//! test compares it with them and with every committed record. Fields added within a version are
+//! optional.
+//!
+//! Format 3 has fields for what a table's title joins ([`Table::group`], [`Table::name`],
+//! [`Table::series`]) and for the method of a row ([`Record::method`]). Formats 1 and 2 had only
+//! titles and labels; `old.rs` converts them on reading.
+
+mod old;
 
 use std::collections::BTreeMap;
+use std::num::NonZeroU64;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::Failure;
 
 /// The version of this format; readers must reject unknown versions.
-pub const FORMAT: u32 = 2;
-
-/// The oldest version that is still readable: it had medians only.
-pub const FIRST_FORMAT: u32 = 1;
+pub const FORMAT: u32 = 3;
 
 /// A run of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,24 +43,36 @@ pub struct Report {
 }
 
 impl Report {
-    /// Parses a record written by `cycloid bench --save`; `name` identifies it in errors.
+    /// Parses a record written by `cycloid bench --save`; `name` identifies it in errors. A record
+    /// of an older format is converted to [`FORMAT`].
     ///
     /// # Errors
     /// If the text is not a record, or has an unknown version.
     pub fn from_json(text: &str, name: &str) -> Result<Self, Failure> {
-        let hint = "write records with `cycloid bench --save FILE`";
-        let report: Self = serde_json::from_str(text)
-            .map_err(|error| Failure::new(format!("{name} is not a record: {error}"), hint))?;
-        if !(FIRST_FORMAT..=FORMAT).contains(&report.format) {
+        let foreign = |why: String| {
+            let hint = "write records with `cycloid bench --save FILE`";
+            Failure::new(format!("{name} is not a record: {why}"), hint)
+        };
+        let malformed = |error: serde_json::Error| foreign(error.to_string());
+        let value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let format = value.get("format").ok_or_else(|| foreign("it has no format".into()))?;
+        let format = format
+            .as_u64()
+            .filter(|format| *format > 0)
+            .ok_or_else(|| foreign("its format is not a positive integer".into()))?;
+        if format > u64::from(FORMAT) {
             return Err(Failure::new(
                 format!(
-                    "{name} has format {}, but this program reads formats up to {FORMAT}",
-                    report.format
+                    "{name} has format {format}, but this program reads formats up to {FORMAT}"
                 ),
                 "read it with a later version of the program",
             ));
         }
-        Ok(report)
+        if format < u64::from(FORMAT) {
+            return old::read(value).map_err(foreign);
+        }
+        // Errors in a text name the line.
+        serde_json::from_str(text).map_err(malformed)
     }
 
     /// Removes the single samples, which are most of a record and seldom needed.
@@ -120,8 +137,14 @@ pub struct Missing {
 pub struct Table {
     /// The suite that made it.
     pub suite: String,
-    /// A one-line description.
-    pub title: String,
+    /// The group of tables that it belongs to, such as `RSA-2048`, `P-256` or `pairing`.
+    pub group: String,
+    /// Its name within the group, such as `sign`; empty if it is alone.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub name: String,
+    /// For one of several sizes of an operation: the operation and the size.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
     /// Parameters common to all rows.
     pub parameters: Parameters,
     /// The statistic of times and ratios; the median in reports of format 1.
@@ -144,6 +167,33 @@ pub struct Table {
     pub missing: Vec<String>,
     /// Notes on single rows or columns.
     pub notes: Vec<String>,
+}
+
+impl Table {
+    /// Returns its title, which consists of group and name.
+    pub fn title(&self) -> String {
+        title(&self.group, &self.name)
+    }
+
+    /// Returns whether both are the same table in different runs.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        (&self.suite, &self.group, &self.name) == (&other.suite, &other.group, &other.name)
+    }
+}
+
+/// Returns the title of a table of this group and name.
+pub(crate) fn title(group: &str, name: &str) -> String {
+    if name.is_empty() { group.into() } else { format!("{group}: {name}") }
+}
+
+/// One of several sizes of an operation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Series {
+    /// The operation without its size, such as `G1 sum of multiples`.
+    pub operation: String,
+    /// The number of its items, such as 4096.
+    pub size: NonZeroU64,
 }
 
 /// The statistic that represents many samples.
@@ -176,26 +226,24 @@ pub enum Summary {
     /// One size per column: the time of the reference, and the ratio of the others to it.
     #[default]
     Proportions,
-    /// One library per column: operations per second, and their ratio to the best peer's. The title
-    /// names the group of rows that a table belongs to and, after a colon, the subject of its row.
+    /// One library per column and one line per table: operations per second, and their ratio to the
+    /// best peer's.
     Rates,
     /// One backend per column, one line per table: the time of one run, the allocated bytes, the
-    /// share of the longest operation's time, and the ratio to the first backend. The title as for
-    /// [`Self::Rates`].
+    /// share of the longest operation's time, and the ratio to the first backend.
     Backends,
     /// A service compared with its peers, one line per table: operations per second, latencies,
-    /// processor time. The title as for [`Self::Rates`].
+    /// processor time.
     Service,
     /// Packets of an engine, one line per table: time, megabits per second and allocations per
-    /// packet, and the peer's time; `packet_bytes` is among the parameters. The title as for
-    /// [`Self::Rates`].
+    /// packet, and the peer's time; `packet_bytes` is among the parameters.
     Packets,
     /// Tunnels, one grid per table: throughput and processor time of both ends.
     Tunnels,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
-pub type Parameters = BTreeMap<String, serde_json::Value>;
+pub type Parameters = BTreeMap<String, Value>;
 
 /// The results of one subject, complete without the surrounding table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -209,6 +257,9 @@ pub struct Record {
     pub group: String,
     /// Its label in the group.
     pub label: String,
+    /// For a row of the library: its method.
+    #[serde(default, skip_serializing_if = "Method::is_single")]
+    pub method: Method,
     /// The implementation.
     pub implementation: Implementation,
     /// Whether its time is independent of secret values, according to its own documentation.
@@ -233,6 +284,26 @@ pub struct Record {
     /// All samples, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
+}
+
+/// The method of one of the library's rows. A peer's row always counts as single.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// The usual method: one operation at a time, as a peer does it.
+    #[default]
+    Single,
+    /// The same for a batch: [`Record::operations_per_call`] operations in one call.
+    Batch,
+    /// A special method: another algorithm, prepared or unknown keys, little memory, a first use.
+    Other,
+}
+
+impl Method {
+    fn is_single(&self) -> bool {
+        *self == Self::Single
+    }
 }
 
 /// Instructions of one operation, as counted by callgrind.

@@ -121,23 +121,23 @@ pub(super) fn judge(pairs: Vec<Pair<'_>>, alternate: bool, threshold: f64) -> Ve
     // unchanged rows to show any noise uses the noise of all suites.
     let all = scales.iter().fold(Spread::default(), |sum, scale| sum.add(scale.residuals));
     let of_suite = |suite: &str| {
-        let tables = pairs.iter().zip(&scales).filter(|(pair, _)| pair.name.0 == suite);
+        let tables = pairs.iter().zip(&scales).filter(|(pair, _)| pair.suite == suite);
         tables.fold(Spread::default(), |sum, (_, scale)| sum.add(scale.residuals))
     };
     let repeated = |suite: &str| {
-        let tables = pairs.iter().zip(&scales).filter(|(pair, _)| pair.name.0 == suite);
+        let tables = pairs.iter().zip(&scales).filter(|(pair, _)| pair.suite == suite);
         let alone = tables.filter(|(_, scale)| scale.unchanged == 0);
         let rows = alone.flat_map(|(pair, scale)| pair.rows.iter().map(|r| scale.values(r, pair)));
         rows.fold(Spread::default(), |sum, values| sum.add(Spread::between(&values)))
     };
     let tables = pairs.iter().zip(&scales).map(|(pair, scale)| {
-        let suite = of_suite(pair.name.0);
+        let suite = of_suite(pair.suite);
         let wide = if suite.freedom > 0.0 { suite } else { all };
-        let repeated = repeated(pair.name.0);
+        let repeated = repeated(pair.suite);
         let judged = Judged { pair, scale, wide, repeated, alternate, threshold };
         Table {
-            suite: pair.name.0.into(),
-            title: pair.name.1.into(),
+            suite: pair.suite.into(),
+            title: pair.title.clone(),
             unchanged: scale.unchanged,
             drift: drift(pair),
             rows: pair.rows.iter().map(|row| judged.row(row)).collect(),

@@ -10,8 +10,8 @@ const FOREIGN_BACKEND: &str = "blst";
 
 /// A table that both sides have, with the runs of each side that have it.
 pub(super) struct Pair<'a> {
-    /// Suite and title.
-    pub(super) name: (&'a str, &'a str),
+    pub(super) suite: &'a str,
+    pub(super) title: String,
     /// The table of each run.
     pub(super) tables: [Vec<&'a Table>; 2],
     /// Rows that all of these runs have, in the order of the last new run: for each side, the
@@ -38,7 +38,7 @@ pub(super) fn pair(sides: [&[Report]; 2]) -> Vec<Pair<'_>> {
         };
         let rows: Vec<_> = table.records.iter().filter_map(everywhere).collect();
         if !rows.is_empty() {
-            pairs.push(Pair { name: (&table.suite, &table.title), tables, rows });
+            pairs.push(Pair { suite: &table.suite, title: table.title(), tables, rows });
         }
     }
     pairs
@@ -53,7 +53,7 @@ pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
                 let same = |report: &Report| {
                     table_like(report, table).is_some_and(|t| record_like(t, record).is_some())
                 };
-                let name = format!("{}: {}, {}", table.suite, table.title, row_name(record));
+                let name = format!("{}: {}, {}", table.suite, table.title(), row_name(record));
                 if !there.iter().any(same) && !names.contains(&name) {
                     names.push(name);
                 }
@@ -97,7 +97,7 @@ pub(crate) fn is_whole_peer(record: &Record) -> bool {
 }
 
 fn table_like<'a>(report: &'a Report, table: &Table) -> Option<&'a Table> {
-    report.tables.iter().find(|other| other.suite == table.suite && other.title == table.title)
+    report.tables.iter().find(|other| other.is_like(table))
 }
 
 /// The backend is not compared: the choice of the backend may be what changed.

@@ -117,7 +117,7 @@ fn record(row: usize, time: f64, reference: f64) -> Value {
 fn recorded(table: usize, records: Vec<Value>) -> Value {
     json!({
         "suite": if table < TABLES / 2 { "ec" } else { "rsa" },
-        "title": format!("table {table}"),
+        "group": format!("table {table}"),
         "parameters": {},
         "reference": "row 0",
         "records": records,

@@ -156,10 +156,10 @@ fn count(dumps: &[&Dump], nothing: &Dump, operations_per_call: u32) -> Count {
 /// Stores the counts, taken with the library at `level`, in the records of the same rows.
 pub fn add(report: &mut Report, level: Level, counted: &[(Row, Option<Count>)]) {
     for table in &mut report.tables {
-        let mut too_long = Vec::new();
+        let (title, mut too_long) = (table.title(), Vec::new());
         for record in &mut table.records {
             let of_record =
-                |row: &Row| row.suite == table.suite && row.title == table.title && row.is(record);
+                |row: &Row| row.suite == table.suite && row.title == title && row.is(record);
             let Some((_, count)) = counted.iter().find(|(row, _)| of_record(row)) else { continue };
             let Some(count) = *count else {
                 too_long.push(crate::compare::row_name(&record.group, &record.label));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::measure::Operation;
-use crate::record::{Implementation, Parameters, Summary};
+use crate::record::{Implementation, Method, Parameters, Summary};
 use crate::suite::subjects::{Sampling, Setting, Subject};
 
 /// A dump as valgrind 3.19 writes it, with other numbers.
@@ -162,6 +162,7 @@ fn loops() {
     let subject = |(turns, operations): (u64, u32)| Subject {
         group: "loops".into(),
         label: format!("{turns} turns, {operations}"),
+        method: Method::Single,
         implementation: Implementation {
             product: "test".into(),
             version: "1".into(),
@@ -177,7 +178,9 @@ fn loops() {
     let setting = Setting {
         suite: "test",
         operation: "loop",
-        title: "loops".into(),
+        group: "loops".into(),
+        name: String::new(),
+        series: None,
         parameters: Parameters::new(),
         summary: Summary::Proportions,
         reference: 0,

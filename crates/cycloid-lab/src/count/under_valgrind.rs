@@ -117,7 +117,7 @@ pub(super) fn table(
         }
         rows.push(Row {
             suite: setting.suite.into(),
-            title: setting.title.clone(),
+            title: setting.title(),
             group: subject.group.clone(),
             label: subject.label.clone(),
             product: subject.implementation.product.clone(),

@@ -71,19 +71,17 @@ pub(super) fn since<'a>(
     row: &str,
     earlier: &[&'a Entry],
 ) -> Option<(&'a Entry, Change)> {
-    let mut best: Option<(u8, &Entry, Change)> = None;
+    let (mut elsewhere, mut incomparable) = (None, None);
     for entry in earlier.iter().rev().copied() {
         let Some(before) = place.within(row, entry) else { continue };
         let change = place.against(&before);
-        let is_same_machine = entry.machine == place.entry.machine;
-        let rank = match change {
-            Change::Relative(..) if is_same_machine => 2,
-            Change::Relative(..) => 1,
-            Change::Incomparable(_) => 0,
-        };
-        if best.is_none_or(|(found, ..)| rank > found) {
-            best = Some((rank, entry, change));
+        match change {
+            Change::Relative(..) if entry.machine == place.entry.machine => {
+                return Some((entry, change));
+            }
+            Change::Relative(..) => elsewhere = elsewhere.or(Some((entry, change))),
+            Change::Incomparable(_) => incomparable = incomparable.or(Some((entry, change))),
         }
     }
-    best.map(|(_, entry, change)| (entry, change))
+    elsewhere.or(incomparable)
 }

@@ -32,51 +32,65 @@ pub(crate) struct Step {
 /// Returns the course of each group of a suite on each machine. A row counts in a run if it has a
 /// common peer with each predecessor back to its first run.
 pub(crate) fn courses(entries: &[Entry], suite: &str) -> Vec<Course> {
+    machines(entries).into_iter().flat_map(|machine| on_machine(entries, suite, machine)).collect()
+}
+
+fn on_machine(entries: &[Entry], suite: &str, machine: &str) -> Vec<Course> {
+    let has_suite = |entry: &&Entry| entry.tables.iter().any(|table| table.suite == suite);
+    let runs: Vec<&Entry> =
+        entries.iter().filter(|entry| entry.machine == machine).filter(has_suite).collect();
+    let mut levels = Levels::default();
     let mut courses: Vec<Course> = Vec::new();
-    for machine in machines(entries) {
-        let is_of = |entry: &&Entry| {
-            entry.machine == machine && entry.tables.iter().any(|table| table.suite == suite)
-        };
-        let runs: Vec<&Entry> = entries.iter().filter(is_of).collect();
-        // The level of each row in each run, by date and name of the row.
-        let mut levels: BTreeMap<(&str, String), f64> = BTreeMap::new();
-        for (run, entry) in runs.iter().enumerate() {
-            let mut groups: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
-            for table in entry.tables.iter().filter(|table| table.suite == suite) {
-                for (row, point) in &table.rows {
-                    let place = Place { entry, table, point: *point };
-                    let level = match since(&place, row, &runs[..run]) {
-                        None => Some(1.0),
-                        Some((before, change)) => {
-                            let before = levels.get(&(&*before.date, table.row(row)));
-                            before.zip(change.relative()).map(|(level, factor)| level * factor)
-                        }
-                    };
-                    let Some(level) = level else { continue };
-                    levels.insert((&entry.date, table.row(row)), level);
-                    let row = (level, table.row_in_group(row));
-                    match groups.iter_mut().find(|(group, _)| *group == table.group) {
-                        Some((_, rows)) => rows.push(row),
-                        None => groups.push((&table.group, vec![row])),
-                    }
-                }
-            }
-            for (group, rows) in groups {
-                let step = step(entry, run + 1, rows);
-                let is_it =
-                    |course: &&mut Course| course.group == group && course.machine == machine;
-                match courses.iter_mut().find(is_it) {
-                    Some(course) => course.steps.push(step),
-                    None => courses.push(Course {
-                        group: group.into(),
-                        machine: machine.into(),
-                        steps: vec![step],
-                    }),
-                }
+    for (run, entry) in runs.iter().enumerate() {
+        for (group, rows) in levels.add(&runs[..run], entry, suite) {
+            let step = step(entry, run + 1, rows);
+            match courses.iter_mut().find(|course| course.group == group) {
+                Some(course) => course.steps.push(step),
+                None => courses.push(Course {
+                    group: group.into(),
+                    machine: machine.into(),
+                    steps: vec![step],
+                }),
             }
         }
     }
     courses
+}
+
+/// The level of each row in each run of a machine, by date and name of the row: its time relative to
+/// the peers, and to the row's first run.
+#[derive(Default)]
+struct Levels<'a>(BTreeMap<(&'a str, String), f64>);
+
+impl<'a> Levels<'a> {
+    /// Adds a run after `earlier`, and returns the levels and names of its rows by group.
+    fn add(
+        &mut self,
+        earlier: &[&'a Entry],
+        entry: &'a Entry,
+        suite: &str,
+    ) -> Vec<(&'a str, Vec<(f64, String)>)> {
+        let mut groups: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
+        let tables = entry.tables.iter().filter(|table| table.suite == suite);
+        for (table, (row, point)) in tables.flat_map(|t| t.rows.iter().map(move |row| (t, row))) {
+            let place = Place { entry, table, point: *point };
+            let Some(level) = self.level(&place, row, earlier) else { continue };
+            self.0.insert((&entry.date, table.row(row)), level);
+            let row = (level, table.row_in_group(row));
+            match groups.iter_mut().find(|(group, _)| *group == table.group) {
+                Some((_, rows)) => rows.push(row),
+                None => groups.push((&table.group, vec![row])),
+            }
+        }
+        groups
+    }
+
+    /// Returns the level of a row; `None` if it is not comparable back to its first run.
+    fn level(&self, place: &Place<'_>, row: &str, earlier: &[&'a Entry]) -> Option<f64> {
+        let Some((before, change)) = since(place, row, earlier) else { return Some(1.0) };
+        let level = self.0.get(&(&*before.date, place.table.row(row)))?;
+        Some(level * change.relative()?)
+    }
 }
 
 /// Summarises the rows of a group; at least one row.

@@ -100,8 +100,8 @@ impl Table {
                 peers.insert(name, PeerPoint { version, ratio });
             }
         }
-        let (group, name) = table.title.split_once(": ").unwrap_or((&table.title, ""));
-        Self { suite: table.suite.clone(), group: group.into(), name: name.into(), rows, peers }
+        let record::Table { suite, group, name, .. } = table;
+        Self { suite: suite.clone(), group: group.clone(), name: name.clone(), rows, peers }
     }
 
     /// Returns whether both are the same table in different runs.

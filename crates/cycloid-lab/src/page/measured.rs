@@ -1,8 +1,6 @@
 //! A table together with its record, and the roles of its rows.
 
-use serde_json::Value;
-
-use crate::record::{Record, Report, Summary, Table};
+use crate::record::{Method, Record, Report, Summary, Table};
 
 /// A table and its source.
 #[derive(Clone, Copy)]
@@ -11,19 +9,17 @@ pub(super) struct Measured<'a> {
     pub(super) source: &'a str,
     pub(super) report: &'a Report,
     pub(super) table: &'a Table,
-    /// The table's JSON, for fields that not every version of the record has.
-    pub(super) json: &'a Value,
 }
 
 impl<'a> Measured<'a> {
-    /// Returns the group of the table: its title up to the colon.
+    /// Returns the group of the table.
     pub(super) fn group(&self) -> &'a str {
-        self.table.title.split_once(": ").map_or(&*self.table.title, |(group, _)| group)
+        &self.table.group
     }
 
     /// Returns its name within the group; empty if it is alone.
     pub(super) fn name(&self) -> &'a str {
-        self.table.title.split_once(": ").map_or("", |(_, name)| name)
+        &self.table.name
     }
 
     /// Returns the row that ratios refer to.
@@ -45,20 +41,14 @@ impl<'a> Measured<'a> {
 
     /// Returns the owner of a row as plots name it: a library, or for ours also the label.
     pub(super) fn product(&self, record: &Record) -> String {
+        let Record { group, label, .. } = record;
         let product = &*record.implementation.product;
-        match &*record.label {
-            label if self.table.summary == Summary::Backends => {
-                if label == "cycloid" {
-                    "Cycloid".into()
-                } else {
-                    label.into()
-                }
-            }
-            _ if !self.is_ours(record) => product.into(),
-            label if label == self.table.reference => product.into(),
-            label if label.starts_with('×') => format!("{product} {label}"),
-            label if record.group == product => format!("{product}, {label}"),
-            label => format!("{}, {label}", record.group),
+        match record.method {
+            _ if !self.is_ours(record) && self.table.summary == Summary::Backends => label.clone(),
+            _ if !self.is_ours(record) || *label == self.table.reference => product.into(),
+            Method::Batch => format!("{product} ×{}", record.operations_per_call),
+            _ if group == product => format!("{product}, {label}"),
+            _ => format!("{group}, {label}"),
         }
     }
 
@@ -67,12 +57,6 @@ impl<'a> Measured<'a> {
         let name = self.product(record);
         let same = self.table.records.iter().filter(|other| self.product(other) == name).count();
         if same > 1 { format!("{name}, {}", record.label) } else { name }
-    }
-
-    /// Returns a number that not every record has, by the path of its fields.
-    pub(super) fn number(&self, row: usize, path: &[&str]) -> Option<f64> {
-        let row = self.json.get("records")?.get(row)?;
-        path.iter().try_fold(row, |value, name| value.get(name))?.as_f64()
     }
 
     /// Returns a row's time by the table's statistic.

@@ -27,7 +27,7 @@ pub(super) enum Shape {
 use Shape::{Circle, Cross, Diamond, Hexagon, Nabla, Plus, Square, Triangle};
 
 /// Names with a fixed appearance.
-const KNOWN: [(&str, u8, Shape); 16] = [
+const KNOWN: [(&str, u8, Shape); 15] = [
     ("Cycloid", 0, Circle),
     ("OpenSSL", 1, Square),
     ("AWS-LC", 2, Triangle),
@@ -43,7 +43,6 @@ const KNOWN: [(&str, u8, Shape); 16] = [
     ("SoftHSM", 1, Square),
     ("OpenVPN", 1, Square),
     ("mirage-crypto", 4, Plus),
-    ("Cycloid, many", 0, Diamond),
 ];
 
 /// The appearance of unknown names, by their place in a plot.
@@ -54,9 +53,11 @@ impl Style {
     /// The appearance of marks without an owner.
     pub(super) const NEUTRAL: Self = Self { colour: 7, shape: Circle };
 
+    /// The appearance of the library's batches.
+    pub(super) const BATCH: Self = Self { colour: 0, shape: Diamond };
+
     /// Returns the appearance of a named item; `place` applies if the name is unknown.
     pub(super) fn of(name: &str, place: usize) -> Self {
-        let name = if name.starts_with("Cycloid ×") { "Cycloid, many" } else { name };
         let (colour, shape) = KNOWN
             .iter()
             .find(|(known, ..)| known.eq_ignore_ascii_case(name))
@@ -129,7 +130,6 @@ mod tests {
         let together: [&[&str]; 4] = [
             &[
                 "Cycloid",
-                "Cycloid ×8",
                 "OpenSSL",
                 "AWS-LC",
                 "ring",
@@ -138,20 +138,13 @@ mod tests {
                 "RustCrypto",
                 "mirage-crypto",
             ],
-            &[
-                "Cycloid",
-                "Cycloid ×8",
-                "OpenSSL",
-                "AWS-LC",
-                "GMP",
-                "crypto-bigint",
-                "mirage-crypto",
-            ],
+            &["Cycloid", "OpenSSL", "AWS-LC", "GMP", "crypto-bigint", "mirage-crypto"],
             &["cycloid", "blst", "zkcrypto", "arkworks"],
             &["Cycloid", "SoftHSM"],
         ];
         for names in together {
-            let styles: Vec<Style> = names.iter().map(|name| Style::of(name, 0)).collect();
+            let mut styles: Vec<Style> = names.iter().map(|name| Style::of(name, 0)).collect();
+            styles.push(Style::BATCH);
             for (i, style) in styles.iter().enumerate() {
                 assert!(styles[..i].iter().all(|other| other != style), "{names:?}");
             }

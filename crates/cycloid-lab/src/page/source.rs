@@ -7,7 +7,7 @@ use super::measured::Measured;
 use crate::Failure;
 use crate::history::{self, Entry};
 use crate::profile;
-use crate::record::{FORMAT, Report};
+use crate::record::Report;
 
 /// A file and its content.
 pub struct Source {
@@ -17,8 +17,8 @@ pub struct Source {
 }
 
 pub(super) enum Content {
-    /// A record of `cycloid bench`, and the JSON of its tables with all other fields.
-    Record(Box<Report>, Vec<Value>),
+    /// A record of `cycloid bench`.
+    Record(Box<Report>),
     /// A profile of `cycloid profile`, or folded stacks.
     Stacks(Vec<Stacks>),
     /// A history of `cycloid history`.
@@ -37,29 +37,25 @@ impl Source {
                 "write one with cycloid bench --save FILE, or pass folded stacks with --profile",
             )
         };
-        let mut value: Value =
-            serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
-        let (known, is_profile) = match (value.get("tables"), value.get("profiles")) {
-            (Some(_), _) => (FORMAT, false),
-            (_, Some(_)) => (profile::FORMAT, true),
-            _ => return Err(foreign("it has neither tables nor profiles".into())),
-        };
-        let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
-        if format > u64::from(known) {
-            return Err(Failure::new(
-                format!("{name} has format {format}, but this program reads {known}"),
-                "use the version of cycloid that wrote it, or repeat the measurement",
-            ));
-        }
-        // Parsed from the text, because parsing through `value` would lose digits.
-        let content = if is_profile {
-            let report: profile::Report =
-                serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
+        let malformed = |error: serde_json::Error| foreign(error.to_string());
+        let value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let content = if value.get("tables").is_some() {
+            Content::Record(Box::new(Report::from_json(text, name)?))
+        } else if value.get("profiles").is_some() {
+            let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
+            if format > u64::from(profile::FORMAT) {
+                return Err(Failure::new(
+                    format!(
+                        "{name} has format {format}, but this program reads {}",
+                        profile::FORMAT
+                    ),
+                    "use the version of cycloid that wrote it, or repeat the measurement",
+                ));
+            }
+            let report = serde_json::from_str(text).map_err(malformed)?;
             Content::Stacks(Stacks::of_report(name, &report))
         } else {
-            let report = serde_json::from_str(text).map_err(|error| foreign(error.to_string()))?;
-            let tables = value.get_mut("tables").and_then(Value::as_array_mut).map(std::mem::take);
-            Content::Record(Box::new(report), tables.unwrap_or_default())
+            return Err(foreign("it has neither tables nor profiles".into()));
         };
         Ok(Self { name: name.into(), content })
     }
@@ -83,7 +79,7 @@ impl Source {
 
     pub(super) fn report(&self) -> Option<&Report> {
         match &self.content {
-            Content::Record(report, _) => Some(report),
+            Content::Record(report) => Some(report),
             Content::Stacks(_) | Content::History(_) => None,
         }
     }
@@ -91,7 +87,7 @@ impl Source {
     /// Returns its runs: those of a history, or the one of a record.
     pub(super) fn runs(&self) -> Vec<Entry> {
         match &self.content {
-            Content::Record(report, _) => vec![Entry::of(report, None)],
+            Content::Record(report) => vec![Entry::of(report, None)],
             Content::Stacks(_) => Vec::new(),
             Content::History(runs) => runs.clone(),
         }
@@ -99,20 +95,15 @@ impl Source {
 
     /// Returns the tables of a record.
     pub(super) fn tables(&self) -> impl Iterator<Item = Measured<'_>> {
-        let (report, tables) = match &self.content {
-            Content::Record(report, tables) => (Some(report), &**tables),
-            Content::Stacks(_) | Content::History(_) => (None, &[][..]),
-        };
         let source = &*self.name;
-        report.into_iter().flat_map(move |report| {
-            let both = report.tables.iter().zip(tables);
-            both.map(move |(table, json)| Measured { source, report, table, json })
+        self.report().into_iter().flat_map(move |report| {
+            report.tables.iter().map(move |table| Measured { source, report, table })
         })
     }
 
     pub(super) fn stacks(&self) -> &[Stacks] {
         match &self.content {
-            Content::Record(..) | Content::History(_) => &[],
+            Content::Record(_) | Content::History(_) => &[],
             Content::Stacks(stacks) => stacks,
         }
     }

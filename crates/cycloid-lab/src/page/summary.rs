@@ -1,7 +1,7 @@
 //! Compares a suite with the best of its peers.
 
 use super::measured::Measured;
-use crate::record::{Record, Summary};
+use crate::record::{Method, Record, Summary};
 
 /// The comparison of one operation with the best peer.
 pub(super) struct Comparison<'a> {
@@ -27,9 +27,7 @@ impl<'a> Comparison<'a> {
         let alike = |record: &&Record| record.constant_time || !ours.constant_time;
         let best = peers().filter(alike).min_by(faster).or_else(|| peers().min_by(faster))?;
         let many = records().filter(|record| {
-            let is_batch = record.operations_per_call > 1
-                && record.label != ours.label
-                && !record.label.starts_with("prepared");
+            let is_batch = record.method == Method::Batch && record.operations_per_call > 1;
             is_batch && of.is_ours(record) && is_usable(record.ratio.median)
         });
         Some(Self { of, ours, many: many.min_by(faster), best })
@@ -47,7 +45,8 @@ impl<'a> Comparison<'a> {
 
     /// Returns the name: the group and the operation.
     pub(super) fn title(&self) -> String {
-        self.of.table.title.replacen(": ", " ", 1)
+        let (group, name) = (self.of.group(), self.of.name());
+        if name.is_empty() { group.into() } else { format!("{group} {name}") }
     }
 }
 
@@ -57,7 +56,7 @@ pub(super) fn comparisons<'a>(tables: &[Measured<'a>]) -> Vec<Comparison<'a>> {
     let mut all: Vec<Comparison<'a>> = Vec::new();
     for of in tables {
         let Some(comparison) = Comparison::new(*of) else { continue };
-        match all.iter_mut().find(|other| other.of.table.title == of.table.title) {
+        match all.iter_mut().find(|other| other.of.table.is_like(of.table)) {
             None => all.push(comparison),
             Some(other) if other.of.table.seconds < of.table.seconds => *other = comparison,
             Some(_) => {}
@@ -93,12 +92,11 @@ mod tests {
     fn peers_are_not_compared_with_prepared_keys() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
         let text = std::fs::read_to_string(path).unwrap();
-        let report = serde_json::from_str::<crate::record::Report>(&text).unwrap();
-        let is_wanted = |table: &&crate::record::Table| table.title == "P-256: verify";
+        let report = crate::record::Report::from_json(&text, path).unwrap();
+        let is_wanted = |table: &&crate::record::Table| table.title() == "P-256: verify";
         let table = report.tables.iter().find(is_wanted).unwrap();
         assert!(table.records.iter().any(|record| record.label == "prepared ×8"));
-        let json = serde_json::Value::Null;
-        let of = Measured { source: "ec", report: &report, table, json: &json };
+        let of = Measured { source: "ec", report: &report, table };
         assert_eq!(Comparison::new(of).unwrap().many.unwrap().label, "×8");
     }
 

@@ -73,40 +73,57 @@ impl Grid {
 
 const CODE: &str = "machine code executed by a call, in lines of 64 bytes";
 
-/// Columns that few records have, and their fields.
-const RARE: [(&str, &[&str], &str); 11] = [
-    ("Mb/s", &["tunnel", "megabits_per_second"], "throughput of one TCP stream through the tunnel"),
+/// A column that few records have: its name, its value, its meaning.
+type Rare = (&'static str, fn(&Record) -> Option<f64>, &'static str);
+
+const RARE: [Rare; 11] = [
+    (
+        "Mb/s",
+        |record| Some(record.tunnel?.megabits_per_second),
+        "throughput of one TCP stream through the tunnel",
+    ),
     (
         "server s/GB",
-        &["tunnel", "server_seconds_per_gigabyte"],
+        |record| Some(record.tunnel?.server_seconds_per_gigabyte),
         "processor seconds per gigabyte at the server",
     ),
     (
         "client s/GB",
-        &["tunnel", "client_seconds_per_gigabyte"],
+        |record| Some(record.tunnel?.client_seconds_per_gigabyte),
         "processor seconds per gigabyte at the client",
     ),
-    ("echo ns", &["tunnel", "round_trip_ns"], "round trip of a ping through the tunnel"),
-    ("resident B", &["memory", "resident"], "memory of the server process per client"),
-    ("instructions, portable", &["instructions", "portable", "count"], "as counted by callgrind"),
-    ("instructions, ADX", &["instructions", "adx", "count"], "as counted by callgrind"),
+    ("echo ns", |record| record.tunnel?.round_trip_ns, "round trip of a ping through the tunnel"),
+    (
+        "resident B",
+        |record| Some(record.memory.resident? as f64),
+        "memory of the server process per client",
+    ),
+    (
+        "instructions, portable",
+        |record| Some(record.instructions?.portable?.count),
+        "as counted by callgrind",
+    ),
+    (
+        "instructions, ADX",
+        |record| Some(record.instructions?.adx?.count),
+        "as counted by callgrind",
+    ),
     (
         "instructions, peer",
-        &["instructions", "peer", "count"],
+        |record| Some(record.instructions?.peer?.count),
         "of the peer, which cannot use ADX under callgrind",
     ),
-    ("code B, portable", &["instructions", "portable", "code_bytes"], CODE),
-    ("code B, ADX", &["instructions", "adx", "code_bytes"], CODE),
-    ("code B, peer", &["instructions", "peer", "code_bytes"], CODE),
+    ("code B, portable", |record| Some(record.instructions?.portable?.code_bytes as f64), CODE),
+    ("code B, ADX", |record| Some(record.instructions?.adx?.code_bytes as f64), CODE),
+    ("code B, peer", |record| Some(record.instructions?.peer?.code_bytes as f64), CODE),
 ];
 
 /// Returns all rows of tables that are shown together, with all known values.
 pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
     let several = tables.iter().any(|measured| !measured.name().is_empty());
     let records =
-        || tables.iter().flat_map(|of| (0..of.table.records.len()).map(move |row| (of, row)));
-    let least =
-        records().map(|(of, row)| of.time(&of.table.records[row])).fold(f64::INFINITY, f64::min);
+        || tables.iter().flat_map(|of| of.table.records.iter().map(move |record| (of, record)));
+    let least = records().map(|(of, record)| of.time(record)).fold(f64::INFINITY, f64::min);
     let unit = Unit::of(least);
     let statistic = tables.first().map_or("median", |of| of.table.statistic.name());
 
@@ -133,15 +150,14 @@ pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
     ]);
     columns.extend(RARE.map(|(name, _, meaning)| Column::numbers(name, meaning)));
     columns.push(Column::words("calls", "the called function"));
-    let rows = records().map(|(of, row)| {
+    let rows = records().map(|(of, record)| {
         let mut cells = Vec::new();
         if several {
             cells.push(of.name().to_owned());
         }
-        let record = &of.table.records[row];
         cells.push(of.who(record));
         cells.extend(numbers(of, record, unit));
-        let rare = RARE.map(|(_, path, _)| of.number(row, path));
+        let rare = RARE.map(|(_, value, _)| value(record));
         cells.extend(rare.map(|number| number.map_or_else(|| NONE.into(), digits)));
         cells.push(record.implementation.function.clone());
         cells

@@ -148,7 +148,7 @@ fn subject(
         subjects.iter().map(|subject| format!("{} {}", subject.group, subject.label)).collect();
     place.map(|place| subjects.swap_remove(place)).ok_or_else(|| {
         Failure::new(
-            format!("{} has no such row", setting.title),
+            format!("{} has no such row", setting.title()),
             format!("its rows are {}, and those of available peers", rows.join("; ")),
         )
     })
@@ -213,7 +213,7 @@ fn report(
     Ok(Report {
         format: FORMAT,
         environment,
-        workload: format!("{} {}", setting.suite, setting.title),
+        workload: format!("{} {}", setting.suite, setting.title()),
         parameters,
         unit: "operation".into(),
         configurations: vec![Configuration {
@@ -226,7 +226,7 @@ fn report(
             first_uses: 1,
         }],
         profiles: vec![Profile {
-            title: format!("{}, {who}, {row}", setting.title),
+            title: format!("{}, {who}, {row}", setting.title()),
             operations: measured.sampled_runs * each,
             roots,
             waits: Vec::new(),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::record::Table;
+use crate::record::{Method, Table};
 
 /// Formats `--name a,b`; `None` without values.
 pub(super) fn option<T: ToString>(
@@ -25,8 +25,9 @@ pub(super) fn texts(tables: &[&Table], parameter: &str) -> BTreeSet<String> {
     values.filter(plain).map(str::to_lowercase).collect()
 }
 
-/// Returns the numbers of operations per batch, read from the labels.
-pub(super) fn batches(tables: &[&Table]) -> BTreeSet<u64> {
-    let labels = tables.iter().flat_map(|table| &table.records).map(|record| &*record.label);
-    labels.filter_map(|label| label.strip_prefix('×')?.parse().ok()).collect()
+/// Returns the numbers of operations per batch.
+pub(super) fn batches(tables: &[&Table]) -> BTreeSet<u32> {
+    let records = tables.iter().flat_map(|table| &table.records);
+    let batches = records.filter(|record| record.method == Method::Batch);
+    batches.map(|record| record.operations_per_call).collect()
 }

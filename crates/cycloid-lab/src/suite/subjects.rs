@@ -8,7 +8,8 @@ use crate::measure::{Operation, clock, heap, stack};
 use crate::peers::external::Job;
 use crate::peers::{Found, Peer, ResultCheck};
 use crate::record::{
-    self, Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Time,
+    self, Implementation, Memory, Method, Parameters, Ratio, Record, Series, Statistic, Summary,
+    Table, Time,
 };
 use crate::{Failure, interrupt};
 
@@ -22,6 +23,7 @@ const PREPARATION: f64 = 0.15;
 pub(crate) struct Subject {
     pub(crate) group: String,
     pub(crate) label: String,
+    pub(crate) method: Method,
     pub(crate) implementation: Implementation,
     pub(crate) constant_time: bool,
     pub(crate) operations_per_call: u32,
@@ -67,7 +69,10 @@ pub(super) fn of_runner(
 pub(crate) struct Setting {
     pub(crate) suite: &'static str,
     pub(crate) operation: &'static str,
-    pub(crate) title: String,
+    /// The group of the table, its name within it, and its place in a series of sizes.
+    pub(crate) group: String,
+    pub(crate) name: String,
+    pub(crate) series: Option<Series>,
     pub(crate) parameters: Parameters,
     pub(crate) summary: Summary,
     /// Index of the subject that ratios refer to.
@@ -77,6 +82,13 @@ pub(crate) struct Setting {
     /// The names of missing peers.
     pub(crate) missing: Vec<String>,
     pub(crate) notes: Vec<String>,
+}
+
+impl Setting {
+    /// Returns the title of the table.
+    pub(crate) fn title(&self) -> String {
+        record::title(&self.group, &self.name)
+    }
 }
 
 /// Adds a note unless `notes` already has it.
@@ -108,7 +120,7 @@ impl Sampling {
 }
 
 impl Subject {
-    /// Creates a constant-time operation of this library.
+    /// Creates a constant-time operation of this library, one at a time by the usual method.
     pub(super) fn ours(
         label: &str,
         function: &str,
@@ -119,6 +131,7 @@ impl Subject {
         Self {
             group: LIBRARY.into(),
             label: label.into(),
+            method: Method::Single,
             implementation: Implementation {
                 product: LIBRARY.into(),
                 version: env!("CARGO_PKG_VERSION").into(),
@@ -144,6 +157,7 @@ impl Subject {
         Self {
             group: peer.name().into(),
             label: label.into(),
+            method: Method::Single,
             implementation: Implementation {
                 product: peer.name().into(),
                 version,
@@ -161,6 +175,16 @@ impl Subject {
     /// Sets the number of operations per call.
     pub(super) fn of_several(self, operations: u32) -> Self {
         Self { operations_per_call: operations, ..self }
+    }
+
+    /// Marks a batch of this many operations.
+    pub(super) fn of_batch(self, operations: u32) -> Self {
+        Self { method: Method::Batch, ..self.of_several(operations) }
+    }
+
+    /// Marks a special method.
+    pub(super) fn special(self) -> Self {
+        Self { method: Method::Other, ..self }
     }
 
     /// Returns its name in errors.
@@ -237,6 +261,7 @@ pub(super) fn measure(
             parameters: setting.parameters.clone(),
             group: subject.group,
             label: subject.label,
+            method: subject.method,
             implementation: subject.implementation,
             constant_time: subject.constant_time,
             operations_per_call: subject.operations_per_call,
@@ -255,7 +280,9 @@ pub(super) fn measure(
         .collect::<Vec<_>>();
     Ok(Table {
         suite: setting.suite.into(),
-        title: setting.title,
+        group: setting.group,
+        name: setting.name,
+        series: setting.series,
         parameters: setting.parameters,
         statistic,
         summary: setting.summary,
@@ -393,6 +420,7 @@ mod tests {
         let subject = |(i, value): (usize, &u64)| Subject {
             group: "Numbers".into(),
             label: format!("number {i}"),
+            method: Method::Single,
             implementation: Implementation {
                 product: "test".into(),
                 version: "1".into(),
@@ -408,7 +436,9 @@ mod tests {
         let setting = Setting {
             suite: "test",
             operation: "constant",
-            title: "constants".into(),
+            group: "constants".into(),
+            name: String::new(),
+            series: None,
             parameters: Parameters::new(),
             summary: Summary::Proportions,
             reference: 0,

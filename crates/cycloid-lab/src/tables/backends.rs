@@ -5,7 +5,6 @@ use comfy_table::{Cell, Table as Grid};
 
 use super::layout::{align, ruled};
 use super::number::{NONE, Unit, proportion, whole_or_none};
-use super::titles::names;
 use crate::record::{Record, Statistic, Table};
 
 /// The number of peers per grid.
@@ -59,7 +58,7 @@ fn of_backends(tables: &[&Table]) -> Grid {
     }
     grid.set_header(head.into_iter().map(Cell::new));
     for table in tables {
-        let mut cells = vec![names(table).1.to_owned()];
+        let mut cells = vec![table.name.clone()];
         for (i, (backend, longest)) in backends.iter().zip(&longest).enumerate() {
             let record = table.records.iter().find(|record| record.label == *backend);
             cells.extend(columns(record, table.statistic, *longest));
@@ -88,7 +87,7 @@ fn of_peers(tables: &[&Table], peers: &[&str]) -> Grid {
         if records.iter().all(Option::is_none) {
             continue;
         }
-        let mut cells = vec![names(table).1.to_owned()];
+        let mut cells = vec![table.name.clone()];
         for record in records {
             // For a peer with few operations, the share of its longest one is meaningless.
             let [time, bytes, _] = columns(record, table.statistic, 1.0);

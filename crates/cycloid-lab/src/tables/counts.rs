@@ -53,7 +53,7 @@ fn grid(tables: &[&Table]) -> Grid {
     let last = head.len() - 1;
     grid.set_header(head.map(Cell::new));
     for table in tables {
-        grid.add_row([wrapped(&table.title, NAME).join("\n")]);
+        grid.add_row([wrapped(&table.title(), NAME).join("\n")]);
         for record in table.records.iter().filter(|record| record.instructions.is_some()) {
             grid.add_row(row(record));
         }

@@ -1,11 +1,10 @@
-//! Tables of one line each, combined into a grid per group. The title has the group before a colon
-//! and the name of the line after it.
+//! Tables of one line each, combined into a grid per group.
 
 use std::fmt::Write;
 
 use comfy_table::Table as Grid;
 
-use super::titles::{names, noise};
+use super::noise::noise;
 use super::{backends, packets, service};
 use crate::record::{Summary, Table};
 
@@ -43,8 +42,8 @@ impl Form {
     pub(super) fn text(&self, tables: &[Table]) -> String {
         let mut text = String::new();
         let tables: Vec<&Table> = tables.iter().filter(|table| self.shows(table)).collect();
-        for tables in tables.chunk_by(|a, b| a.suite == b.suite && names(a).0 == names(b).0) {
-            let _ = writeln!(text, "\n{}: {}", tables[0].suite, names(tables[0]).0);
+        for tables in tables.chunk_by(|a, b| a.suite == b.suite && a.group == b.group) {
+            let _ = writeln!(text, "\n{}: {}", tables[0].suite, tables[0].group);
             for grid in (self.grids)(tables) {
                 let _ = writeln!(text, "{grid}");
             }

@@ -11,8 +11,10 @@ use crate::record::{Report, Table};
 /// Columns that are shown even if all rows are equal.
 const ALWAYS: [&str; 2] = ["group", "label"];
 
-/// Values shown in the heading.
-const IN_HEADING: [&str; 2] = ["suite", "table"];
+/// Returns whether the heading shows a value.
+fn is_in_heading(name: &str) -> bool {
+    name == "suite" || name.split(':').next() == Some("table")
+}
 
 /// Formats the whole report.
 pub fn markdown(report: &Report) -> String {
@@ -57,8 +59,8 @@ fn section(text: &mut String, table: &Table) {
     let (common, columns): (Vec<String>, Vec<String>) =
         columns.into_iter().partition(|name| !ALWAYS.contains(&&**name) && same(name));
 
-    let _ = writeln!(text, "\n## {}: {}\n", table.suite, table.title);
-    for name in common.iter().filter(|name| !IN_HEADING.contains(&&***name)) {
+    let _ = writeln!(text, "\n## {}: {}\n", table.suite, table.title());
+    for name in common.iter().filter(|name| !is_in_heading(name)) {
         let value = value(&rows[0], name);
         if !value.is_empty() {
             let _ = writeln!(text, "- {name}: {value}");

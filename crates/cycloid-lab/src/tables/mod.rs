@@ -6,6 +6,7 @@ mod csv;
 mod layout;
 mod lines;
 mod markdown;
+mod noise;
 pub(crate) mod number;
 mod packets;
 mod rates;
@@ -13,7 +14,6 @@ mod rows;
 mod service;
 mod summary;
 mod table;
-mod titles;
 mod tunnels;
 
 use std::fmt::Write;

@@ -4,7 +4,6 @@ use comfy_table::{Cell, Table as Grid};
 
 use super::layout::{align, ruled};
 use super::number::{NONE, proportion, whole};
-use super::titles::names;
 use crate::record::{Record, Table};
 
 /// The meanings of the columns that only this form has.
@@ -24,7 +23,7 @@ pub(super) fn grid(tables: &[&Table]) -> Grid {
     }
     grid.set_header(head.into_iter().map(Cell::new));
     for table in tables {
-        let mut cells = vec![names(table).1.to_owned()];
+        let mut cells = vec![table.name.clone()];
         cells.extend(costs(table, &table.records[0]));
         let allocations = table.records[0].memory.allocations;
         let packets = u64::from(table.records[0].operations_per_call.max(1));

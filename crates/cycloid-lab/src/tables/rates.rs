@@ -6,8 +6,7 @@ use comfy_table::{Cell, Table as Grid};
 
 use super::layout::{align, ruled};
 use super::number::{NONE, proportion};
-use super::titles::names;
-use crate::record::{Record, Summary, Table};
+use crate::record::{Method, Record, Summary, Table};
 
 /// The number of peers per grid; more peers, or others, get another grid.
 const PEERS: usize = 5;
@@ -57,7 +56,7 @@ pub(super) fn text(tables: &[Table]) -> String {
 /// Returns how many of `tables`, at least all of one group, fit into [`PEERS`] columns for peers.
 fn together(tables: &[Table]) -> usize {
     let mut count = 0;
-    for group in tables.chunk_by(|a, b| names(a).0 == names(b).0) {
+    for group in tables.chunk_by(|a, b| a.group == b.group) {
         let more = count + group.len();
         if count > 0 && columns(&tables[..more], is_peer).len() > PEERS {
             break;
@@ -88,8 +87,7 @@ fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
     let with_ratio = whole && !peers.is_empty();
     let reference = &*tables[0].reference;
     // Only single and parallel operations; other methods appear only in the full tables.
-    let mut ours = columns(tables, |record| !is_peer(record));
-    ours.retain(|label| *label == reference || label.starts_with('×'));
+    let ours = columns(tables, |record| !is_peer(record) && record.method != Method::Other);
     let product = &*tables[0].records[0].implementation.product;
 
     let mut grid = ruled();
@@ -105,18 +103,17 @@ fn grid(tables: &[Table], peers: &[&str], whole: bool) -> Grid {
     grid.set_header(head.into_iter().map(Cell::new));
     let mut group = "";
     for table in tables {
-        let (of, name) = names(table);
-        if of != group {
-            group = of;
+        if table.group != group {
+            group = &table.group;
             grid.add_row([group]);
         }
-        grid.add_row(row(table, name, &ours, peers, with_ratio));
+        grid.add_row(row(table, &ours, peers, with_ratio));
     }
     align(&mut grid, 1);
     grid
 }
 
-fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<String> {
+fn row(table: &Table, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<String> {
     let our = |label: &str| table.records.iter().find(|r| !is_peer(r) && r.label == label);
     // Of a peer's methods, the fastest.
     let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
@@ -127,7 +124,7 @@ fn row(table: &Table, name: &str, ours: &[&str], peers: &[&str], with_ratio: boo
     let rate = |record: Option<&Record>| {
         record.map_or_else(|| NONE.into(), |r| format!("{:.0}", r.time.operations_per_second))
     };
-    let mut cells = vec![format!("  {name}")];
+    let mut cells = vec![format!("  {}", table.name)];
     cells.extend(ours.iter().map(|label| rate(our(label))));
     cells.extend(peers.iter().map(|name| rate(peer(name))));
     if with_ratio {

@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::record::{Record, Table};
+use crate::record::{Record, Series, Table};
 
 /// The first columns, in this order; a name that ends in a colon stands for all names that begin
 /// with it. Other columns come last.
-const ORDER: [&str; 17] = [
+const ORDER: [&str; 18] = [
     "suite",
-    "table",
+    "table:",
     "group",
     "label",
+    "method",
     "implementation:library",
     "implementation:version",
     "implementation:backend",
@@ -38,11 +39,17 @@ pub(super) fn row(table: &Table, record: &Record) -> Row {
     add(&mut row, "control", &serde_json::to_value(table.control).expect("a ratio is plain data"));
     for (name, value) in [
         ("suite", &table.suite),
-        ("table", &table.title),
+        ("table", &table.title()),
+        ("table:group", &table.group),
+        ("table:name", &table.name),
         ("statistic", &table.statistic.name().to_owned()),
         ("reference", &table.reference),
     ] {
         row.insert(name.into(), value.clone());
+    }
+    if let Some(Series { operation, size }) = &table.series {
+        row.insert("table:series:operation".into(), operation.clone());
+        row.insert("table:series:size".into(), size.to_string());
     }
     row
 }

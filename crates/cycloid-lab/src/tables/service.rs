@@ -5,7 +5,6 @@ use comfy_table::{Cell, Table as Grid};
 
 use super::layout::{align, ruled};
 use super::number::{NONE, percent, proportion, whole};
-use super::titles::names;
 use crate::record::{Record, Service, Table};
 
 /// The meanings of the columns that only this form has.
@@ -42,7 +41,7 @@ fn row(table: &Table) -> Vec<String> {
         let cell = move |record: &Record| record.service.as_ref().map_or_else(|| NONE.into(), show);
         records.iter().map(cell)
     };
-    let mut cells = vec![names(table).1.to_owned()];
+    let mut cells = vec![table.name.clone()];
     cells.extend(records.iter().map(|record| rate(record.time.operations_per_second)));
     for peer in &records[1..] {
         let ratio = &peer.ratio;

@@ -41,10 +41,11 @@ fn grid(tables: &[Table]) -> Grid {
     let mut grid = ruled();
     let sizes = tables.iter().map(|table| {
         let size = table.parameters.get("key_bits").or(table.parameters.get("modulus_bits"));
-        size.map_or_else(|| table.title.clone(), |bits| format!("{bits} bits"))
+        size.map_or_else(|| table.title(), |bits| format!("{bits} bits"))
     });
     grid.set_header(std::iter::once(String::new()).chain(sizes).map(Cell::new));
-    let answers: Vec<&Record> = tables[0].records.iter().filter(|r| is_answer(r)).collect();
+    let answers: Vec<&Record> =
+        tables[0].records.iter().filter(|record| is_answer(&tables[0], record)).collect();
     for record in &answers {
         let alone = answers.iter().filter(|other| other.group == record.group).count() == 1;
         let cells = tables.iter().map(|table| cell(table, record));
@@ -56,8 +57,10 @@ fn grid(tables: &[Table]) -> Grid {
 
 /// Returns whether a record belongs in the summary. Strategies have groups of their own, and other
 /// rows the group of their library; if a library has both kinds, only constant-time rows count.
-fn is_answer(record: &Record) -> bool {
-    record.implementation.product == record.group && record.label != "variable-time"
+fn is_answer(table: &Table, record: &Record) -> bool {
+    let has_constant_time =
+        || table.records.iter().any(|other| other.group == record.group && other.constant_time);
+    record.implementation.product == record.group && (record.constant_time || !has_constant_time())
 }
 
 /// Returns the row's name: the label for ours, the library for peers, with the label if a library

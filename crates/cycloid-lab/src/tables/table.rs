@@ -12,7 +12,7 @@ use crate::record::{Memory, Peer, Record, Statistic, Table};
 const WIDE: usize = 96;
 
 pub(super) fn text(table: &Table, peers: &[Peer], width: usize) -> String {
-    let mut text = format!("{}\n", table.title);
+    let mut text = format!("{}\n", table.title());
     let _ = writeln!(text, "{}", grid(table, width >= WIDE));
     let control = &table.control;
     let _ = writeln!(

@@ -1,7 +1,7 @@
 use super::*;
 use crate::record::{
-    Count, FORMAT, Instructions, Memory, Missing, Parameters, Ratio, Record, Service, Statistic,
-    Summary, Table, Time, Tunnel,
+    Count, FORMAT, Instructions, Memory, Method, Missing, Parameters, Ratio, Record, Series,
+    Service, Statistic, Summary, Table, Time, Tunnel,
 };
 
 fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Record {
@@ -11,6 +11,11 @@ fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Recor
         parameters: Parameters::new(),
         group: group.into(),
         label: label.into(),
+        method: match label {
+            _ if !ours || label == "default" => Method::Single,
+            "×8" => Method::Batch,
+            _ => Method::Other,
+        },
         implementation: Implementation {
             product: library.into(),
             version: "1.2.3".into(),
@@ -51,7 +56,9 @@ fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Recor
 fn report(sizes: &[u64]) -> Report {
     let table = |bits: &u64| Table {
         suite: "modexp".into(),
-        title: format!("{bits}-bit modulus, {bits}-bit exponent"),
+        group: format!("{bits}-bit modulus, {bits}-bit exponent"),
+        name: String::new(),
+        series: None,
         parameters: Parameters::from([("modulus_bits".into(), (*bits).into())]),
         statistic: Statistic::Median,
         summary: Summary::Proportions,
@@ -125,10 +132,10 @@ fn every_row_is_shown_and_every_note_once() {
 /// A report of operations per second, two on one curve and one on another with other peers.
 fn rates() -> Report {
     let mut report = report(&[1, 2, 3]);
-    let titles = ["P-256: sign", "P-256: verify", "Ed25519: sign"];
-    for (table, title) in report.tables.iter_mut().zip(titles) {
+    let names = [("P-256", "sign"), ("P-256", "verify"), ("Ed25519", "sign")];
+    for (table, (group, name)) in report.tables.iter_mut().zip(names) {
         table.suite = "ec".into();
-        table.title = title.into();
+        (table.group, table.name) = (group.into(), name.into());
         table.summary = Summary::Rates;
         let more = ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto"];
         table.records = vec![record("Cycloid", "default", "Cycloid", true)];
@@ -168,13 +175,32 @@ fn rates_are_compared_with_the_best_peer() {
     assert_eq!(row("sign")[8..], ["1.50", "7.50"]);
 }
 
+#[test]
+fn csv_and_markdown_have_the_fields_of_a_title_and_the_methods() {
+    let mut report = rates();
+    let size = std::num::NonZeroU64::new(4096).unwrap();
+    report.tables[0].series = Some(Series { operation: "sum of".into(), size });
+    let text = csv(&report);
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let rows: Vec<_> = lines.collect();
+    let cell = |row: usize, name: &str| rows[row][head.iter().position(|n| *n == name).unwrap()];
+    let names =
+        ["table", "table:group", "table:name", "table:series:operation", "table:series:size"];
+    assert_eq!(names.map(|name| cell(1, name)), ["P-256: sign", "P-256", "sign", "sum of", "4096"]);
+    assert_eq!([0, 1].map(|row| cell(row, "method")), ["", "batch"]);
+    let text = markdown(&report);
+    assert!(text.contains("\n## ec: P-256: sign\n") && text.contains("| group | label | method |"));
+    assert!(!text.contains("table:"), "{text}");
+}
+
 /// Backends and two peers: one peer lacks the first operation, both lack the last.
 fn backends() -> Report {
     let mut report = report(&[1, 2, 3]);
-    let titles = ["pairing: pairing of 6", "pairing: Miller loop of 8, prepared", "pairing: none"];
-    for (i, (table, title)) in report.tables.iter_mut().zip(titles).enumerate() {
+    let names = ["pairing of 6", "Miller loop of 8, prepared", "none"];
+    for (i, (table, name)) in report.tables.iter_mut().zip(names).enumerate() {
         table.suite = "bls".into();
-        table.title = title.into();
+        (table.group, table.name) = ("pairing".into(), name.into());
         table.summary = Summary::Backends;
         table.reference = "cycloid".into();
         table.records =
@@ -251,9 +277,9 @@ fn lines_fit_for_extreme_measurements() {
     for (rate, nanoseconds) in [(123_456.7, 12_345.6), (0.012, 1.3e9), (999_999.0, 3e11)] {
         let wild = Ratio { samples: 5, median: 123.4, interval: [-1e4, 1e5] };
         let mut report = report(&[1, 2, 3]);
-        let titles = ["P-256: 16 clients", "RSA-4096: 32 clients", "tunnels over UDP"];
-        for (i, (table, title)) in report.tables.iter_mut().zip(titles).enumerate() {
-            table.title = title.into();
+        let names = [("P-256", "16 clients"), ("RSA-4096", "32 clients"), ("tunnels over UDP", "")];
+        for (i, (table, (group, name))) in report.tables.iter_mut().zip(names).enumerate() {
+            (table.group, table.name) = (group.into(), name.into());
             table.suite = if i < 2 { "hsm".into() } else { "vpn".into() };
             table.summary = if i < 2 { Summary::Service } else { Summary::Tunnels };
             table.control = wild;

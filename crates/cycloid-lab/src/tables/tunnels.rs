@@ -5,8 +5,8 @@ use std::fmt::Write;
 use comfy_table::{Cell, Table as Grid};
 
 use super::layout::{align, ruled};
+use super::noise::noise;
 use super::number::{NONE, Unit, percent, proportion, whole};
-use super::titles::noise;
 use crate::record::{Record, Summary, Table};
 
 /// The meanings of the columns that only this form has.
@@ -30,7 +30,7 @@ pub(super) fn is_shown(table: &Table) -> bool {
 pub(super) fn text(tables: &[Table]) -> String {
     let mut text = String::new();
     for table in tables.iter().filter(|table| is_shown(table)) {
-        let _ = writeln!(text, "\n{}: {}", table.suite, table.title);
+        let _ = writeln!(text, "\n{}: {}", table.suite, table.title());
         let _ = writeln!(text, "{}", grid(table));
         let _ = writeln!(text, "{}", noise(&[table]));
         for name in &table.missing {

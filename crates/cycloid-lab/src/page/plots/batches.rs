@@ -6,6 +6,7 @@ use crate::page::measured::{Measured, digits, rate};
 use crate::page::scale::Kind;
 use crate::page::series::Style;
 use crate::page::table::per_second;
+use crate::record::Method;
 
 /// Fewer batch sizes are not plotted.
 const FEWEST: usize = 4;
@@ -50,10 +51,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
 fn points(of: &Measured<'_>) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::new();
     let ours = of.table.records.iter().filter(|record| of.is_ours(record));
-    for record in ours.filter(|record| {
-        record.label == of.table.reference
-            || record.label.starts_with(|c: char| c == '×' || c.is_ascii_digit())
-    }) {
+    for record in ours.filter(|record| record.method != Method::Other) {
         let (x, y) = (f64::from(record.operations_per_call), record.time.operations_per_second);
         let title = format!("{} at once: {} per second", digits(x), per_second(y));
         match points.iter_mut().find(|point| point.x == x) {

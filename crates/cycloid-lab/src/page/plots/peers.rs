@@ -6,7 +6,7 @@ use crate::page::measured::Measured;
 use crate::page::series::Style;
 use crate::page::summary::{Comparison, comparisons, geometric_mean};
 use crate::page::table::per_second;
-use crate::record::{Record, Summary};
+use crate::record::{Method, Record, Summary};
 use crate::tables::number::proportion;
 
 /// Larger plots are folded behind an overview.
@@ -98,10 +98,7 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     let mut chosen: Vec<(String, &Record)> = Vec::new();
     let constant_time = reference.is_some_and(|record| record.constant_time);
     for record in &of.table.records {
-        let is_way = of.is_ours(record)
-            && record.label != of.table.reference
-            && !record.label.starts_with('×');
-        if is_way {
+        if of.is_ours(record) && record.method == Method::Other {
             continue;
         }
         let name = of.product(record);
@@ -115,7 +112,10 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     }
     let dot = |(name, record): &(String, &Record)| {
         let place = key.iter().position(|(other, ..)| other == name);
-        let style = Style::of(name, place.unwrap_or(key.len()));
+        let style = match record.method {
+            Method::Batch => Style::BATCH,
+            Method::Single | Method::Other => Style::of(name, place.unwrap_or(key.len())),
+        };
         if place.is_none() {
             key.push((name.clone(), style, false));
         }

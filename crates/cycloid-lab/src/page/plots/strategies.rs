@@ -27,7 +27,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
                 key.push(((*group).into(), Style::nth(i), false));
             }
         }
-        pictures.push(Picture::shown(&*of.table.title, chart(of, &strategies, &groups).svg()));
+        pictures.push(Picture::shown(of.table.title(), chart(of, &strategies, &groups).svg()));
     }
     if pictures.is_empty() {
         return None;
@@ -110,7 +110,7 @@ fn chart(of: &Measured<'_>, strategies: &[&Record], groups: &[&str]) -> Chart {
         names.collect::<Vec<_>>().join(", ")
     };
     Chart {
-        title: format!("Time against memory, {}", of.table.title),
+        title: format!("Time against memory, {}", of.table.title()),
         description: format!(
             "Not beaten in both time and memory, by rising memory: {}. Among constant-time strategies: \
              {}.",

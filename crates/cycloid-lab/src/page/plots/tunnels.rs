@@ -12,7 +12,7 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
         .iter()
         .map(|of| (of, series(of, &mut key)))
         .filter(|(_, series)| !series.is_empty())
-        .map(|(of, series)| Picture::shown(&*of.table.title, chart(of, series).svg()))
+        .map(|(of, series)| Picture::shown(of.table.title(), chart(of, series).svg()))
         .collect();
     (!pictures.is_empty()).then(|| Figure {
         question: "What does a tunnel carry, and at what cost?",
@@ -28,15 +28,11 @@ pub(super) fn figure(tables: &[Measured<'_>]) -> Option<Figure> {
 /// Draws a mark for each measured pair of ends.
 fn series(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Vec<Series> {
     let mut series = Vec::new();
-    for (row, record) in of.table.records.iter().enumerate() {
-        let number = |name: &str| of.number(row, &["tunnel", name]);
-        let (Some(x), Some(server), Some(client)) = (
-            number("megabits_per_second"),
-            number("server_seconds_per_gigabyte"),
-            number("client_seconds_per_gigabyte"),
-        ) else {
-            continue;
-        };
+    for record in &of.table.records {
+        let Some(tunnel) = record.tunnel else { continue };
+        let x = tunnel.megabits_per_second;
+        let [server, client] =
+            [tunnel.server_seconds_per_gigabyte, tunnel.client_seconds_per_gigabyte];
         let (name, y) = (record.label.clone(), server + client);
         let place = key.iter().position(|(other, ..)| *other == name).unwrap_or(key.len());
         let style = Style::of(&of.product(record), place);
@@ -58,7 +54,7 @@ fn series(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Vec<Series
 fn chart(of: &Measured<'_>, series: Vec<Series>) -> Chart {
     let described = series.iter().flat_map(|series| &series.points).map(|point| &*point.title);
     Chart {
-        title: format!("Throughput and processor time, {}", of.table.title),
+        title: format!("Throughput and processor time, {}", of.table.title()),
         description: described.collect::<Vec<_>>().join("; "),
         x: Axis { label: "Mb/s →", kind: Kind::Linear, show: rate },
         y: Axis { label: "processor seconds per gigabyte ↑", kind: Kind::Linear, show: digits },

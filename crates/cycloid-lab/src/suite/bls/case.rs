@@ -1,6 +1,9 @@
 //! A case: one operation by one backend or peer.
 
+use std::num::NonZeroU64;
+
 use crate::measure::{Operation, heap};
+use crate::record::Series;
 
 /// A part of the curve's arithmetic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +39,7 @@ impl Part {
         Self::Fft,
     ];
 
-    /// Returns its name on the command line and in titles.
+    /// Returns its name on the command line and in records.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fr => "fr",
@@ -54,6 +57,7 @@ impl Part {
 /// One operation by one backend or peer, not yet prepared.
 pub(super) struct Case {
     pub(super) name: String,
+    pub(super) series: Option<Series>,
     pub(super) function: &'static str,
     pub(super) constant_time: bool,
     pub(super) operations_per_call: u32,
@@ -88,6 +92,7 @@ pub(super) fn case_with<R: 'static, C: FnMut() -> R + 'static>(
 ) -> Case {
     Case {
         name: name.into(),
+        series: None,
         function,
         constant_time: true,
         operations_per_call: 1,
@@ -103,6 +108,12 @@ pub(super) fn case_with<R: 'static, C: FnMut() -> R + 'static>(
 impl Case {
     pub(super) fn of_several(self, operations: usize) -> Self {
         Self { operations_per_call: operations as u32, ..self }
+    }
+
+    /// Marks one of several sizes of an operation, with 2^`log` items.
+    pub(super) fn of_size(self, operation: impl Into<String>, log: u32) -> Self {
+        let of = |size| Series { operation: operation.into(), size };
+        Self { series: NonZeroU64::new(1 << log).map(of), ..self }
     }
 
     pub(super) fn with_scratch(self, scratch: usize) -> Self {

@@ -19,7 +19,7 @@ use super::repeat::option;
 use super::subjects::{Sampling, Setting, Subject, add_note};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
-use crate::record::{Implementation, Parameters, Summary, Table};
+use crate::record::{Implementation, Method, Parameters, Summary};
 use case::Case;
 pub use case::Part;
 
@@ -62,8 +62,10 @@ Examples:
     usual: |effort| Ok(Box::new(Bls::usual(effort))),
     alone: Some(|effort| Box::new(Bls::usual(effort))),
     repeat: |tables| {
-        let part = |table: &&Table| Some(table.title.split_once(": ")?.0.to_owned());
-        let parts: BTreeSet<String> = tables.iter().filter_map(part).collect();
+        // Any text may be in a record, but only names of parts in a command.
+        let parts = Part::ALL.map(Part::name).into_iter();
+        let is_there = |part: &&str| tables.iter().any(|table| table.group == *part);
+        let parts: BTreeSet<&str> = parts.filter(is_there).collect();
         option("part", parts).into_iter().collect()
     },
 };
@@ -80,15 +82,19 @@ pub struct Bls {
 /// A backend with its operations: the same for every backend, in the same order.
 struct Registered {
     name: &'static str,
+    version: &'static str,
     cases: fn(Part, &[u32]) -> Vec<Case>,
 }
 
-const fn registered<B: Backend>() -> Registered {
-    Registered { name: B::NAME, cases: cases::of::<B> }
+const fn registered<B: Backend>(version: &'static str) -> Registered {
+    Registered { name: B::NAME, version, cases: cases::of::<B> }
 }
 
 /// The backends; the first is the reference of the others.
-const BACKENDS: [Registered; 2] = [registered::<Cycloid>(), registered::<Blst>()];
+const BACKENDS: [Registered; 2] = [
+    registered::<Cycloid>(env!("CARGO_PKG_VERSION")),
+    registered::<Blst>(env!("CYCLOID_VERSION_BLST")),
+];
 
 impl Bls {
     /// Selects all parts, and sums of as many points as `effort` allows.
@@ -137,17 +143,18 @@ fn prepare(
     peers: &[Found],
     time: Duration,
 ) -> (Setting, Vec<Subject>) {
-    let mut name = String::new();
+    let (mut name, mut series) = (String::new(), None);
     let subject = |backend: &Registered| {
         let case = (backend.cases)(part, sums).swap_remove(index);
         let operation = (case.prepare)();
-        name.clone_from(&case.name);
+        (name, series) = (case.name, case.series);
         Subject {
             group: LIBRARY.into(),
             label: backend.name.into(),
+            method: Method::Single,
             implementation: Implementation {
                 product: LIBRARY.into(),
-                version: env!("CARGO_PKG_VERSION").into(),
+                version: backend.version.into(),
                 function: case.function.into(),
                 backend: Some(backend.name.into()),
             },
@@ -179,8 +186,10 @@ fn prepare(
     let setting = Setting {
         suite: DESCRIPTOR.name,
         operation: part.name(),
-        title: format!("{}: {name}", part.name()),
-        parameters: Parameters::from([("operation".into(), name.into())]),
+        group: part.name().into(),
+        parameters: Parameters::from([("operation".into(), name.clone().into())]),
+        name,
+        series,
         summary: Summary::Backends,
         reference: 0,
         time,

@@ -45,6 +45,30 @@ fn every_backend_has_the_same_cases_with_results() {
     }
 }
 
+/// Groups and names identify a table from run to run, so committed records must have today's.
+#[test]
+fn committed_tables_have_the_names_and_sizes_of_cases() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/bls-zen-5.json");
+    let text = std::fs::read_to_string(path).unwrap();
+    let report = crate::record::Report::from_json(&text, path).unwrap();
+    let mut sizes = 0;
+    for table in &report.tables {
+        let part = Part::ALL.into_iter().find(|part| part.name() == table.group).unwrap();
+        let cases = (BACKENDS[0].cases)(part, &[8, 10, 12]);
+        let case = cases.into_iter().find(|case| case.name == table.name).unwrap();
+        assert_eq!(case.series, table.series, "{}", table.name);
+        sizes += usize::from(case.series.is_some());
+    }
+    assert_eq!(sizes, 10);
+}
+
+#[test]
+fn blst_has_a_version_of_its_own() {
+    let [ours, blst] = BACKENDS.each_ref().map(|backend| backend.version);
+    assert_eq!(ours, env!("CARGO_PKG_VERSION"));
+    assert!(blst != ours && blst.starts_with(|c: char| c.is_ascii_digit()), "{blst}");
+}
+
 /// A peer's case is found by name, so a case without a backend's name would never be measured. Its
 /// result must equal the library's, also when state from a previous run remains.
 #[test]

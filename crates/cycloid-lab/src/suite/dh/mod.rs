@@ -113,7 +113,7 @@ impl Suite for Dh {
     }
 }
 
-/// Returns the operation's name in a title.
+/// Returns the operation's name in tables.
 const fn title(task: Task) -> &'static str {
     match task {
         Task::Agree => "shared secret",
@@ -165,7 +165,9 @@ impl TablePlan<'_> {
         let setting = Setting {
             suite: DESCRIPTOR.name,
             operation: title(self.task),
-            title: format!("{}: {}", self.name(), title(self.task)),
+            group: self.name(),
+            name: title(self.task).into(),
+            series: None,
             parameters: Parameters::from([
                 ("modulus_bits".into(), self.group.bits().into()),
                 ("exponent_bits".into(), self.group.exponent_bits().into()),
@@ -246,7 +248,7 @@ impl TablePlan<'_> {
             Box::new(Prepared::ours(self.data(input), room, check, call))
         };
         let eight = |operation| {
-            Subject::ours("×8", "dh::run_batch", backends::eight(), eight, operation).of_several(8)
+            Subject::ours("×8", "dh::run_batch", backends::eight(), eight, operation).of_batch(8)
         };
         match self.task {
             Task::Agree => {
@@ -258,8 +260,8 @@ impl TablePlan<'_> {
                 let least = minimum_scratch_limbs(group.bits());
                 vec![
                     agree(REFERENCE, Validation::Full, best),
-                    agree("range check", Validation::Partial, best),
-                    agree("least", Validation::Full, least),
+                    agree("range check", Validation::Partial, best).special(),
+                    agree("least", Validation::Full, least).special(),
                     eight(all(ours::eight_agreements(group))),
                 ]
             }
@@ -268,7 +270,7 @@ impl TablePlan<'_> {
                 let table = |label, comb| {
                     let operation = single(ours::generator(group, Some(comb)));
                     let memory = ours::table_memory(group, comb);
-                    subject(label, "dh::Generator::public_value", one + memory, operation)
+                    subject(label, "dh::Generator::public_value", one + memory, operation).special()
                 };
                 vec![
                     subject(REFERENCE, "PrivateKey::public_value", one, plain),

@@ -182,7 +182,9 @@ impl TablePlan<'_> {
         let setting = Setting {
             suite: DESCRIPTOR.name,
             operation: self.task.name(),
-            title: format!("{}: {}", self.curve.name(), self.task.name()),
+            group: self.curve.name().into(),
+            name: self.task.name().into(),
+            series: None,
             parameters: Parameters::from([("curve".into(), self.curve.name().into())]),
             summary: Summary::Rates,
             reference: 0,
@@ -210,7 +212,7 @@ impl TablePlan<'_> {
             let label = format!("×{count}");
             let subject =
                 Subject::ours(&label, function, backends::eight(), 0, Box::new(operation));
-            Some(subject.of_several(*count as u32))
+            Some(subject.of_batch(*count as u32))
         };
         let mut subjects = vec![one];
         subjects.extend(self.batches.iter().filter_map(batch));
@@ -227,7 +229,7 @@ impl TablePlan<'_> {
         let data = data(self.task, &inputs[0], Encoding::Fixed);
         let check = result_check::of(self.task, &inputs[0], Encoding::Fixed);
         let operation = Box::new(Prepared::ours(data, room(self.curve), check, call));
-        Some(match count {
+        let subject = match count {
             None => {
                 let (function, backend) =
                     ("PreparedPublicKey::verify_prehashed", backends::words());
@@ -238,7 +240,8 @@ impl TablePlan<'_> {
                 let (backend, memory) = (backends::eight(), count.min(8) * memory);
                 Subject::ours(&label, function, backend, memory, operation).of_several(count as u32)
             }
-        })
+        };
+        Some(subject.special())
     }
 
     fn of_runner(

@@ -58,3 +58,25 @@ fn wrong_results_are_detected() {
         }
     }
 }
+
+#[test]
+fn batches_and_prepared_keys_are_marked() {
+    use crate::record::Method::{Batch, Other, Single};
+    let ec = Ec { curves: vec![Curve::P256], tasks: vec![Task::Verify], batches: vec![1, 8] };
+    let Work::Subjects(prepare) = ec.plan(Effort::Quick, &[]).remove(0).work else { panic!() };
+    let (setting, subjects) = prepare().unwrap();
+    assert_eq!(setting.title(), "P-256: verify");
+    let rows: Vec<_> = subjects
+        .iter()
+        .map(|subject| (&*subject.label, subject.method, subject.operations_per_call))
+        .collect();
+    let expected = [
+        ("default", Single, 1),
+        ("×1", Batch, 1),
+        ("×8", Batch, 8),
+        ("prepared", Other, 1),
+        ("prepared ×1", Other, 1),
+        ("prepared ×8", Other, 8),
+    ];
+    assert_eq!(rows, expected);
+}

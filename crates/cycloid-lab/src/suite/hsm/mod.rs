@@ -23,7 +23,9 @@ use super::repeat::{numbers, option, texts};
 use super::subjects::{kept, rounded, time};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
-use crate::record::{Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table};
+use crate::record::{
+    Implementation, Memory, Method, Parameters, Ratio, Record, Statistic, Summary, Table,
+};
 use crate::{Failure, programs};
 use driver::{Answer, Order, confused};
 pub use key::KeyKind;
@@ -190,11 +192,9 @@ impl Hsm {
         }
         Ok(Table {
             suite: DESCRIPTOR.name.into(),
-            title: format!(
-                "{}: {clients} client{}",
-                kind.title(),
-                if clients == 1 { "" } else { "s" }
-            ),
+            group: kind.title().into(),
+            name: format!("{clients} client{}", if clients == 1 { "" } else { "s" }),
+            series: None,
             parameters: parameters(kind, clients),
             statistic: Statistic::Median,
             summary: Summary::Service,
@@ -236,11 +236,12 @@ impl Hsm {
         let Answer::Found(finds) = processes.ours()?.order(&order)? else { return Err(confused()) };
         let finds: Vec<f64> = finds.into_iter().map(|time| time as f64).collect();
         let parameters = Parameters::from([("keys".into(), MANY_KEYS.into())]);
-        let record = |label: &str, function: &str, times: &[f64]| Record {
+        let record = |label: &str, method, function: &str, times: &[f64]| Record {
             operation: label.into(),
             parameters: parameters.clone(),
             group: LIBRARY.into(),
             label: label.into(),
+            method,
             implementation: ours(function, env!("CARGO_PKG_VERSION")),
             constant_time: true,
             operations_per_call: 1,
@@ -253,12 +254,14 @@ impl Hsm {
             samples: Some(kept(times, &[])),
         };
         let records = vec![
-            record("start", "cycloid-hsm serve", &starts),
-            record("find by label", "C_FindObjects", &finds),
+            record("start", Method::Single, "cycloid-hsm serve", &starts),
+            record("find by label", Method::Other, "C_FindObjects", &finds),
         ];
         Ok(Table {
             suite: DESCRIPTOR.name.into(),
-            title: format!("a daemon with {MANY_KEYS} keys"),
+            group: format!("a daemon with {MANY_KEYS} keys"),
+            name: String::new(),
+            series: None,
             parameters,
             statistic: Statistic::Median,
             summary: Summary::Proportions,
@@ -335,6 +338,7 @@ fn record(
         parameters: parameters(kind, clients),
         group: product.into(),
         label: if reference.is_none() { REFERENCE } else { "library" }.into(),
+        method: Method::Single,
         implementation: match reference {
             None => implementation,
             Some(_) => Implementation { product: product.into(), backend: None, ..implementation },

@@ -19,7 +19,7 @@ use crate::peers::bytes::from_bytes;
 use crate::peers::external::job;
 use crate::peers::modexp::{Candidate, Exponents, Input, Prepare};
 use crate::peers::{Family, Found, Library, ResultCheck};
-use crate::record::{Parameters, Summary};
+use crate::record::{Method, Parameters, Summary};
 
 /// The shortest modulus, in bits.
 pub const MIN_BITS: usize = 64;
@@ -158,7 +158,7 @@ fn time(effort: Effort, bits: usize) -> Duration {
 /// A planned table.
 struct TablePlan<'a> {
     modexp: &'a ModExp,
-    /// The length in the table's title.
+    /// The length of the modulus, or of the RSA key.
     bits: usize,
     modulus_bits: usize,
     peers: &'a [Found],
@@ -178,6 +178,7 @@ impl TablePlan<'_> {
                 })
                 .collect()
         });
+        let (group, name) = self.names();
         let mut notes = vec![PREPARATION.to_string()];
         if self.modexp.crt {
             notes.push(CRT.into());
@@ -203,7 +204,9 @@ impl TablePlan<'_> {
             } else {
                 "modular exponentiation"
             },
-            title: self.title(),
+            group,
+            name,
+            series: None,
             parameters: self.parameters(),
             summary: Summary::Proportions,
             reference,
@@ -231,7 +234,8 @@ impl TablePlan<'_> {
         self.modexp.exponents.bits(self.modulus_bits)
     }
 
-    fn title(&self) -> String {
+    /// Returns the table's group and its name within it.
+    fn names(&self) -> (String, String) {
         let (modulus, exponent) = (self.modulus_bits, self.exponent_bits());
         if self.modexp.crt {
             let length = if modulus == exponent {
@@ -239,11 +243,12 @@ impl TablePlan<'_> {
             } else {
                 format!("{exponent}-bit exponents")
             };
-            format!("RSA-{}: CRT private key, {length} (2 × {modulus} bits)", self.bits)
+            let name = format!("CRT private key, {length} (2 × {modulus} bits)");
+            (format!("RSA-{}", self.bits), name)
         } else if self.modexp.exponents == Exponents::F4 {
-            format!("{modulus}-bit modulus, exponent 65537")
+            (format!("{modulus}-bit modulus, exponent 65537"), String::new())
         } else {
-            format!("{modulus}-bit modulus, {exponent}-bit exponent")
+            (format!("{modulus}-bit modulus, {exponent}-bit exponent"), String::new())
         }
     }
 
@@ -265,6 +270,7 @@ impl TablePlan<'_> {
     fn strategies(&self, inputs: &[Input]) -> Vec<Subject> {
         let subject = |strategy: &Strategy| Subject {
             group: strategy.reduction.to_string(),
+            method: Method::Other,
             constant_time: strategy.is_constant_time(),
             every_round: false,
             ..Subject::ours(
@@ -294,10 +300,11 @@ impl TablePlan<'_> {
         let least = ours::scratch_limbs_least(&inputs[0]);
         vec![
             subject(REFERENCE, "modular::pow", modular::pow, best),
-            subject("least scratch", "modular::pow", modular::pow, least),
+            subject("least scratch", "modular::pow", modular::pow, least).special(),
             Subject {
                 constant_time: false,
                 ..subject("variable-time", "modular::pow_vartime", modular::pow_vartime, least)
+                    .special()
             },
         ]
     }
@@ -311,7 +318,7 @@ impl TablePlan<'_> {
             if self.modexp.crt { Box::new(ours::Both(first, Box::new(half(1)?))) } else { first };
         let scratch = ours::scratch_eight(&inputs[0][0]) * size_of::<Lanes>();
         let function = "modular::pow_eight_prepared";
-        Ok(Subject::ours("×8", function, backends::eight(), scratch, operation).of_several(8))
+        Ok(Subject::ours("×8", function, backends::eight(), scratch, operation).of_batch(8))
     }
 
     fn of_peer(

@@ -39,3 +39,40 @@ fn filters() {
         assert!(ModExp::strategies_from_filter(wrong).is_err(), "{wrong}");
     }
 }
+
+#[test]
+fn strategies_and_special_rows_are_marked() {
+    use Method::{Batch, Other, Single};
+    let rows_of = |crt: bool| {
+        let modexp = ModExp {
+            bits: vec![512],
+            exponents: Exponents::F4,
+            crt,
+            strategies: Strategy::ALL[..1].to_vec(),
+        };
+        let plan = modexp.plan(Effort::Quick, &[]).remove(0);
+        let Work::Subjects(prepare) = plan.work else { panic!() };
+        let (setting, subjects) = prepare().unwrap();
+        let rows: Vec<_> = subjects[1..]
+            .iter()
+            .map(|subject| (subject.label.clone(), subject.method, subject.operations_per_call))
+            .collect();
+        assert_eq!((subjects[0].method, &*subjects[setting.reference].label), (Other, REFERENCE));
+        (setting.title(), rows)
+    };
+    let (title, rows) = rows_of(false);
+    assert_eq!(title, "512-bit modulus, exponent 65537");
+    let expected = [
+        ("default", Single, 1),
+        ("least scratch", Other, 1),
+        ("variable-time", Other, 1),
+        ("×8", Batch, 8),
+    ];
+    let expected =
+        expected.map(|(label, method, operations)| (label.to_owned(), method, operations));
+    assert_eq!(rows, expected);
+    let (title, of_crt) = rows_of(true);
+    let name = "CRT private key, 17-bit exponents (2 × 256 bits)";
+    assert_eq!(title, format!("RSA-512: {name}"));
+    assert_eq!(of_crt, expected);
+}

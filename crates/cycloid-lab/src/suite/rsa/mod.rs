@@ -95,7 +95,7 @@ impl Kind {
         Self::ALL.into_iter().find(|kind| kind.name() == name)
     }
 
-    /// Returns its name in a title.
+    /// Returns its name in tables.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Self::Later(Task::Sign) => "sign, PKCS #1 v1.5, SHA-256",
@@ -175,10 +175,7 @@ Examples:
     usual: |effort| Ok(Box::new(Rsa::usual(effort))),
     alone: Some(|effort| Box::new(Rsa::usual(effort))),
     repeat: |tables| {
-        let is_done = |kind: &Kind| {
-            let title = format!(": {}", kind.title());
-            tables.iter().any(|table| table.title.ends_with(&title))
-        };
+        let is_done = |kind: &Kind| tables.iter().any(|table| table.name == kind.title());
         let kinds: Vec<&str> = Kind::ALL.into_iter().filter(is_done).map(Kind::name).collect();
         let kinds = if kinds.len() < 3 { option("operation", kinds) } else { None };
         option("bits", numbers(tables, "key_bits")).into_iter().chain(kinds).collect()
@@ -297,7 +294,9 @@ impl TablePlan<'_> {
         let setting = Setting {
             suite: DESCRIPTOR.name,
             operation: self.kind.title(),
-            title: format!("RSA-{}: {}", self.keys.bits, self.kind.title()),
+            group: format!("RSA-{}", self.keys.bits),
+            name: self.kind.title().into(),
+            series: None,
             parameters: Parameters::from([("key_bits".into(), self.keys.bits.into())]),
             summary: Summary::Proportions,
             reference: 0,
@@ -327,12 +326,13 @@ impl TablePlan<'_> {
             let limbs = budget.limbs(bits)?;
             Some(private(label, limbs, ours::private(task, input, limbs)))
         };
+        let with_less = |label, budget| in_context(label, budget).map(Subject::special);
         let in_batch = |label, jobs: usize, call| {
             let scratch = ours::batch_scratch_lanes(bits, jobs) * size_of::<Lanes>();
             let check = result_check::of_batch(task, inputs);
             let operation = Prepared::ours(&input.data, jobs * bits / 8, check, call);
             Subject::ours(label, "Batch::run", backends::eight(), scratch, Box::new(operation))
-                .of_several(jobs as u32)
+                .of_batch(jobs as u32)
         };
         match self.kind {
             Kind::Later(Task::Verify) => {
@@ -343,7 +343,7 @@ impl TablePlan<'_> {
                 vec![
                     Subject::ours(REFERENCE, function, backends::words(), scratch, operation),
                     Subject::ours(EIGHT, "verify_batch", backends::eight(), scratch_eight, eight)
-                        .of_several(8),
+                        .of_batch(8),
                 ]
             }
             Kind::Later(Task::Generate) => {
@@ -354,16 +354,16 @@ impl TablePlan<'_> {
             Kind::Later(_) => {
                 let rows = [
                     in_context(REFERENCE, Budget::Full),
-                    in_context("16 KB", Budget::Bytes(16 << 10)),
-                    in_context("6 KB", Budget::Bytes(6 << 10)),
-                    in_context("least", Budget::Least),
+                    with_less("16 KB", Budget::Bytes(16 << 10)),
+                    with_less("6 KB", Budget::Bytes(6 << 10)),
+                    with_less("least", Budget::Least),
                 ];
                 let eight = in_batch(EIGHT, 8, ours::batch::<8>(task, inputs));
                 rows.into_iter().flatten().chain([eight]).collect()
             }
             Kind::FirstUse => {
                 let first = ours::private_first(task, input);
-                let first = private("first use", context_limbs(bits), first);
+                let first = private("first use", context_limbs(bits), first).special();
                 in_context(REFERENCE, Budget::Full).into_iter().chain([first]).collect()
             }
             Kind::Batch => {

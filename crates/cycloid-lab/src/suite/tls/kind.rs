@@ -66,8 +66,8 @@ impl Kind {
         }
     }
 
-    pub(super) fn title(self) -> String {
-        let [version, group] = [self.version_name(), self.group_name()];
-        format!("{version}: {group}, {}", self.certificate_name())
+    /// Returns its name among those of its version.
+    pub(super) fn name(self) -> String {
+        format!("{}, {}", self.group_name(), self.certificate_name())
     }
 }

@@ -71,7 +71,7 @@ impl Suite for Tls {
         };
         let time = Duration::from_secs_f64(seconds);
         let plan = |kind: Kind| Plan {
-            title: format!("handshake, {}", kind.title()),
+            title: format!("handshake, {}: {}", kind.version_name(), kind.name()),
             time,
             work: Work::Subjects(Box::new(move || prepare(kind, time, peers))),
         };
@@ -102,7 +102,7 @@ fn prepare(
         let strange = Box::new(operation(provider)?);
         let function = "cycloid_rustls::VERIFICATION_ALGORITHMS_WITHOUT_MEMORY";
         let strange = Subject::ours(STRANGE, function, backends::words(), 0, strange);
-        subjects.push(Subject { scratch: None, ..strange });
+        subjects.push(Subject { scratch: None, ..strange.special() });
     }
     let mut missing = Vec::new();
     for found in peers.iter().filter(|found| found.peer.does(Family::Tls)) {
@@ -133,7 +133,9 @@ fn prepare(
     let setting = Setting {
         suite: DESCRIPTOR.name,
         operation: "handshake",
-        title: kind.title(),
+        group: kind.version_name().into(),
+        name: kind.name(),
+        series: None,
         parameters: Parameters::from(parameters),
         summary: Summary::Rates,
         reference: 0,

@@ -55,8 +55,9 @@ pub(super) struct Engine {
 }
 
 impl Engine {
-    pub(super) fn title(&self) -> String {
-        format!("{}: {}, {}", self.cipher.name(), self.work.name(), self.shape)
+    /// Returns its name among those of its cipher.
+    pub(super) fn name(&self) -> String {
+        format!("{}, {}", self.work.name(), self.shape)
     }
 
     pub(super) fn prepare(
@@ -99,7 +100,9 @@ impl Engine {
         let setting = Setting {
             suite: super::DESCRIPTOR.name,
             operation: self.work.name(),
-            title: self.title(),
+            group: self.cipher.name().into(),
+            name: self.name(),
+            series: None,
             parameters: Parameters::from([
                 ("cipher".into(), self.cipher.name().into()),
                 ("packet_bytes".into(), self.shape.packet_bytes().into()),

@@ -65,9 +65,9 @@ impl Vpn {
             ("transport".into(), "UDP".into()),
             ("clients".into(), clients.into()),
         ]);
-        let title = "what a client that connects costs the server".into();
+        let group = "what a client that connects costs the server".into();
         let times = turns.map(|cost| cost.processor);
-        let mut table = pairs.table(title, "client that connects", parameters, times);
+        let mut table = pairs.table(group, "client that connects", parameters, times);
         for (record, costs) in table.records.iter_mut().zip(&turns.of) {
             let resident: Vec<f64> = costs.iter().map(|cost| cost.resident).collect();
             record.memory.resident = Some(statistics::median(&resident) as u64);

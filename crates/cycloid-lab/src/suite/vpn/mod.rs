@@ -177,7 +177,7 @@ impl Suite for Vpn {
             };
             let time = Duration::from_secs_f64(time);
             plans.extend(self.engines(effort).into_iter().map(|engine| Plan {
-                title: engine.title(),
+                title: format!("{}: {}", engine.cipher.name(), engine.name()),
                 time,
                 work: super::Work::Subjects(Box::new(move || {
                     engine.prepare(time, peers, self.left_out.as_ref())

@@ -28,9 +28,9 @@ fn the_engine_is_compared_with_the_bare_cipher_and_allocates_nothing() {
             let peers = [Peer::AwsLc.find()];
             measure(engine, &peers, None)
         });
-        assert_eq!(table.records[0].memory.allocations.unwrap_or(0), 0, "{}", table.title);
+        assert_eq!(table.records[0].memory.allocations.unwrap_or(0), 0, "{}", table.title());
         let alone = peers[0].outcome.is_ok() && engine.cipher.is_aead();
-        assert_eq!(table.records.len(), 1 + usize::from(alone), "{}", table.title);
+        assert_eq!(table.records.len(), 1 + usize::from(alone), "{}", table.title());
         assert!(table.records.iter().all(|record| record.operations_per_call > 40));
     }
 }

@@ -14,7 +14,8 @@ use crate::measure::random::Random;
 use crate::measure::statistics;
 use crate::peers::{Found, Peer};
 use crate::record::{
-    Implementation, Memory, Parameters, Ratio, Record, Statistic, Summary, Table, Tunnel as Carried,
+    Implementation, Memory, Method, Parameters, Ratio, Record, Statistic, Summary, Table,
+    Tunnel as Carried,
 };
 use crate::suite::subjects::{kept, ratio, rounded};
 use crate::suite::{Effort, LIBRARY, subjects};
@@ -169,9 +170,9 @@ impl Vpn {
             running.testbed.restart(tunnel, PAIRS[pair].1[1])
         })?;
         let parameters = Parameters::from([("transport".into(), "UDP".into())]);
-        let title = "a client's start, until its tunnel over UDP is up".into();
+        let group = "a client's start, until its tunnel over UDP is up".into();
         let times = turns.map(|time| time.as_nanos() as f64);
-        let mut table = pairs.table(title, "start of a client", parameters, times);
+        let mut table = pairs.table(group, "start of a client", parameters, times);
         table.rounds = pace.rounds;
         table.seconds = rounded(begin.elapsed().as_secs_f64(), 2);
         table.notes = vec![START.into()];
@@ -260,7 +261,7 @@ impl Pairs {
 
     pub(super) fn table(
         &self,
-        title: String,
+        group: String,
         operation: &str,
         parameters: Parameters,
         times: Turns<f64>,
@@ -271,6 +272,7 @@ impl Pairs {
             parameters: parameters.clone(),
             group: "tunnels".into(),
             label: self.all[*pair].0.into(),
+            method: Method::Single,
             implementation: self.implementation(*pair),
             constant_time: true,
             operations_per_call: 1,
@@ -287,7 +289,9 @@ impl Pairs {
         });
         Table {
             suite: super::DESCRIPTOR.name.into(),
-            title,
+            group,
+            name: String::new(),
+            series: None,
             parameters: parameters.clone(),
             statistic: Statistic::Median,
             summary: Summary::Tunnels,

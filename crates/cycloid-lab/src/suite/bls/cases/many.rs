@@ -35,6 +35,7 @@ pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
     let bytes = |sum: &Option<Projective<B, G>>| sum.as_ref().map_or_else(Vec::new, encoded);
     let name = format!("{} sum of 2^{log} multiples", G::NAME);
     case(name, "Projective::multi_scalar_multiply_vartime", prepare, bytes)
+        .of_size(format!("{} sum of multiples", G::NAME), log)
         .with_scratch(scratch * size_of::<u64>())
 }
 
@@ -54,6 +55,7 @@ pub(super) fn transform<B: Backend>(log: u32) -> Case {
     };
     let bytes = |value: &Option<Fr<B>>| value.map_or_else(Vec::new, |v| v.to_bytes().to_vec());
     case(format!("Fr transform of 2^{log}"), "Domain::fft", prepare, bytes)
+        .of_size("Fr transform", log)
         .with_scratch(n / 2 * size_of::<Fr<B>>())
 }
 
@@ -73,6 +75,7 @@ pub(super) fn transform_points<B: Backend>(log: u32) -> Case {
     };
     let bytes = |value: &Option<G1<B>>| value.as_ref().map_or_else(Vec::new, encoded);
     case(format!("G1 transform of 2^{log}"), "Domain::fft_points", prepare, bytes)
+        .of_size("G1 transform", log)
         .of_public()
         .with_scratch(n / 2 * size_of::<Fr<B>>())
 }

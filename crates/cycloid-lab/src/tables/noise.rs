@@ -1,11 +1,6 @@
-//! The text above and below tables that share a grid: their group, their names and their noise.
+//! The noise of tables, in the line below their grid.
 
 use crate::record::Table;
-
-/// Returns the group and the name of the line.
-pub(super) fn names(table: &Table) -> (&str, &str) {
-    table.title.split_once(": ").unwrap_or(("", &table.title))
-}
 
 /// Formats how much the reference differs from itself.
 pub(super) fn noise(tables: &[&Table]) -> String {
