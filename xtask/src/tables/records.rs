@@ -10,7 +10,20 @@ pub(super) fn record(path: &str) -> Result<Value, String> {
 }
 
 pub(super) fn table<'v>(report: &'v Value, title: &str) -> Option<&'v Value> {
-    report["tables"].as_array()?.iter().find(|table| table["title"] == title)
+    report["tables"].as_array()?.iter().find(|table| is_titled(table, title))
+}
+
+/// Returns whether a table has that title, which formats before 3 contain and which format 3 joins
+/// of group and name.
+fn is_titled(table: &Value, title: &str) -> bool {
+    let text = |field: &str| table[field].as_str().unwrap_or_default();
+    match (text("group"), text("name")) {
+        _ if table.get("title").is_some() => text("title") == title,
+        (group, "") => group == title,
+        (group, name) => {
+            title.strip_prefix(group).and_then(|rest| rest.strip_prefix(": ")) == Some(name)
+        }
+    }
 }
 
 pub(super) fn rows(table: &Value) -> impl Iterator<Item = &Value> {
@@ -34,4 +47,19 @@ pub(super) fn proportion(ratio: f64) -> String {
         _ => 0,
     };
     format!("{ratio:.decimals$}")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::is_titled;
+
+    #[test]
+    fn titles_of_every_format() {
+        let (old, new) = (json!({"title": "a: b"}), json!({"group": "a", "name": "b"}));
+        let alone = json!({"group": "a", "name": ""});
+        assert!(is_titled(&old, "a: b") && is_titled(&new, "a: b") && is_titled(&alone, "a"));
+        assert!(!is_titled(&old, "a") && !is_titled(&new, "a") && !is_titled(&alone, "a: b"));
+    }
 }
