@@ -99,7 +99,7 @@ fn keys<C: Curve>(check: &mut Check) {
 
 fn sign<C: Curve>(check: &mut Check) {
     let key = Pair::<C>::new(check);
-    for hash in [Hash::Sha256, Hash::Sha512] {
+    for hash in [Hash::Sha256, Hash::Sha512, Hash::Sha3_256] {
         let mut signature = Vec::new();
         check.trace("sign", || signature = key.secret.sign(hash, MESSAGE).to_fixed().to_vec());
         let expected = key.plain.sign(hash, MESSAGE).to_fixed();

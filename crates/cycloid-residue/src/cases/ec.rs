@@ -61,25 +61,30 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
             assert!(jobs.iter().all(|job| job.outcome().is_ok()));
         },
     ));
-    cases.push(case(
-        name("sign, a digest of SHA-512, hedged"),
-        stack_use::ecdsa_sign::<C>(),
-        |random| {
-            let mut prepared = Prepared::default();
-            key::<C>(random, &mut prepared);
-            let hedge = random.bytes(32);
-            prepared.needles.hashed("randomness", &hedge);
-            prepared.input.push(hedge);
-            prepared
-        },
-        |input| {
-            let [key, hedge] = input.parts();
-            (private::<C>(key), hedge)
-        },
-        |(key, hedge)| {
-            std::hint::black_box(key.sign_hedged(Hash::Sha512, &[0x5a; 64], hedge));
-        },
-    ));
+    for (hash, title) in [
+        (Hash::Sha512, "sign, a digest of SHA-512, hedged"),
+        (Hash::Sha3_512, "sign, a digest of SHA3-512, hedged"),
+    ] {
+        cases.push(case(
+            name(title),
+            stack_use::ecdsa_sign::<C>(),
+            |random| {
+                let mut prepared = Prepared::default();
+                key::<C>(random, &mut prepared);
+                let hedge = random.bytes(32);
+                prepared.needles.hashed("randomness", &hedge);
+                prepared.input.push(hedge);
+                prepared
+            },
+            |input| {
+                let [key, hedge] = input.parts();
+                (private::<C>(key), hedge)
+            },
+            move |(key, hedge)| {
+                std::hint::black_box(key.sign_hedged(hash, &[0x5a; 64], hedge));
+            },
+        ));
+    }
     cases.push(case(
         name("from_bytes"),
         stack_use::ec_key::<C>(),

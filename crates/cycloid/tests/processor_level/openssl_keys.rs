@@ -238,17 +238,31 @@ fn unsupported_keys_have_their_own_errors() {
     let traditional = openssl("rsa -traditional -aes256 -passout pass:cycloid", &pem);
     assert_eq!(read(&traditional), Some(Error::Encrypted));
 
-    // SHA-512/256.
+    // RSASSA-PSS with SHA-512/256, and with SHAKE128 in its place, which MGF1 does not use.
     let restricted = openssl(
         "genpkey -quiet -algorithm RSA-PSS -pkeyopt rsa_keygen_bits:2048 \
          -pkeyopt rsa_pss_keygen_md:sha512-256 -pkeyopt rsa_pss_keygen_mgf1_md:sha512-256",
         b"",
     );
-    assert_eq!(read(&restricted), Some(Error::PssParameters));
-    let restricted = openssl("pkey -pubout", &restricted);
+    let shake = |mut der: Vec<u8>| {
+        const SHA512_256: &[u8] = b"\x60\x86\x48\x01\x65\x03\x04\x02\x06";
+        let places = der.windows(SHA512_256.len()).enumerate();
+        let places: Vec<_> =
+            places.filter(|(_, part)| *part == SHA512_256).map(|(i, _)| i).collect();
+        assert_eq!(places.len(), 2);
+        places.iter().for_each(|i| der[i + SHA512_256.len() - 1] = 11);
+        der
+    };
+    let der = openssl("pkey -outform DER", &restricted);
+    assert_eq!(read_der(&der), None);
+    assert_eq!(read_der(&shake(der)), Some(Error::PssParameters));
     let mut scratch = vec![0; pem_scratch_limbs(2048)];
-    let outcome = PublicKey::from_pem(&restricted, vec![0; public_key_limbs(2048)], &mut scratch);
-    assert_eq!(outcome.unwrap_err(), Error::PssParameters);
+    let der = openssl("pkey -pubout -outform DER", &restricted);
+    let mut public = |der: &[u8]| {
+        PublicKey::from_spki_der(der, vec![0; public_key_limbs(2048)], &mut scratch).err()
+    };
+    assert_eq!(public(&der), None);
+    assert_eq!(public(&shake(der)), Some(Error::PssParameters));
     let curve = openssl("pkey -pubout", &file("p256"));
     let outcome = PublicKey::from_pem(&curve, vec![0; public_key_limbs(2048)], &mut scratch);
     assert_eq!(outcome.unwrap_err(), Error::Algorithm);

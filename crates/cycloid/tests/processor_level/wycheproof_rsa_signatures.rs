@@ -144,13 +144,13 @@ impl Vectors {
 #[test]
 fn pkcs1v15() {
     let all = Vectors::pkcs1v15();
-    assert_eq!(all.one_by_one(), (0, 0));
+    assert_eq!(all.one_by_one(), (173, 6029));
     all.in_every_lane();
 }
 
 #[test]
 fn pss() {
     let all = Vectors::pss();
-    assert_eq!(all.one_by_one(), (0, 0));
+    assert_eq!(all.one_by_one(), (2408, 1089));
     all.in_every_lane();
 }

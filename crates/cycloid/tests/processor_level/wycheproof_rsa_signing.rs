@@ -179,10 +179,13 @@ fn in_batches<'a>(answers: impl IntoIterator<Item = &'a Answer<'a>>) {
 fn pkcs1v15_signatures() {
     let keys = known_keys();
     let answers = pkcs1v15(&keys);
-    use Hash::{Sha224, Sha256, Sha384, Sha512};
-    let mut expected = vec![(2048, Sha224, None, 7)];
+    use Hash::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+    let mut expected = Vec::new();
     for bits in [2048, 3072, 4096, 8192] {
+        expected.extend((bits == 2048).then_some((bits, Sha224, None, 7)));
         expected.extend([Sha256, Sha384, Sha512].map(|hash| (bits, hash, None, 7)));
+        expected.extend((bits == 2048).then_some((bits, Sha512_224, None, 7)));
+        expected.extend((bits == 3072).then_some((bits, Sha512_256, None, 7)));
     }
     assert_eq!(count(&answers), expected);
     one_by_one(&answers);
@@ -200,6 +203,7 @@ fn pss_signatures() {
         (2048, Hash::Sha256, Some(32), 126),
         (2048, Hash::Sha384, Some(48), 95),
         (2048, Hash::Sha512, Some(32), 132),
+        (2048, Hash::Sha512_224, Some(28), 53),
         (3072, Hash::Sha256, Some(32), 126),
         (4096, Hash::Sha256, Some(32), 63),
         (4096, Hash::Sha384, Some(48), 95),
