@@ -186,8 +186,9 @@ impl KeyPair {
     /// Signs a message.
     ///
     /// # Errors
-    /// [`Error::HashRetired`], [`Error::Restricted`], [`Error::RestrictedPss`],
-    /// [`Error::SaltTooLong`], [`Error::RandomGenerator`], [`Error::Fault`].
+    /// [`Error::HashRetired`], [`Error::HashUnsuitable`], [`Error::Restricted`],
+    /// [`Error::RestrictedPss`], [`Error::SaltTooLong`], [`Error::RandomGenerator`],
+    /// [`Error::Fault`].
     pub fn sign(
         &self,
         scheme: SignatureScheme,
@@ -220,8 +221,8 @@ impl KeyPair {
     /// Decrypts with RSAES-OAEP (RFC 8017, section 7.1.2).
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::OutOfRange`], [`Error::Decryption`], [`Error::Restricted`],
-    /// [`Error::RandomGenerator`], [`Error::Fault`].
+    /// [`Error::Length`], [`Error::OutOfRange`], [`Error::Decryption`], [`Error::HashUnsuitable`],
+    /// [`Error::Restricted`], [`Error::RandomGenerator`], [`Error::Fault`].
     pub fn decrypt_oaep(
         &self,
         oaep: &Oaep<'_>,

@@ -31,8 +31,9 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`], [`Error::Length`], [`Error::MemoryTooSmall`],
-    /// [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext` is untouched then.
+    /// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::Length`],
+    /// [`Error::MemoryTooSmall`], [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext` is
+    /// untouched then.
     pub fn encrypt_oaep(
         &self,
         oaep: &Oaep<'_>,
@@ -72,8 +73,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// # Errors
     /// [`Error::Decryption`] if the padding, the label or the key is wrong, without saying which.
     /// From public values: [`Error::Length`] and [`Error::OutOfRange`] for the ciphertext,
-    /// [`Error::OutputTooSmall`], [`Error::Restricted`]. Also [`Error::RandomGenerator`] and
-    /// [`Error::Fault`]. `output` is untouched then.
+    /// [`Error::OutputTooSmall`], [`Error::HashUnsuitable`], [`Error::Restricted`]. Also
+    /// [`Error::RandomGenerator`] and [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_oaep(
         &mut self,
         oaep: &Oaep<'_>,

@@ -84,10 +84,7 @@ impl<'a> Operation<'a> {
     pub(super) fn check(&self, restriction: Restriction) -> Result<(), Error> {
         match &self.purpose {
             Purpose::SignPss { pss, .. } => restriction.allows_pss(*pss),
-            Purpose::DecryptOaep { oaep, .. } => {
-                restriction.allows_all()?;
-                oaep.check()
-            }
+            Purpose::DecryptOaep { oaep, .. } if oaep.uses_shake() => Err(Error::HashUnsuitable),
             _ => restriction.allows_all(),
         }
     }

@@ -112,7 +112,8 @@ impl OwnedPublicKey {
     /// Verifies a signature of a message. All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] if it is not valid; [`Error::Restricted`], [`Error::RestrictedPss`].
+    /// [`Error::Signature`] if it is not valid; [`Error::HashUnsuitable`], [`Error::Restricted`],
+    /// [`Error::RestrictedPss`].
     pub fn verify(
         &self,
         scheme: SignatureScheme,
@@ -146,7 +147,7 @@ impl OwnedPublicKey {
     /// Encrypts with RSAES-OAEP (RFC 8017, section 7.1.1).
     ///
     /// # Errors
-    /// [`Error::MessageTooLong`], [`Error::Restricted`].
+    /// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::Restricted`].
     pub fn encrypt_oaep(
         &self,
         oaep: &Oaep<'_>,

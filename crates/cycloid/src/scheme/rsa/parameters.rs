@@ -1,6 +1,5 @@
 //! The parameters of RSASSA-PSS and RSAES-OAEP.
 
-use super::error::Error;
 use crate::scheme::hash::Hash;
 
 /// The RSASSA-PSS parameters that signer and verifier agree on (RFC 8017, appendix A.2.3).
@@ -52,10 +51,9 @@ impl Oaep<'_> {
         length.saturating_sub(self.overhead())
     }
 
-    /// Returns an error if a hash function is SHAKE, for which OAEP is not defined.
-    pub(super) const fn check(&self) -> Result<(), Error> {
-        let shake = self.hash.is_extendable() || self.mask_hash.is_extendable();
-        if shake { Err(Error::HashUnsuitable) } else { Ok(()) }
+    /// Returns whether a hash function is SHAKE, for which OAEP is not defined.
+    pub(super) const fn uses_shake(&self) -> bool {
+        self.hash.is_extendable() || self.mask_hash.is_extendable()
     }
 
     /// Returns the bytes of an encoded message besides the message: a zero, the seed, the label's

@@ -13,7 +13,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// Signs a message with RSASSA-PKCS1-v1_5; `signature` is as long as the modulus.
     ///
     /// # Errors
-    /// [`Error::Length`], [`Error::HashRetired`], [`Error::Restricted`],
+    /// [`Error::Length`], [`Error::HashRetired`], [`Error::HashUnsuitable`], [`Error::Restricted`],
     /// [`Error::RandomGenerator`], [`Error::Fault`]; `signature` is untouched then.
     pub fn sign_pkcs1v15(
         &mut self,
@@ -44,7 +44,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// [`verify_scratch_limbs`](super::verify_scratch_limbs). All values are public.
     ///
     /// # Errors
-    /// [`Error::Signature`] if it is not valid; [`Error::MemoryTooSmall`], [`Error::Restricted`].
+    /// [`Error::Signature`] if it is not valid; [`Error::HashUnsuitable`],
+    /// [`Error::MemoryTooSmall`], [`Error::Restricted`].
     pub fn verify_pkcs1v15(
         &self,
         hash: Hash,

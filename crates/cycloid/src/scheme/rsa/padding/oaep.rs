@@ -20,7 +20,9 @@ pub(in crate::scheme::rsa) fn encode(
     rng: &mut impl CryptoRng,
     message: &[u8],
 ) -> Result<(), Error> {
-    oaep.check()?;
+    if oaep.uses_shake() {
+        return Err(Error::HashUnsuitable);
+    }
     let longest = oaep.longest_message(encoded.len());
     if message.len() > longest {
         return Err(Error::MessageTooLong { longest, given: message.len() });
