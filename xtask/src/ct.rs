@@ -16,7 +16,8 @@ pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
         return Err(Failure::new("the tracer supports only Linux on x86-64")
             .hint("run this on such a machine"));
     }
-    run_program(&mut cargo("build --release --locked -p cycloid-ct"))?;
+    // With the program of `cargo xtask residue`, so that the library compiles once for both.
+    run_program(&mut cargo("build --release --locked -p cycloid-ct -p cycloid-residue"))?;
     let path = format!("{}/release/{PROGRAM}", target_folder()?);
     let keep = |line: &str| line.starts_with("planted") || line.starts_with("traced");
     let (mut lines, outcome) =

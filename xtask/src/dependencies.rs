@@ -1,4 +1,5 @@
-//! Checks what the services consist of, and that the lock files fit the manifests.
+//! Checks what the services consist of, that the lab shares its crates with them, and that the lock
+//! files fit the manifests.
 
 use std::collections::BTreeSet;
 
@@ -33,7 +34,7 @@ pub(crate) fn run() -> Outcome {
     for manifest in MANIFESTS {
         up_to_date(manifest)?;
     }
-    let mut wrong = Vec::new();
+    let mut wrong = compiled_twice()?;
     for (service, most) in SERVICES {
         let tree = "tree --edges normal,build --locked --prefix none --no-dedupe --package";
         let contents = contents(&output(cargo(tree).arg(service))?);
@@ -43,8 +44,30 @@ pub(crate) fn run() -> Outcome {
     if wrong.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(format!("unsuitable dependencies of services:\n  {}", wrong.join("\n  ")))
-        .hint("choose another crate; xtask/src/dependencies.rs has the rules"))
+    Err(Failure::new(format!("unsuitable dependencies:\n  {}", wrong.join("\n  ")))
+        .hint("choose another crate or other features; xtask/src/dependencies.rs has the rules"))
+}
+
+/// Returns the crates of the lab that `cycloid bench` would compile a second time, because they have
+/// more features when the services are built with the lab.
+fn compiled_twice() -> Result<Vec<String>, Failure> {
+    let tree = "tree --edges normal,build --locked --prefix none --no-dedupe --package cycloid-cli";
+    let services = || SERVICES.iter().flat_map(|(service, _)| ["--package", service]);
+    let listing = |packages: &mut dyn Iterator<Item = &'static str>| {
+        output(cargo(tree).args(["--format", "{p} {f}"]).args(packages))
+    };
+    let (alone, together) = (listing(&mut std::iter::empty())?, listing(&mut services())?);
+    Ok(with_more_features(&alone, &together))
+}
+
+/// Returns the lines of a crate in the second listing that the first has with other features only.
+fn with_more_features(alone: &str, together: &str) -> Vec<String> {
+    let known: BTreeSet<&str> = alone.lines().collect();
+    let names = contents(alone);
+    let own = |line: &&str| contents(line).iter().all(|package| names.contains(package));
+    let other = together.lines().filter(|line| !known.contains(line)).filter(own);
+    let other: BTreeSet<&str> = other.collect();
+    other.into_iter().map(|line| format!("compiled twice for `cycloid bench`: {line}")).collect()
 }
 
 /// Parses names and versions from lines such as `serde v1.0.0 (proc-macro)`.
@@ -86,6 +109,14 @@ fn up_to_date(manifest: &str) -> Outcome {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_crate_with_more_features_is_compiled_twice() {
+        let alone = "a v1.0.0 std\nb v1.0.0 (/x) \n";
+        assert!(with_more_features(alone, "a v1.0.0 std\nb v1.0.0 (/x) \nc v1.0.0 x\n").is_empty());
+        let found = with_more_features(alone, "a v1.0.0 alloc,std\nb v1.0.0 (/x) \n");
+        assert_eq!(found, ["compiled twice for `cycloid bench`: a v1.0.0 alloc,std"]);
+    }
 
     #[test]
     fn a_service_contains_no_peer_and_no_pre_release() {

@@ -22,10 +22,13 @@ const COMPILER: &str = "fuzz/instrumented-rustc";
 pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
     let compiler = fs::canonicalize(COMPILER)
         .map_err(|error| Failure::new(format!("cannot find {COMPILER}: {error}")))?;
-    let mut build = cargo("build --locked --package cycloid-fuzz --bins");
+    let targets = targets()?;
+    // With the whole workspace selected, dependencies have the features that they have for the
+    // tests.
+    let mut build = cargo("build --locked --workspace");
+    build.args(targets.iter().flat_map(|target| ["--bin", target]));
     run_program(build.env("RUSTC_WORKSPACE_WRAPPER", compiler))?;
     let folder = target_folder()? + "/debug";
-    let targets = targets()?;
     let next = Mutex::new(targets.iter());
     let at_once = thread::available_parallelism().map_or(1, NonZero::get);
     let done = thread::scope(|scope| {

@@ -79,11 +79,14 @@ fn profile(own: &Path) -> Option<&'static str> {
     }
 }
 
+/// Has cargo build the services together with the lab's program, which is up to date: the crates
+/// that they share then have the same features, and compile once.
 fn build(profile: &str) -> Result<(), Failure> {
     eprintln!("building {}", PACKAGES.join(", "));
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--locked", "--profile", profile]);
+    command.args(["build", "--quiet", "--locked", "--profile", profile, "-p", "cycloid-cli"]);
+    command.args(["--no-default-features", "--features", &features()]);
     command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
     let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
     let status = command.current_dir(manifest).stdin(Stdio::null()).status();
@@ -92,6 +95,23 @@ fn build(profile: &str) -> Result<(), Failure> {
         Ok(_) => Err(Failure::new("the services do not compile", "see cargo's message above")),
         Err(error) => Err(Failure::new(format!("cannot run cargo: {error}"), "install cargo")),
     }
+}
+
+/// Returns the module's default feature and the features with which the lab was compiled.
+fn features() -> String {
+    let peers = [
+        ("arkworks", cfg!(feature = "arkworks")),
+        ("aws-lc", cfg!(feature = "aws-lc")),
+        ("dalek", cfg!(feature = "dalek")),
+        ("graviola", cfg!(feature = "graviola")),
+        ("ring", cfg!(feature = "ring")),
+        ("rust-crypto", cfg!(feature = "rust-crypto")),
+        ("tls", cfg!(feature = "tls")),
+        ("zkcrypto", cfg!(feature = "zkcrypto")),
+    ];
+    let compiled = peers.iter().filter(|(_, compiled)| *compiled);
+    let own = compiled.map(|(name, _)| format!("cycloid-cli/{name}"));
+    ["cycloid-pkcs11/tls".to_owned()].into_iter().chain(own).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
