@@ -4,7 +4,7 @@ use fiat_crypto::{curve25519_64, p224_64, p256_64, p384_64, p521_64};
 
 use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable};
-use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
+use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
 
 /// Code shared by every backend whose element is an array of limbs of one number.
 macro_rules! one_number {
@@ -111,6 +111,8 @@ macro_rules! montgomery {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }
         }
+
+        impl CurveArithmetic<$prime> for Portable {}
     };
 }
 
@@ -231,6 +233,8 @@ macro_rules! unsaturated {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }
         }
+
+        impl CurveArithmetic<$prime> for Portable {}
     };
 }
 

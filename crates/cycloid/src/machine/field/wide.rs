@@ -9,6 +9,8 @@ use core::fmt::Debug;
 
 use super::super::lanes;
 use super::super::words::{self, Limb};
+#[cfg(any(test, target_arch = "x86_64"))]
+use super::prime::apart;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
 /// Arithmetic with optionally unreduced products.
@@ -114,14 +116,6 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     }
 }
 
-/// Runs `task` on a backend for eight in stack frames of its own; otherwise the frames of different
-/// backends would exist side by side.
-#[cfg(any(test, target_arch = "x86_64"))]
-#[inline(never)]
-fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
-    task.run(token)
-}
-
 /// A prime without a special form.
 pub trait Dense: Prime {
     /// Like [`run_one`](Prime::run_one), with unreduced products.
@@ -159,7 +153,7 @@ macro_rules! dense {
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 match backend {
                     #[cfg(test)]
-                    lanes::Backend::Portable(token) => apart(token, task),
+                    lanes::Backend::Portable(token) => apart(|| task.run(token)),
                     // Compiled for tests only: it takes long, and nothing selects it.
                     #[cfg(not(test))]
                     lanes::Backend::Portable(_) => {
@@ -167,9 +161,9 @@ macro_rules! dense {
                         unreachable!("no backend without vectors is chosen")
                     }
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(token, task),
+                    lanes::Backend::Avx512(token) => apart(|| task.run(token)),
                     #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(token, task),
+                    lanes::Backend::Ifma(token) => apart(|| task.run(token)),
                 }
             }
         }

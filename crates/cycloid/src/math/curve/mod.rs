@@ -21,7 +21,7 @@ mod tests;
 
 use core::fmt::Debug;
 
-use crate::machine::field::{self, Prime};
+use crate::machine::field::{self, CurvePrime, Prime};
 use crate::machine::lanes;
 use crate::machine::words::{self, Limb};
 pub(crate) use affine::AffinePoint;
@@ -45,7 +45,7 @@ pub(crate) use scalar::Scalar;
 pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static {
     /// The field of the coordinates.
     #[doc(hidden)]
-    type Field: Prime;
+    type Field: CurvePrime;
 
     /// The name in SP 800-186.
     const NAME: &'static str;

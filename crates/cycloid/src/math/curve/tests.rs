@@ -14,7 +14,7 @@ use super::multiply::{base_multiple, point_multiple};
 use super::multiply_vartime::sum_vartime;
 use super::prepared::prepared_multiple;
 use super::*;
-use crate::machine::field::{Arithmetic, Masks, Task};
+use crate::machine::field::{Arithmetic, CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes;
 use crate::math::field::MAX_WIDTH;
 
@@ -128,10 +128,10 @@ struct Check<'a, C> {
     model: &'a Model,
 }
 
-impl<C: Curve> Task<C::Field> for Check<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for Check<'_, C> {
     type Output = ();
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let all = scalars::<C>();
         // Different places have different points: small and large multiples of G.
         let bases: Vec<BigUint> =
@@ -160,7 +160,7 @@ impl<C: Curve> Task<C::Field> for Check<'_, C> {
 
 impl<C: Curve> Check<'_, C> {
     /// Checks u₁·G + u₂·Q for Q = ±G, −2G and others, so that summands meet.
-    fn check_sums<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+    fn check_sums<A: CurveArithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
         let n = &self.model.n;
         let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
         for (i, u1) in all.iter().enumerate() {
@@ -179,7 +179,7 @@ impl<C: Curve> Check<'_, C> {
 
 impl<C: Curve> Check<'_, C> {
     /// Checks the same with precomputed multiples, with a different Q for each number.
-    fn check_prepared<A: Arithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+    fn check_prepared<A: CurveArithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
         let n = &self.model.n;
         let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
         let tables = bases.each_ref().map(|base| {
@@ -245,10 +245,10 @@ fn at<C: Curve, A: Arithmetic<C::Field>>(points: &Jacobian<C, A>, place: usize) 
 fn all_backends<C: Curve>() {
     let model = Model::of::<C>();
     for backend in words::Backend::available() {
-        C::Field::run_one(backend, Check::<C> { curve: PhantomData, model: &model });
+        C::Field::run_one_curve(backend, Check::<C> { curve: PhantomData, model: &model });
     }
     for backend in lanes::Backend::available() {
-        C::Field::run_eight(backend, Check::<C> { curve: PhantomData, model: &model });
+        C::Field::run_eight_curve(backend, Check::<C> { curve: PhantomData, model: &model });
     }
 }
 

@@ -29,7 +29,8 @@ use super::super::lanes::vector::Vectors;
 use super::super::lanes::{self, LANES, Lanes};
 use super::super::words::Limb;
 use super::{
-    Arithmetic, Bls12Base, Bls12Scalar, EightMasks, P224, P256, P384, P521, P25519, Prime,
+    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, P224, P256, P384, P521,
+    P25519, Prime,
 };
 use columns::Columns;
 
@@ -250,11 +251,21 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(lanes::Portable, "portable", inline(never), (); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
+/// Implements the traits for a token and every prime: its name, the attribute that controls
+/// inlining of short functions, and its instructions.
+macro_rules! backend {
+    ($token:ty, $name:literal, $inline:meta, $features:tt) => {
+        arithmetic!($token, $name, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5
+            Bls12Base 8 Bls12Scalar 5);
+        backend!(@curves $token: P224 P256 P384 P521 P25519);
+    };
+    (@curves $token:ty: $($prime:ident)+) => {
+        $(impl CurveArithmetic<$prime> for $token {})+
+    };
+}
+
+backend!(lanes::Portable, "portable", inline(never), ());
 #[cfg(target_arch = "x86_64")]
-arithmetic!(Avx512, "avx512", inline, ("avx512f,avx512dq"); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
+backend!(Avx512, "avx512", inline, ("avx512f,avx512dq"));
 #[cfg(target_arch = "x86_64")]
-arithmetic!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
+backend!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"));
