@@ -1,5 +1,6 @@
 //! Steps of curve formulas that a backend may compute as one kernel.
 
+use super::super::backends::{with_eight, with_one};
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::prime::apart;
@@ -114,22 +115,12 @@ macro_rules! curve_primes {
         impl CurvePrime for $prime {
             #[inline]
             fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output {
-                match backend {
-                    words::Backend::Portable(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => apart(|| task.run(token)),
-                }
+                with_one!(backend, token => apart(|| task.run(token)))
             }
 
             #[inline]
             fn run_eight_curve<T: CurveTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                match backend {
-                    lanes::Backend::Portable(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(|| task.run(token)),
-                }
+                with_eight!(backend, token => apart(|| task.run(token)))
             }
         }
     )+};

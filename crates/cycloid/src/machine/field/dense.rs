@@ -16,7 +16,6 @@ macro_rules! dense {
             const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
             impl Arithmetic<$prime> for Portable {
-                const NAME: &'static str = "portable";
                 type Element = [Limb; $n];
                 const STORED_LIMBS: usize = $n;
                 const ZERO: Self::Element = [0; $n];

@@ -23,11 +23,12 @@ mod mask;
 mod portable;
 mod prime;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wide;
 
 use core::fmt::Debug;
 
+use super::cpu::Token;
 use super::ct;
 use super::words::Limb;
 pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
@@ -45,10 +46,7 @@ pub trait Task<P: Prime> {
 }
 
 /// Arithmetic modulo `P` on [`WIDTH`](Self::WIDTH) numbers: the interface of a backend.
-pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
-    /// The backend's name in the registry.
-    const NAME: &'static str;
-
+pub trait Arithmetic<P: Prime>: Token {
     /// The number of numbers in an element: 1, or [`LANES`](super::lanes::LANES).
     const WIDTH: usize;
 

@@ -37,7 +37,6 @@ macro_rules! montgomery {
     ($prime:ident $n:literal $module:ident $element:ident $plain:ident
         $mul:ident $square:ident $add:ident $sub:ident $to:ident $from:ident) => {
         impl Arithmetic<$prime> for Portable {
-            const NAME: &'static str = "portable";
             type Element = [Limb; $n];
             const STORED_LIMBS: usize = $n;
             const ZERO: Self::Element = [0; $n];
@@ -134,7 +133,6 @@ macro_rules! unsaturated {
         $mul:ident $square:ident $carry:ident $relax:ident $add:ident $sub:ident
         $to_bytes:ident $bytes:literal) => {
         impl Arithmetic<$prime> for Portable {
-            const NAME: &'static str = "portable";
             type Element = [Limb; $n];
             const STORED_LIMBS: usize = $words;
             const ZERO: Self::Element = [0; $n];

@@ -2,6 +2,7 @@
 
 use core::fmt::Debug;
 
+use super::super::backends::{with_eight, with_one};
 use super::super::lanes::{self, Lanes};
 use super::super::words::{self, LIMB_BITS, Limb};
 use super::{Limbs, Task};
@@ -57,22 +58,12 @@ macro_rules! primes {
 
             #[inline]
             fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output {
-                match backend {
-                    words::Backend::Portable(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => apart(|| task.run(token)),
-                }
+                with_one!(backend, token => apart(|| task.run(token)))
             }
 
             #[inline]
             fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                match backend {
-                    lanes::Backend::Portable(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(|| task.run(token)),
-                }
+                with_eight!(backend, token => apart(|| task.run(token)))
             }
         }
     )+};

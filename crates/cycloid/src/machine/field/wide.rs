@@ -7,10 +7,9 @@
 
 use core::fmt::Debug;
 
+use super::super::backends::{with_eight, with_one};
 use super::super::lanes;
 use super::super::words::{self, Limb};
-#[cfg(any(test, target_arch = "x86_64"))]
-use super::prime::apart;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
 /// Arithmetic with optionally unreduced products.
@@ -142,29 +141,21 @@ macro_rules! dense {
         impl Dense for $prime {
             #[inline]
             fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output {
-                match backend {
-                    words::Backend::Portable(token) => task.run(token),
-                    #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => task.run(token),
-                }
+                with_one!(backend, token => task.run(token))
             }
 
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                match backend {
-                    #[cfg(test)]
-                    lanes::Backend::Portable(token) => apart(|| task.run(token)),
+                with_eight!(backend, token => super::prime::apart(|| task.run(token)), token => {
                     // Compiled for tests only: it takes long, and nothing selects it.
                     #[cfg(not(test))]
-                    lanes::Backend::Portable(_) => {
-                        let _ = task;
+                    {
+                        let _ = (token, task);
                         unreachable!("no backend without vectors is chosen")
                     }
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(|| task.run(token)),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(|| task.run(token)),
-                }
+                    #[cfg(test)]
+                    super::prime::apart(|| task.run(token))
+                })
             }
         }
     )+};

@@ -35,7 +35,6 @@ use super::{
 /// and tables.
 macro_rules! from_kernels {
     ($n:literal $kernels:ident $add:path, $sub:path) => {
-        const NAME: &'static str = "adx";
         type Element = [Limb; $n];
         const STORED_LIMBS: usize = $n;
         const ZERO: Self::Element = [0; $n];

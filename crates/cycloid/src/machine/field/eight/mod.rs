@@ -34,9 +34,6 @@ use super::{
 };
 use columns::Columns;
 
-#[cfg(target_arch = "x86_64")]
-use super::super::cpu::{Avx512, Ifma};
-
 /// The properties of a prime: residues of M limbs.
 trait Shape<const M: usize>: Prime {
     /// The prime.
@@ -94,15 +91,14 @@ trait Shape<const M: usize>: Prime {
 /// Implements `Arithmetic` for a token and each of the primes, with the number of its limbs and the
 /// attribute that controls inlining of short functions.
 macro_rules! arithmetic {
-    ($token:ty, $name:literal, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
-        $(arithmetic!(@ $token, $name, $inline, $features, $prime, $m);)+
+    ($token:ty, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
+        $(arithmetic!(@ $token, $inline, $features, $prime, $m);)+
     };
-    (@ $token:ty, $name:literal, $inline:meta, ($($features:literal)?), $prime:ident, $m:literal) => {
+    (@ $token:ty, $inline:meta, ($($features:literal)?), $prime:ident, $m:literal) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
         impl Arithmetic<$prime> for $token {
-            const NAME: &'static str = $name;
             const WIDTH: usize = LANES;
             type Element = [Lanes; $m];
             type Word = Lanes;
@@ -251,12 +247,12 @@ macro_rules! arithmetic {
     };
 }
 
-/// Implements the traits for a token and every prime: its name, the attribute that controls
-/// inlining of short functions, and its instructions.
+/// Implements the traits for a token and every prime: the attribute that controls inlining of short
+/// functions, and its instructions.
 macro_rules! backend {
-    ($token:ty, $name:literal, $inline:meta, $features:tt) => {
-        arithmetic!($token, $name, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5
-            Bls12Base 8 Bls12Scalar 5);
+    ($token:ty, $inline:meta, $features:tt) => {
+        arithmetic!($token, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5 Bls12Base 8
+            Bls12Scalar 5);
         backend!(@curves $token: P224 P256 P384 P521 P25519);
     };
     (@curves $token:ty: $($prime:ident)+) => {
@@ -264,8 +260,13 @@ macro_rules! backend {
     };
 }
 
-backend!(lanes::Portable, "portable", inline(never), ());
+backend!(lanes::Portable, inline(never), ());
+
 #[cfg(target_arch = "x86_64")]
-backend!(Avx512, "avx512", inline, ("avx512f,avx512dq"));
-#[cfg(target_arch = "x86_64")]
-backend!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"));
+mod x86_64 {
+    use super::super::super::cpu::{Avx512, Ifma};
+    use super::*;
+
+    backend!(Avx512, inline, ("avx512f,avx512dq"));
+    backend!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
+}

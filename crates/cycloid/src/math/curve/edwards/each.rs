@@ -4,7 +4,7 @@
 use super::{Encoding, Field, Point, Scalar, Stored, TWICE_D};
 use crate::machine::ct;
 use crate::machine::field::{CurveArithmetic, CurvePrime, CurveTask, Limbs, Masks, P25519};
-use crate::machine::lanes::{self, LANES};
+use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::machine::words::{self, Limb};
 
 /// A function over the field, on one input or on eight.
@@ -70,10 +70,9 @@ pub(super) fn each_on<E: Each>(
 /// Returns the fewest inputs that are faster side by side, despite idle lanes, than one by one;
 /// measured to be about the same for every function here.
 const fn fewest_side_by_side(backend: lanes::Backend) -> usize {
-    match backend {
-        #[cfg(target_arch = "x86_64")]
-        lanes::Backend::Ifma(_) => 3,
-        _ => 4,
+    match backend.multiplication() {
+        Multiplication::Integer => 3,
+        Multiplication::FloatingPoint | Multiplication::OneByOne => 4,
     }
 }
 
