@@ -128,3 +128,12 @@ macro_rules! dense {
 
 dense!(Bls12Base 6);
 dense!(Bls12Scalar 4);
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BrainpoolP256, Secp256k1};
+    use super::*;
+
+    dense!(Secp256k1 4);
+    dense!(BrainpoolP256 4);
+}

@@ -7,6 +7,7 @@
 //! infinity. Callers state why this holds, or correct the result with [`Added::complete`] and
 //! [`Jacobian::add_any`].
 
+use super::coefficient::Coefficient;
 use super::{Curve, Words};
 use crate::machine::field::{Arithmetic, CurveArithmetic, Masks};
 use crate::math::field::{Element, MAX_WIDTH};
@@ -188,7 +189,8 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
     #[inline]
     pub(super) fn double_times(&self, times: usize) -> Self {
         let arithmetic = self.z.arithmetic();
-        Self::from_raw(arithmetic, arithmetic.double_times(&self.raw(), times))
+        let point = C::Coefficient::double_times(arithmetic, &self.raw(), times);
+        Self::from_raw(arithmetic, point)
     }
 
     /// Returns P + Q for any points.
