@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use cycloid::cpu::{self, Level};
+use cycloid::cpu::Level;
 use cycloid_lab::record::Report;
 use cycloid_lab::{Failure, count, interrupt, programs};
 
@@ -23,7 +23,7 @@ const CALLED: [&str; 2] =
 
 /// Counts the instructions of every row, at all levels in parallel, and adds them to the record.
 pub(crate) fn add(report: &mut Report) -> Result<(), Stop> {
-    let levels = count::LEVELS.into_iter().filter(|level| *level <= cpu::level());
+    let levels = count::LEVELS.into_iter().filter(|level| level.is_available());
     let counted: Vec<_> = thread::scope(|scope| {
         let started: Vec<_> = levels.map(|level| (level, scope.spawn(move || at(level)))).collect();
         let ended = |(level, thread): (_, thread::ScopedJoinHandle<'_, _>)| {

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use cycloid::cpu::{Level, detected_level};
+use cycloid::cpu::Level;
 use cycloid_lab::record::{Count, Report};
 
 fn cycloid(arguments: &[&str]) -> Command {
@@ -73,7 +73,7 @@ fn instructions_of_a_signature_are_counted_compared_and_shown() {
     };
     is_sound(one.portable.unwrap());
     is_sound(eight.portable.unwrap());
-    assert_eq!(one.adx.is_some(), detected_level() >= Level::Adx);
+    assert_eq!(one.adx.is_some(), Level::Adx.is_detected());
     if let Some(adx) = one.adx {
         is_sound(adx);
         assert!(adx.count < one.portable.unwrap().count, "{one:?}");

@@ -20,14 +20,13 @@ pub fn limit(name: Option<&str>) -> Result<(), Stop> {
         (None, Ok(name)) if !name.is_empty() => (name, VARIABLE),
         _ => return Ok(()),
     };
-    let detected = cpu::detected_level();
-    let available = Level::ALL.into_iter().filter(|level| *level <= detected);
-    let names = available.map(Level::name).collect::<Vec<_>>().join(", ");
+    let detected = Level::ALL.into_iter().filter(|level| level.is_detected());
+    let names = detected.map(Level::name).collect::<Vec<_>>().join(", ");
     let failure =
         |message: String| Err(Stop::usage(message, format!("this processor has {names}")));
     match Level::from_name(&name) {
         None => failure(format!("unknown level '{name}' in {place}")),
-        Some(level) if level > detected => {
+        Some(level) if !level.is_detected() => {
             failure(format!("this processor lacks {name}, which {place} demands"))
         }
         Some(level) => {

@@ -77,7 +77,7 @@ pub(crate) fn run(mut arguments: impl Iterator<Item = String>) -> Result<(), Fai
 
 /// Returns the levels of this processor, all of which are traced.
 fn levels(options: &Options) -> Vec<Level> {
-    let here = |level: &Level| *level <= cpu::detected_level();
+    let here = |level: &Level| level.is_detected();
     let wanted = |level: &Level| options.level.is_none_or(|only| only == *level);
     Level::ALL.into_iter().filter(here).filter(wanted).collect()
 }
@@ -126,11 +126,8 @@ fn names(levels: &[Level]) -> String {
 
 /// Names the levels that this processor lacks, so that their absence is not mistaken for a result.
 fn absent() -> String {
-    let absent: Vec<_> = Level::ALL
-        .into_iter()
-        .filter(|level| *level > cpu::detected_level())
-        .map(Level::name)
-        .collect();
+    let absent: Vec<_> =
+        Level::ALL.into_iter().filter(|level| !level.is_detected()).map(Level::name).collect();
     if absent.is_empty() {
         String::new()
     } else {

@@ -3,7 +3,7 @@
 use std::io::{Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use cycloid::cpu::{self, Level};
+use cycloid::cpu::Level;
 
 use crate::cases::{self, Case, Expect};
 use crate::protocol::{Extent, Input};
@@ -75,7 +75,9 @@ pub(crate) fn stack_use(part: &str) -> Result<(), String> {
         let mut subject = Subject::start(level)?;
         for (number, case) in selected(&cases, part) {
             let stack = subject.check(number, case)?.stack;
-            most[number] = most[number].max((stack, level));
+            if stack >= most[number].0 {
+                most[number] = (stack, level);
+            }
         }
     }
     for (number, case) in selected(&cases, part) {
@@ -86,7 +88,7 @@ pub(crate) fn stack_use(part: &str) -> Result<(), String> {
 }
 
 fn levels() -> Vec<Level> {
-    Level::ALL.into_iter().filter(|level| *level <= cpu::detected_level()).collect()
+    Level::ALL.into_iter().filter(|level| level.is_detected()).collect()
 }
 
 fn selected<'c>(cases: &'c [Case], part: &str) -> impl Iterator<Item = (usize, &'c Case)> {

@@ -2,7 +2,7 @@
 
 use std::arch::asm;
 
-use cycloid::cpu::{self, Level};
+use cycloid::cpu::Level;
 
 use crate::pipe::{receive, send};
 
@@ -110,7 +110,7 @@ fn observe(operation: &mut dyn FnMut(), registers: &mut Registers) -> usize {
             }
         };
     }
-    if cpu::detected_level() >= Level::Avx512 {
+    if Level::Avx512.is_detected() {
         observed!(
             ".irp i, 0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22,23,24,25,26,27,28,29,30,31
              vmovdqu64 [r12 + 64*\\i], zmm\\i

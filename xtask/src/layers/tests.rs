@@ -296,6 +296,8 @@ fn twins_in_files_and_folders() {
     let alone = broken(&[(&path("portable.rs"), "")]);
     assert!(alone.len() == 1 && alone[0].contains("without a fast twin"), "{alone:?}");
     assert!(broken(&[(&path("portable.rs"), ""), (&path("ifma/mod.rs"), "")]).is_empty());
+    assert!(broken(&[(&path("portable.rs"), ""), (&path("x86_64/ifma.rs"), "")]).is_empty());
+    assert!(broken(&[(&path("x86_64/ifma.rs"), "")])[0].contains("no portable twin"));
     let folders =
         [(path("portable/mod.rs"), ""), (path("ifma/mod.rs"), ""), (path("ifma/square.rs"), "")];
     let folders = folders.each_ref().map(|(path, text)| (path.as_str(), *text));

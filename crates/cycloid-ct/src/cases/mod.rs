@@ -40,7 +40,7 @@ impl Case {
         match self.cost {
             Short => level == Level::Portable || level == cpu::detected_level(),
             Highest => level == cpu::detected_level(),
-            Batch => level >= Level::Avx512,
+            Batch => level.includes(Level::Avx512),
             Long => false,
         }
     }

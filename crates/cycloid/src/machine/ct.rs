@@ -4,6 +4,7 @@
 //! ends in `_vartime`. A mask passes an optimisation barrier when it is made, so that the compiler
 //! cannot turn a later selection back into a branch.
 
+use super::hint::{barrier, mark, public_value};
 use super::limb::Limb;
 use zeroize::Zeroize;
 
@@ -91,22 +92,6 @@ impl core::ops::BitOr for Mask {
     fn bitor(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
-}
-
-/// Returns `x`, hiding its value from the compiler.
-#[inline(always)]
-fn barrier(x: Limb) -> Limb {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        let mut x = x;
-        // SAFETY: no instruction is executed; the register keeps its value.
-        unsafe {
-            core::arch::asm!("/* {0} */", inout(reg) x, options(pure, nomem, nostack, preserves_flags));
-        }
-        x
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    core::hint::black_box(x)
 }
 
 /// Computes `destination = source` if `mask` is true. Equal lengths.
@@ -202,45 +187,6 @@ pub fn mark_public<T>(memory: &[T]) {
 /// value.
 const SECRET: i32 = 0x6379_6301;
 const PUBLIC: i32 = 0x6379_6302;
-#[cfg(all(target_arch = "x86_64", not(miri)))]
-const PUBLIC_VALUE: i32 = 0x6379_6303;
-
-/// Executes a no-op whose memory operand encodes address, length and meaning; the processor does
-/// not access it. It is part of every build, so that the traced code is the shipped code.
-#[inline(always)]
-fn mark<const MEANING: i32, T>(memory: &[T]) {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    // SAFETY: nothing is read or written. The compiler assumes that the block may write `memory`,
-    // so no value read before is kept across it.
-    unsafe {
-        core::arch::asm!(
-            "nop dword ptr [{0} + {1} + {2}]",
-            in(reg) memory.as_ptr(), in(reg) size_of_val(memory), const MEANING,
-            options(nostack, preserves_flags),
-        );
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    let _ = memory;
-}
-
-/// Returns `x`, which is public from now on.
-#[inline(always)]
-fn public_value(x: Limb) -> Limb {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        let mut x = x;
-        // SAFETY: nothing is read or written; the register keeps its value.
-        unsafe {
-            core::arch::asm!(
-                "nop dword ptr [{0} + {1}]", inout(reg) x, const PUBLIC_VALUE,
-                options(pure, nomem, nostack, preserves_flags),
-            );
-        }
-        x
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    x
-}
 
 #[cfg(test)]
 mod tests {

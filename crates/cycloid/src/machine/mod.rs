@@ -6,9 +6,11 @@
 #![allow(unsafe_code)]
 
 pub mod across;
+mod backends;
 pub mod cpu;
 pub mod ct;
 pub mod field;
+mod hint;
 pub mod lanes;
 mod limb;
 #[cfg(feature = "alloc")]

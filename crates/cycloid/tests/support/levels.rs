@@ -15,7 +15,7 @@ pub(crate) fn alone() -> MutexGuard<'static, ()> {
 pub(crate) fn at_every_level(mut test: impl FnMut()) {
     let _alone = alone();
     for level in Level::ALL {
-        if level <= cpu::detected_level() {
+        if level.is_detected() {
             cpu::limit(level);
             test();
         } else {

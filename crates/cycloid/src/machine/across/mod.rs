@@ -23,11 +23,7 @@
 //! of them instantiate the steps in `triangle` and `square`, which `kernel` describes. Time depends
 //! on lengths only.
 
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod convert;
-#[cfg(target_arch = "x86_64")]
-mod ifma;
 mod kernel;
 mod modulus;
 mod montgomery;
@@ -42,7 +38,10 @@ mod tests;
 )]
 mod triangle;
 mod vector;
+#[cfg(target_arch = "x86_64")]
+mod x86_64;
 
+use super::backends::with_eight;
 use super::lanes::{Backend, LANES, LaneWords, Lanes};
 use super::words::Limb;
 pub use convert::{load, reduce, store};
@@ -151,11 +150,5 @@ pub trait Task {
 /// Runs `task` on `backend`.
 #[inline]
 pub fn run<T: Task>(backend: Backend, task: T) -> T::Output {
-    match backend {
-        Backend::Portable(across) => task.run(across),
-        #[cfg(target_arch = "x86_64")]
-        Backend::Avx512(across) => task.run(across),
-        #[cfg(target_arch = "x86_64")]
-        Backend::Ifma(across) => task.run(across),
-    }
+    with_eight!(backend, across => task.run(across))
 }

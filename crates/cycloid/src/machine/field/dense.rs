@@ -16,7 +16,6 @@ macro_rules! dense {
             const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
             impl Arithmetic<$prime> for Portable {
-                const NAME: &'static str = "portable";
                 type Element = [Limb; $n];
                 const STORED_LIMBS: usize = $n;
                 const ZERO: Self::Element = [0; $n];
@@ -129,3 +128,12 @@ macro_rules! dense {
 
 dense!(Bls12Base 6);
 dense!(Bls12Scalar 4);
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::{BrainpoolP256, Secp256k1};
+    use super::*;
+
+    dense!(Secp256k1 4);
+    dense!(BrainpoolP256 4);
+}

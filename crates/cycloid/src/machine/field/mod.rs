@@ -15,6 +15,7 @@
 
 #[cfg(target_arch = "x86_64")]
 mod adx;
+mod curve;
 mod dense;
 mod eight;
 mod form;
@@ -22,13 +23,15 @@ mod mask;
 mod portable;
 mod prime;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod wide;
 
 use core::fmt::Debug;
 
+use super::cpu::Token;
 use super::ct;
 use super::words::Limb;
+pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use wide::{Dense, Wide, WideTask};
@@ -43,10 +46,7 @@ pub trait Task<P: Prime> {
 }
 
 /// Arithmetic modulo `P` on [`WIDTH`](Self::WIDTH) numbers: the interface of a backend.
-pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
-    /// The backend's name in the registry.
-    const NAME: &'static str;
-
+pub trait Arithmetic<P: Prime>: Token {
     /// The number of numbers in an element: 1, or [`LANES`](super::lanes::LANES).
     const WIDTH: usize;
 
@@ -100,59 +100,6 @@ pub trait Arithmetic<P: Prime>: Copy + Debug + Send + Sync + 'static {
     #[inline(always)]
     fn negate(self, a: &Self::Element) -> Self::Element {
         self.sub(&Self::ZERO, a)
-    }
-
-    /// Computes one step of Montgomery's ladder on a curve B·y² = x³ + A·x² + x; `a24` is the
-    /// public constant (A − 2)/4 below 2¹⁷. `state` is (X₂ : Z₂), (X₃ : Z₃); where `swap` is true,
-    /// the two points are swapped first. Replaces the first point by its double and the second by
-    /// the sum of both, whose difference is `x1` (RFC 7748, section 5, with its names). The state
-    /// comes from [`load`](Self::load) or from another step.
-    ///
-    /// Only A and B depend on the order of the points: swapping them exchanges D·A and C·B, and the
-    /// squares of their sum and difference stay the same.
-    #[inline(always)]
-    fn ladder_step(
-        self,
-        x1: &Self::Element,
-        state: &mut [Self::Element; 4],
-        swap: Self::Mask,
-        a24: Limb,
-    ) {
-        let [x2, z2, x3, z3] = &*state;
-        let (a, b) = (self.add(x2, z2), self.sub(x2, z2));
-        let (c, d) = (self.add(x3, z3), self.sub(x3, z3));
-        let (da, cb) = (self.mul(&d, &a), self.mul(&c, &b));
-        let aa = self.square(&self.select(swap, &c, &a));
-        let bb = self.square(&self.select(swap, &d, &b));
-        let e = self.sub(&aa, &bb);
-        *state = [
-            self.mul(&aa, &bb),
-            self.mul(&e, &self.add(&aa, &self.mul_small(&e, a24))),
-            self.square(&self.add(&da, &cb)),
-            self.mul(x1, &self.square(&self.sub(&da, &cb))),
-        ];
-    }
-
-    /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times, if
-    /// there is a kernel for it; `times` is public.
-    #[inline(always)]
-    fn double_times(
-        self,
-        _point: &[Self::Element; 3],
-        _times: usize,
-    ) -> Option<[Self::Element; 3]> {
-        None
-    }
-
-    /// Adds a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
-    /// coordinates, and one given by y + x, y − x and 2d·x·y, if there is a kernel for it.
-    #[inline(always)]
-    fn add_edwards(
-        self,
-        _point: &[Self::Element; 4],
-        _addend: &[Self::Element; 3],
-    ) -> Option<[Self::Element; 4]> {
-        None
     }
 
     /// Returns where a and b are the same residue.

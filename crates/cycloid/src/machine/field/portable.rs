@@ -4,7 +4,7 @@ use fiat_crypto::{curve25519_64, p224_64, p256_64, p384_64, p521_64};
 
 use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable};
-use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
+use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
 
 /// Code shared by every backend whose element is an array of limbs of one number.
 macro_rules! one_number {
@@ -37,7 +37,6 @@ macro_rules! montgomery {
     ($prime:ident $n:literal $module:ident $element:ident $plain:ident
         $mul:ident $square:ident $add:ident $sub:ident $to:ident $from:ident) => {
         impl Arithmetic<$prime> for Portable {
-            const NAME: &'static str = "portable";
             type Element = [Limb; $n];
             const STORED_LIMBS: usize = $n;
             const ZERO: Self::Element = [0; $n];
@@ -111,6 +110,8 @@ macro_rules! montgomery {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }
         }
+
+        impl CurveArithmetic<$prime> for Portable {}
     };
 }
 
@@ -132,7 +133,6 @@ macro_rules! unsaturated {
         $mul:ident $square:ident $carry:ident $relax:ident $add:ident $sub:ident
         $to_bytes:ident $bytes:literal) => {
         impl Arithmetic<$prime> for Portable {
-            const NAME: &'static str = "portable";
             type Element = [Limb; $n];
             const STORED_LIMBS: usize = $words;
             const ZERO: Self::Element = [0; $n];
@@ -231,6 +231,8 @@ macro_rules! unsaturated {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }
         }
+
+        impl CurveArithmetic<$prime> for Portable {}
     };
 }
 

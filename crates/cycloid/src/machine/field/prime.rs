@@ -2,15 +2,16 @@
 
 use core::fmt::Debug;
 
+use super::super::backends::{with_eight, with_one};
 use super::super::lanes::{self, Lanes};
 use super::super::words::{self, LIMB_BITS, Limb};
-use super::{Arithmetic, Limbs, Task};
+use super::{Limbs, Task};
 
-/// Runs `task` on a backend in stack frames of its own: otherwise a caller that chooses among
+/// Runs a task on a backend in stack frames of its own: otherwise a caller that chooses among
 /// backends would reserve space for the frames of all of them.
 #[inline(never)]
-fn apart<P: Prime, T: Task<P>, A: Arithmetic<P>>(token: A, task: T) -> T::Output {
-    task.run(token)
+pub(super) fn apart<T>(run: impl FnOnce() -> T) -> T {
+    run()
 }
 
 /// A prime number with modular arithmetic.
@@ -57,22 +58,12 @@ macro_rules! primes {
 
             #[inline]
             fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output {
-                match backend {
-                    words::Backend::Portable(token) => apart(token, task),
-                    #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => apart(token, task),
-                }
+                with_one!(backend, token => apart(|| task.run(token)))
             }
 
             #[inline]
             fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                match backend {
-                    lanes::Backend::Portable(token) => apart(token, task),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(token, task),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(token, task),
-                }
+                with_eight!(backend, token => apart(|| task.run(token)))
             }
         }
     )+};

@@ -90,7 +90,6 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             check("double", &f.double(&a), &|w| &x[w] + &x[w]);
             check("negate", &f.negate(&a), &|w| &p - &x[w]);
             check("small", &f.mul_small(&a, 121_666), &|w| &x[w] * 121_666u32);
-            ladder(f, &samples, i);
             for j in (0..n).step_by(self.stride) {
                 let (b, y) = load(j);
                 check("mul", &f.mul(&a, &b), &|w| &x[w] * &y[w]);
@@ -122,8 +121,97 @@ impl<P: Prime> Task<P> for AgainstIntegers {
     }
 }
 
+/// Checks the steps of curves on every `stride`-th of the samples with every `stride`-th.
+struct CurveAgainstIntegers {
+    stride: usize,
+}
+
+impl<P: CurvePrime> CurveTask<P> for CurveAgainstIntegers {
+    type Output = usize;
+
+    fn run<A: CurveArithmetic<P>>(self, f: A) -> usize {
+        let samples = samples::<P>();
+        let mut checked = 0;
+        for i in (0..samples.len()).step_by(self.stride) {
+            ladder(f, &samples, i);
+            for j in (0..samples.len()).step_by(self.stride) {
+                doubles(f, &samples, [i, j, i + 3 * j]);
+                edwards(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7, 3 * i + j, i + j]);
+                checked += 1;
+            }
+        }
+        checked
+    }
+}
+
+/// Returns elements whose number w is the sample 7·w places after the given one, and the integers.
+fn chosen<P: Prime, A: Arithmetic<P>, const N: usize>(
+    f: A,
+    samples: &[BigUint],
+    places: [usize; N],
+) -> ([A::Element; N], impl Fn(usize) -> [BigUint; N]) {
+    let p = integer(P::MODULUS);
+    let integers = move |w: usize| places.map(|i| &samples[(i + 7 * w) % samples.len()]);
+    let elements = core::array::from_fn(|place| {
+        f.load(&(0..A::WIDTH).map(|w| number::<P>(integers(w)[place])).collect::<Vec<_>>())
+    });
+    (elements, move |w| integers(w).map(|integer| integer % &p))
+}
+
+fn check_all<P: Prime, A: Arithmetic<P>, const N: usize>(
+    f: A,
+    what: &str,
+    elements: &[A::Element; N],
+    expected: impl Fn(usize) -> [BigUint; N],
+) {
+    let p = integer(P::MODULUS);
+    let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
+    for (place, element) in elements.iter().enumerate() {
+        f.store(element, &mut numbers);
+        for (w, number) in numbers.iter().enumerate() {
+            let expected = &expected(w)[place] % &p;
+            assert_eq!(integer(number), expected, "{} {} {what} {place}", P::NAME, A::NAME);
+        }
+    }
+}
+
+/// Compares doubles with the same on integers.
+fn doubles<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 3]) {
+    let p = integer(P::MODULUS);
+    let (point, integers) = chosen::<P, A, 3>(f, samples, places);
+    let double = |[x, y, z]: [BigUint; 3]| {
+        let (zz, yy) = (&z * &z, &y * &y % &p);
+        let m = 3u8 * (&x * &x + (&p - (&zz * &zz % &p))) % &p;
+        let s = 4u8 * &x * &yy % &p;
+        let x3 = (&m * &m + 2u8 * (&p - &s)) % &p;
+        let y3 = (m * (s + &p - &x3) + 8u8 * (&p - &yy * &yy % &p)) % &p;
+        [x3, y3, 2u8 * y * z % &p]
+    };
+    check_all::<P, A, 3>(f, "double", &f.double_times(&point, 1), |w| double(integers(w)));
+    if places[0] == places[1] {
+        check_all::<P, A, 3>(f, "no double", &f.double_times(&point, 0), &integers);
+        let thrice = |w| double(double(double(integers(w))));
+        check_all::<P, A, 3>(f, "doubles", &f.double_times(&point, 3), thrice);
+    }
+}
+
+/// Compares sums on an Edwards curve with the same on integers.
+fn edwards<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 7]) {
+    let p = integer(P::MODULUS);
+    let ([x, y, z, t, sum, difference, product], integers) = chosen::<P, A, 7>(f, samples, places);
+    let expected = |w| {
+        let [x, y, z, t, sum, difference, product] = integers(w);
+        let (a, b) = ((&p + &y - &x) * difference % &p, (y + x) * sum % &p);
+        let (c, d) = (t * product % &p, 2u8 * z);
+        let [e, f, g, h] = [&p + &b - &a, &p + &d - &c, d + c, b + a];
+        [&e * &f, &g * &h, f * g, e * h]
+    };
+    let total = f.add_edwards(&[x, y, z, t], &[sum, difference, product]);
+    check_all::<P, A, 4>(f, "sum", &total, expected);
+}
+
 /// Compares two ladder steps from five of the samples with the same on integers.
-fn ladder<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], start: usize) {
+fn ladder<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], start: usize) {
     let p = integer(P::MODULUS);
     let sample = |w: usize, place: usize| &samples[(start + 7 * w + place * place) % samples.len()];
     let load = |place: usize| {
@@ -231,29 +319,43 @@ fn all_backends<P: Prime>() {
     }
 }
 
+fn all_backends_curve<P: CurvePrime>() {
+    for backend in words::Backend::available() {
+        assert!(P::run_one_curve(backend, CurveAgainstIntegers { stride: 2 }) > 1000);
+    }
+    for backend in lanes::tests::backends() {
+        assert!(P::run_eight_curve(backend, CurveAgainstIntegers { stride: 9 }) > 100);
+    }
+}
+
 #[test]
 fn p224_against_integers() {
     all_backends::<P224>();
+    all_backends_curve::<P224>();
 }
 
 #[test]
 fn p256_against_integers() {
     all_backends::<P256>();
+    all_backends_curve::<P256>();
 }
 
 #[test]
 fn p384_against_integers() {
     all_backends::<P384>();
+    all_backends_curve::<P384>();
 }
 
 #[test]
 fn p521_against_integers() {
     all_backends::<P521>();
+    all_backends_curve::<P521>();
 }
 
 #[test]
 fn p25519_against_integers() {
     all_backends::<P25519>();
+    all_backends_curve::<P25519>();
 }
 
 #[test]
@@ -426,4 +528,53 @@ fn all_backends_wide<P: Dense>() {
         P::run_eight_wide(backend, WideAgainstIntegers);
         assert!(P::run_eight_wide(backend, ComplexAgainstIntegers { stride: 97 }) > 100);
     }
+}
+
+/// Primes of curves that the library lacks: plain Rust for one number.
+macro_rules! other_primes {
+    ($($prime:ident [$($limb:literal)+];)+) => {$(
+        #[derive(Clone, Copy, Debug, Default)]
+        pub(crate) struct $prime;
+
+        impl Prime for $prime {
+            const NAME: &'static str = stringify!($prime);
+            const BITS: usize = 256;
+            type Words = [Limb; 4];
+            type Lanes = [lanes::Lanes; 5];
+            const MODULUS: [Limb; 4] = [$($limb),+];
+            const MONTGOMERY: bool = true;
+
+            fn run_one<T: Task<Self>>(_: words::Backend, task: T) -> T::Output {
+                task.run(words::Portable)
+            }
+
+            fn run_eight<T: Task<Self>>(_: lanes::Backend, _: T) -> T::Output {
+                unreachable!("no test computes with eight")
+            }
+        }
+
+        impl CurveArithmetic<$prime> for words::Portable {}
+
+        impl CurvePrime for $prime {
+            fn run_one_curve<T: CurveTask<Self>>(_: words::Backend, task: T) -> T::Output {
+                task.run(words::Portable)
+            }
+
+            fn run_eight_curve<T: CurveTask<Self>>(_: lanes::Backend, _: T) -> T::Output {
+                unreachable!("no test computes with eight")
+            }
+        }
+    )+};
+}
+
+other_primes! {
+    Secp256k1 [0xfffffffefffffc2f 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff];
+    BrainpoolP256 [0x2013481d1f6e5377 0x6e3bf623d5262028 0x3e660a909d838d72 0xa9fb57dba1eea9bc];
+}
+
+#[test]
+fn other_primes_against_integers() {
+    let task = || AgainstIntegers { stride: 3 };
+    assert!(Secp256k1::run_one(words::Backend::best(), task()) > 1000);
+    assert!(BrainpoolP256::run_one(words::Backend::best(), task()) > 1000);
 }

@@ -7,6 +7,7 @@
 
 use core::fmt::Debug;
 
+use super::super::backends::{with_eight, with_one};
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
@@ -114,14 +115,6 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     }
 }
 
-/// Runs `task` on a backend for eight in stack frames of its own; otherwise the frames of different
-/// backends would exist side by side.
-#[cfg(any(test, target_arch = "x86_64"))]
-#[inline(never)]
-fn apart<P: Dense, T: WideTask<P>, A: Wide<P>>(token: A, task: T) -> T::Output {
-    task.run(token)
-}
-
 /// A prime without a special form.
 pub trait Dense: Prime {
     /// Like [`run_one`](Prime::run_one), with unreduced products.
@@ -148,29 +141,21 @@ macro_rules! dense {
         impl Dense for $prime {
             #[inline]
             fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output {
-                match backend {
-                    words::Backend::Portable(token) => task.run(token),
-                    #[cfg(target_arch = "x86_64")]
-                    words::Backend::Adx(token) => task.run(token),
-                }
+                with_one!(backend, token => task.run(token))
             }
 
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                match backend {
-                    #[cfg(test)]
-                    lanes::Backend::Portable(token) => apart(token, task),
+                with_eight!(backend, token => super::prime::apart(|| task.run(token)), token => {
                     // Compiled for tests only: it takes long, and nothing selects it.
                     #[cfg(not(test))]
-                    lanes::Backend::Portable(_) => {
-                        let _ = task;
+                    {
+                        let _ = (token, task);
                         unreachable!("no backend without vectors is chosen")
                     }
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Avx512(token) => apart(token, task),
-                    #[cfg(target_arch = "x86_64")]
-                    lanes::Backend::Ifma(token) => apart(token, task),
-                }
+                    #[cfg(test)]
+                    super::prime::apart(|| task.run(token))
+                })
             }
         }
     )+};

@@ -4,11 +4,7 @@
 //! [`LaneWords`] is the interface of a backend; every backend gives the same limbs, because all of
 //! them instantiate the one algorithm in `kernel`. Time depends on lengths only.
 
-#[cfg(target_arch = "x86_64")]
-mod avx512;
 mod convert;
-#[cfg(target_arch = "x86_64")]
-mod ifma;
 pub(super) mod kernel;
 mod linear;
 pub mod portable;
@@ -17,12 +13,10 @@ pub mod sha;
 pub(crate) mod tests;
 pub(super) mod vector;
 #[cfg(target_arch = "x86_64")]
-mod zmm;
+mod x86_64;
 
-use core::fmt::Debug;
-
-#[cfg(target_arch = "x86_64")]
-use super::cpu::{Avx512, Ifma};
+use super::backends::{backends, enumeration, with_eight};
+use super::cpu::Token;
 use super::words::Limb;
 pub use convert::{load, load_all, store};
 pub use linear::{add, double_mod, equal, montgomery_k0, reduce_once};
@@ -70,14 +64,26 @@ pub const fn montgomery_work_lanes(n: usize) -> usize {
     2 * n + MAX_BLOCK
 }
 
+/// How a backend multiplies limbs. The number of operations from which on eight in parallel are
+/// faster than one by one depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Multiplication {
+    /// Lane by lane, without vector instructions.
+    OneByOne,
+    /// By floating-point instructions, several for a product.
+    FloatingPoint,
+    /// By one instruction for each half of a product.
+    Integer,
+}
+
 /// Montgomery arithmetic on eight numbers at once: the interface of a backend.
 ///
 /// Residues are *almost* reduced: with R = 2^(52·n) ≥ 4·modulus, factors below 2·modulus give a
 /// product below 2·modulus, since (4m² + R·m) / R ≤ 2m, so no product ends with a subtraction.
 /// Limbs of inputs and outputs are below 2⁵².
-pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
-    /// The backend's name in the registry.
-    const NAME: &'static str;
+pub trait LaneWords: Token {
+    /// How the backend multiplies.
+    const MULTIPLICATION: Multiplication;
 
     /// Computes `accumulator = accumulator · by / R mod modulus`, almost reduced.
     ///
@@ -107,18 +113,7 @@ pub trait LaneWords: Copy + Debug + Send + Sync + 'static {
     fn lookup(self, out: &mut [Lanes], table: &[Lanes], index: &Lanes);
 }
 
-/// The backends for eight numbers that this processor runs; tests walk all of them.
-#[derive(Clone, Copy, Debug)]
-pub enum Backend {
-    /// Plain Rust; slower than eight single operations.
-    Portable(Portable),
-    /// AVX-512 without IFMA: products by double-precision fused multiply-add.
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
-    /// AVX-512 IFMA.
-    #[cfg(target_arch = "x86_64")]
-    Ifma(Ifma),
-}
+backends!(eight, [enumeration]());
 
 /// A task that runs on any backend.
 pub trait Task {
@@ -136,49 +131,14 @@ impl Backend {
     /// Returns `None` if only the portable one is available, because eight single operations are
     /// faster than that.
     pub fn best() -> Option<Self> {
-        #[cfg(target_arch = "x86_64")]
-        {
-            let ifma = Ifma::detect().map(Self::Ifma);
-            ifma.or_else(|| Avx512::detect().map(Self::Avx512))
-        }
-        #[cfg(not(target_arch = "x86_64"))]
-        None
+        Self::available().skip(1).last()
     }
 
-    /// Returns all available backends, slowest first.
-    pub fn available() -> impl Iterator<Item = Self> {
-        let portable = core::iter::once(Self::Portable(Portable));
-        #[cfg(target_arch = "x86_64")]
-        let rest = {
-            let avx512 = Avx512::detect().map(Self::Avx512);
-            let ifma = Ifma::detect().map(Self::Ifma);
-            avx512.into_iter().chain(ifma)
-        };
-        #[cfg(not(target_arch = "x86_64"))]
-        let rest = None;
-        portable.chain(rest)
-    }
-
-    /// Returns the backend's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable(_) => Portable::NAME,
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(_) => Avx512::NAME,
-            #[cfg(target_arch = "x86_64")]
-            Self::Ifma(_) => Ifma::NAME,
+    /// Returns how the backend multiplies.
+    pub const fn multiplication(self) -> Multiplication {
+        const fn of<W: LaneWords>(_: W) -> Multiplication {
+            W::MULTIPLICATION
         }
-    }
-
-    /// Runs `task` on this backend.
-    #[inline]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
-        match self {
-            Self::Portable(lanes) => task.run(lanes),
-            #[cfg(target_arch = "x86_64")]
-            Self::Avx512(lanes) => task.run(lanes),
-            #[cfg(target_arch = "x86_64")]
-            Self::Ifma(lanes) => task.run(lanes),
-        }
+        with_eight!(self, token => of(token))
     }
 }

@@ -1,15 +1,20 @@
 //! Plain Rust: products of 52-bit limbs in 128 bits, one lane after the other.
 
+use super::super::cpu::{Level, Token};
 use super::super::ct::Mask;
 use super::super::words::Limb;
 use super::vector::Vectors;
-use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, LaneWords, Lanes, kernel};
+use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, LaneWords, Lanes, Multiplication, kernel};
 
 /// The backend that runs on every processor: the reference for the others, not a fast one.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
 
-kernel::lane_words!(Portable, "portable", by_small_block);
+impl Token for Portable {
+    const LEVEL: Level = Level::Portable;
+}
+
+kernel::lane_words!(Portable, OneByOne, by_small_block);
 
 impl Vectors for Portable {
     type Word = [Limb; LANES];

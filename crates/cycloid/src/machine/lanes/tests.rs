@@ -6,7 +6,7 @@ use std::vec::Vec;
 
 use num_bigint::BigUint;
 
-use super::super::cpu::Level;
+use super::super::cpu::{self, Level};
 use super::super::words::{LIMB_BITS, Limb};
 use super::*;
 
@@ -18,17 +18,15 @@ const SIZES: [usize; 17] =
 pub(crate) fn backends() -> Vec<Backend> {
     let mut backends: Vec<_> = Backend::available().collect();
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-    if backends.len() == 2 {
+    if Level::Avx512.is_available() && !Level::Ifma.is_available() {
         match ifma_emulator::install() {
             // SAFETY: detection found AVX-512, and the emulator executes the IFMA instructions.
-            Ok(_) => backends.push(Backend::Ifma(unsafe { Ifma::assume() })),
+            Ok(_) => backends.push(Backend::Ifma(unsafe { cpu::Ifma::assume() })),
             Err(error) => std::eprintln!("not run: ifma: {error}"),
         }
     }
-    let missing = Level::ALL.iter().filter(|level| {
-        **level != Level::Adx && !backends.iter().any(|backend| backend.name() == level.name())
-    });
-    for level in missing {
+    let runs = |level: &Level| backends.iter().any(|backend| backend.name() == level.name());
+    for level in Backend::LEVELS.iter().filter(|level| !runs(level)) {
         std::eprintln!("not run, because this processor lacks it: {}", level.name());
     }
     backends

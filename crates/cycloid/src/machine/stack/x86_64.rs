@@ -2,7 +2,7 @@
 
 use core::arch::naked_asm;
 
-use crate::machine::cpu::{VectorRegisters, vector_registers};
+use crate::machine::cpu::x86_64::{VectorRegisters, vector_registers};
 
 /// Overwrites at least `bytes` of the stack below this call, from the top down, so that an overflow
 /// hits the guard page, and the registers that a function may change.

@@ -13,10 +13,8 @@ pub mod portable;
 #[cfg(test)]
 mod tests;
 
-use core::fmt::Debug;
-
-#[cfg(target_arch = "x86_64")]
-use super::cpu::Adx;
+use super::backends::{backends, enumeration};
+use super::cpu::Token;
 use super::ct;
 pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
@@ -29,11 +27,9 @@ pub use portable::Portable;
 
 /// Multiplication and Montgomery reduction on 64-bit limbs: the interface of a backend.
 ///
-/// A backend is a token ([`Portable`], [`Adx`]), so a value of it proves that its code may run.
-pub trait Words: Copy + Debug + Send + Sync + 'static {
-    /// The backend's name in the registry.
-    const NAME: &'static str;
-
+/// A backend is a token ([`Portable`], [`Adx`](super::cpu::Adx)), so a value of it proves that its
+/// code may run.
+pub trait Words: Token {
     /// Computes `product = a · b`; `product.len() == a.len() + b.len()`, any lengths.
     fn mul(self, product: &mut [Limb], a: &[Limb], b: &[Limb]);
 
@@ -124,15 +120,7 @@ pub const fn montgomery_n0(modulus_limb: Limb) -> Limb {
     x.wrapping_neg()
 }
 
-/// The backends for one number that this processor runs; tests walk all of them.
-#[derive(Clone, Copy, Debug)]
-pub enum Backend {
-    /// Plain Rust.
-    Portable(Portable),
-    /// BMI2 and ADX.
-    #[cfg(target_arch = "x86_64")]
-    Adx(Adx),
-}
+backends!(one, [enumeration]());
 
 /// A task that runs on any backend.
 pub trait Task {
@@ -146,39 +134,6 @@ pub trait Task {
 impl Backend {
     /// Returns the fastest available backend that [`cpu::limit`](super::cpu::limit) allows.
     pub fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        if let Some(adx) = Adx::detect() {
-            return Self::Adx(adx);
-        }
-        Self::Portable(Portable)
-    }
-
-    /// Returns all available backends, slowest first.
-    pub fn available() -> impl Iterator<Item = Self> {
-        let portable = core::iter::once(Self::Portable(Portable));
-        #[cfg(target_arch = "x86_64")]
-        let rest = Adx::detect().map(Self::Adx);
-        #[cfg(not(target_arch = "x86_64"))]
-        let rest = None;
-        portable.chain(rest)
-    }
-
-    /// Returns the backend's name.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Portable(_) => Portable::NAME,
-            #[cfg(target_arch = "x86_64")]
-            Self::Adx(_) => Adx::NAME,
-        }
-    }
-
-    /// Runs `task` on this backend.
-    #[inline]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
-        match self {
-            Self::Portable(words) => task.run(words),
-            #[cfg(target_arch = "x86_64")]
-            Self::Adx(words) => task.run(words),
-        }
+        Self::available().last().unwrap_or(Self::Portable(Portable))
     }
 }

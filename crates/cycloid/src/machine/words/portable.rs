@@ -1,11 +1,16 @@
 //! Plain Rust: products of 64-bit limbs in 128 bits.
 
+use super::super::cpu::{Level, Token};
 use super::linear::reduce_once;
 use super::{Limb, Words};
 
 /// The backend that runs on every processor.
 #[derive(Clone, Copy, Debug)]
 pub struct Portable;
+
+impl Token for Portable {
+    const LEVEL: Level = Level::Portable;
+}
 
 /// Returns `accumulator + a·x + carry` as low and high limb; at most (B−1) + (B−1)² + (B−1) = B² −
 /// 1.
@@ -16,8 +21,6 @@ fn mul_add(accumulator: Limb, a: Limb, x: Limb, carry: Limb) -> (Limb, Limb) {
 }
 
 impl Words for Portable {
-    const NAME: &'static str = "portable";
-
     #[inline]
     fn mul(self, product: &mut [Limb], a: &[Limb], b: &[Limb]) {
         debug_assert_eq!(product.len(), a.len() + b.len());

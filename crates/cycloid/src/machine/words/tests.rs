@@ -98,8 +98,8 @@ fn walk<T: Task<Output = ()> + Clone>(task: &T) {
 #[test]
 fn the_machine_has_its_backends() {
     let names: Vec<_> = Backend::available().map(Backend::name).collect();
-    let adx = crate::machine::cpu::detected_level() >= crate::machine::cpu::Level::Adx;
-    assert_eq!(names, if adx { vec!["portable", "adx"] } else { vec!["portable"] });
+    let levels = Backend::LEVELS.iter().filter(|level| level.is_detected());
+    assert_eq!(names, levels.map(|level| level.name()).collect::<Vec<_>>());
 }
 
 /// Returns lengths that cover every kernel, remainder and number of iterations.

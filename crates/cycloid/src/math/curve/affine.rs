@@ -1,5 +1,6 @@
 //! Points in affine coordinates, the form used in keys.
 
+use super::coefficient::Coefficient;
 use super::jacobian::{Affine, Jacobian};
 use super::{Curve, Scalar, Words};
 use crate::machine::ct::{self, Mask};
@@ -137,14 +138,15 @@ fn coordinate<C: Curve>(bytes: &[u8]) -> Result<Words<C>, DecodeError> {
     if in_range { Ok(integer) } else { Err(DecodeError::Range) }
 }
 
-/// Returns x³ − 3x + b.
+/// Returns x³ + a·x + b.
 fn right_side<C: Curve, A: Arithmetic<C::Field>>(x: &Element<C::Field, A>) -> Element<C::Field, A> {
-    let three_x = &x.double() + x;
-    let b = Element::constant(x.arithmetic(), &C::B);
-    &(&(&x.square() * x) - &three_x) + &b
+    let arithmetic = x.arithmetic();
+    let cube = &x.square() * x;
+    let sum = C::Coefficient::add_product(arithmetic, cube.raw(), x.raw());
+    &Element::from_raw(arithmetic, sum) + &Element::constant(arithmetic, &C::B)
 }
 
-/// Tests y² = x³ − 3x + b; the result becomes public.
+/// Tests y² = x³ + a·x + b; the result becomes public.
 pub struct IsOnCurve<'a, C: Curve> {
     x: &'a Words<C>,
     y: &'a Words<C>,

@@ -5,7 +5,7 @@ use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, point_multiple};
 use super::{AffinePoint, Curve, Scalar, Words, multiply_add_vartime};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{Arithmetic, Limbs, Prime, Task};
+use crate::machine::field::{Arithmetic, CurveArithmetic, CurveTask, Limbs, Prime};
 use crate::machine::words;
 use crate::math::field::Element;
 
@@ -128,10 +128,10 @@ enum Kind<'a, C: Curve> {
     BaseMultiple(&'a Scalar<C>),
 }
 
-impl<C: Curve> Task<C::Field> for Operation<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for Operation<'_, C> {
     type Output = AnyPoint<C>;
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> AnyPoint<C> {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> AnyPoint<C> {
         let infinity = Jacobian::<C, A>::infinity(arithmetic);
         let point = match self.0 {
             Kind::Add(a, b) => a.load(arithmetic).add_any(&b.load(arithmetic)),

@@ -2,13 +2,14 @@
 //! point or eight.
 //!
 //! Formulas: Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using mixed coordinates,
-//! 1998, for a = −3. Doubling is correct for every point of a group of odd order. The additions are
+//! 1998. Doubling is correct for every point of a group of odd order. The additions are
 //! *incomplete*: correct for distinct finite points, including opposite points, which give
 //! infinity. Callers state why this holds, or correct the result with [`Added::complete`] and
 //! [`Jacobian::add_any`].
 
+use super::coefficient::Coefficient;
 use super::{Curve, Words};
-use crate::machine::field::{Arithmetic, Masks};
+use crate::machine::field::{Arithmetic, CurveArithmetic, Masks};
 use crate::math::field::{Element, MAX_WIDTH};
 
 /// A point in Jacobian coordinates.
@@ -95,52 +96,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x: self.x, y: self.y.negate_if(mask), z: self.z }
     }
 
-    /// Returns 2P. 4M + 4S.
-    #[inline]
-    pub(super) fn double(&self) -> Self {
-        let arithmetic = self.z.arithmetic();
-        match arithmetic.double_times(&self.raw(), 1) {
-            Some(point) => Self::from_raw(arithmetic, point),
-            None => self.double_by_formula(),
-        }
-    }
-
-    /// Returns P doubled `times` times; `times` is public.
-    #[inline]
-    pub(super) fn double_times(&self, times: usize) -> Self {
-        let arithmetic = self.z.arithmetic();
-        if let Some(point) = arithmetic.double_times(&self.raw(), times) {
-            return Self::from_raw(arithmetic, point);
-        }
-        let mut point = *self;
-        for _ in 0..times {
-            point = point.double_by_formula();
-        }
-        point
-    }
-
-    #[inline(never)]
-    fn double_by_formula(&self) -> Self {
-        self.z.arithmetic().run(
-            #[inline(always)]
-            || self.double_inline(),
-        )
-    }
-
-    #[inline(always)]
-    fn double_inline(&self) -> Self {
-        let Self { x, y, z } = self;
-        let zz = z.square();
-        let two_yy = y.square().double();
-        let s = x * &two_yy.double(); // 4·X·Y²
-        let m = &(x - &zz) * &(x + &zz); // X² − Z⁴
-        let m = &m.double() + &m; // 3·X² − 3·Z⁴
-        let x3 = &m.square() - &s.double();
-        let y3 = &(&m * &(&s - &x3)) - &two_yy.square().double(); // M·(S − X₃) − 8·Y⁴
-        let z3 = &y.double() * z;
-        Self { x: x3, y: y3, z: z3 }
-    }
-
     /// Returns P + Q. 12M + 4S.
     #[inline(never)]
     pub(super) fn add(&self, other: &Self) -> Added<C, A> {
@@ -184,13 +139,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x, y, z }
     }
 
-    /// Returns P + Q for any points.
-    pub(super) fn add_any(&self, other: &Self) -> Self {
-        let sum = self.add(other).complete(self);
-        let sum = Self::select(other.is_infinity(), self, &sum);
-        Self::select(self.is_infinity(), other, &sum)
-    }
-
     /// Returns the affine coordinates; (0, 0) for infinity.
     pub(super) fn to_affine(self) -> Affine<C, A> {
         let inverse = self.z.invert();
@@ -230,6 +178,29 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     }
 }
 
+impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
+    /// Returns 2P.
+    #[inline]
+    pub(super) fn double(&self) -> Self {
+        self.double_times(1)
+    }
+
+    /// Returns P doubled `times` times; `times` is public.
+    #[inline]
+    pub(super) fn double_times(&self, times: usize) -> Self {
+        let arithmetic = self.z.arithmetic();
+        let point = C::Coefficient::double_times(arithmetic, &self.raw(), times);
+        Self::from_raw(arithmetic, point)
+    }
+
+    /// Returns P + Q for any points.
+    pub(super) fn add_any(&self, other: &Self) -> Self {
+        let sum = self.add(other).complete(self);
+        let sum = Self::select(other.is_infinity(), self, &sum);
+        Self::select(self.is_infinity(), other, &sum)
+    }
+}
+
 impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
     /// Computes the sum from x₁ = u1/Z², x₂ = u2/Z², y₁ = s1/Z³, y₂ = s2/Z³, where Z is `z`.
     #[inline(always)]
@@ -256,7 +227,9 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
     pub(super) fn difference(&self) -> &Element<C::Field, A> {
         &self.h
     }
+}
 
+impl<C: Curve, A: CurveArithmetic<C::Field>> Added<C, A> {
     /// Returns the sum, even if the points are equal; `point` is one of them.
     pub(super) fn complete(self, point: &Jacobian<C, A>) -> Jacobian<C, A> {
         let same = self.h.is_zero() & self.r.is_zero();
@@ -271,85 +244,5 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
         }
         // Both points are public.
         self.r.is_zero().reveal_any().then(|| point.double())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::machine::field::{Limbs, Prime, Task};
-    use crate::machine::words;
-    use crate::math::curve::{P224, P256, P384, P521};
-
-    /// Compares a kernel's doubles with the formula's, for any coordinates; returns whether there
-    /// is a kernel.
-    struct DoublesAgree<C>(core::marker::PhantomData<C>);
-
-    impl<C: Curve> Task<C::Field> for DoublesAgree<C> {
-        type Output = bool;
-
-        fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
-            let small = |value: u64| {
-                let mut number = Words::<C>::ZERO;
-                number.as_mut()[0] = value;
-                Element::<C::Field, A>::constant(arithmetic, &number)
-            };
-            // Small numbers and their negatives in memory form too, if that is Montgomery form.
-            let from_form = small(2).pow(&[64 * C::B.as_ref().len() as u64]).invert();
-            let mut coordinates = std::vec::Vec::new();
-            for value in [0, 1, 2, 0xffff_ffff, u64::MAX] {
-                let element = small(value);
-                let formed = &element * &from_form;
-                coordinates.extend([element, -&element, formed, -&formed]);
-            }
-            for _ in 0..40 {
-                let last = coordinates[coordinates.len() - 1];
-                let before = coordinates[coordinates.len() - 2];
-                coordinates.push(&(&last.square() + &before) - &small(3));
-            }
-            let n = coordinates.len();
-            let point = |i: usize, j: usize| Jacobian::<C, A> {
-                x: coordinates[i % n],
-                y: coordinates[j % n],
-                z: coordinates[(i + 3 * j) % n],
-            };
-            let same = |a: &Element<C::Field, A>, b: &Element<C::Field, A>| {
-                assert!(!(!a.equal(b)).reveal_any(), "{} {}", C::NAME, A::NAME);
-            };
-            let same_point = |a: &Jacobian<C, A>, b: &Jacobian<C, A>| {
-                same(&a.x, &b.x);
-                same(&a.y, &b.y);
-                same(&a.z, &b.z);
-            };
-            for i in 0..n {
-                for j in 0..n {
-                    let p = point(i, j);
-                    same_point(&p.double(), &p.double_by_formula());
-                }
-            }
-            let p = point(9, 30);
-            let thrice = p.double_by_formula().double_by_formula().double_by_formula();
-            same_point(&p.double_times(3), &thrice);
-            same_point(&p.double_times(0), &p);
-            arithmetic.double_times(&p.raw(), 1).is_some()
-        }
-    }
-
-    fn has_kernel<C: Curve>(backend: words::Backend) -> bool {
-        C::Field::run_one(backend, DoublesAgree::<C>(core::marker::PhantomData))
-    }
-
-    #[test]
-    fn doubles_agree_with_the_formula() {
-        for backend in words::Backend::available() {
-            let (p256, others) = (
-                has_kernel::<P256>(backend),
-                has_kernel::<P224>(backend)
-                    | has_kernel::<P384>(backend)
-                    | has_kernel::<P521>(backend),
-            );
-            assert_eq!(p256, backend.name() == "adx");
-            assert!(!others);
-        }
     }
 }

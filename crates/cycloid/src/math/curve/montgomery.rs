@@ -3,7 +3,7 @@
 
 use super::edwards::Each;
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{Arithmetic, P25519};
+use crate::machine::field::{CurveArithmetic, P25519};
 use crate::machine::lanes::LANES;
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::field::Element;
@@ -32,7 +32,11 @@ impl Each for Ladder {
     type Output = [Limb; 4];
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, inputs: &[&Factors], products: &mut [[Limb; 4]]) {
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&Factors],
+        products: &mut [[Limb; 4]],
+    ) {
         let us: [_; LANES] = core::array::from_fn(|place| {
             inputs.get(place).map_or([0; 4], |input| masked(&input.u))
         });

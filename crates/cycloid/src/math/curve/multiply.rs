@@ -13,7 +13,7 @@
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
 use super::{AffinePoint, Backend, Curve, Scalar};
-use crate::machine::field::{Arithmetic, Masks, Task};
+use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::field::{Element, MAX_WIDTH};
@@ -26,7 +26,7 @@ const MULTIPLES: usize = 1 << (WINDOW - 1);
 
 /// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place
 /// i, the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), in affine coordinates
-/// in the form of [`Arithmetic::stored`].
+/// in the form of `Arithmetic::stored`.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseTable {
     pub(super) window: usize,
@@ -35,7 +35,7 @@ pub struct BaseTable {
 }
 
 impl BaseTable {
-    pub(super) fn of<C: Curve, A: Arithmetic<C::Field>>() -> &'static Self {
+    pub(super) fn of<C: Curve, A: CurveArithmetic<C::Field>>() -> &'static Self {
         if A::WIDTH == 1 { &C::BASE_ONE } else { &C::BASE_EIGHT }
     }
 }
@@ -91,10 +91,10 @@ pub struct Multiply<'a, C: Curve> {
     products: &'a mut [Option<AffinePoint<C>>],
 }
 
-impl<C: Curve> Task<C::Field> for Multiply<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
     type Output = ();
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let product: Jacobian<C, A> = match self.points {
             Some(points) => point_multiple(self.scalars, &Affine::of_points(arithmetic, points)),
             None => base_multiple(arithmetic, self.scalars),
@@ -112,7 +112,7 @@ impl<C: Curve> Task<C::Field> for Multiply<'_, C> {
 }
 
 /// Returns k·P for each of the numbers.
-pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn point_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     scalars: &[Scalar<C>],
     point: &Affine<C, A>,
 ) -> Jacobian<C, A> {
@@ -149,7 +149,7 @@ pub(super) fn point_multiple<C: Curve, A: Arithmetic<C::Field>>(
 /// Returns the sum of all digits' multiples from the highest digit on, with the addition of the
 /// multiples' type.
 #[inline(always)]
-fn sum_of_places<C: Curve, A: Arithmetic<C::Field>, M>(
+fn sum_of_places<C: Curve, A: CurveArithmetic<C::Field>, M>(
     scalars: &[OddScalar],
     multiple: impl Fn(usize) -> M,
     first: impl Fn(&M) -> Jacobian<C, A>,
@@ -172,7 +172,7 @@ fn sum_of_places<C: Curve, A: Arithmetic<C::Field>, M>(
 /// The coordinates are divided in place, in a stack frame of their own: eight points side by side
 /// take up to 2 KB each.
 #[inline(never)]
-fn write_affine_multiples<C: Curve, A: Arithmetic<C::Field>>(
+fn write_affine_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
     point: &Affine<C, A>,
     table: &mut [[A::Element; 2]; MULTIPLES],
 ) {
@@ -200,12 +200,12 @@ fn write_affine_multiples<C: Curve, A: Arithmetic<C::Field>>(
 
 /// Returns whether an inversion for a point's table costs less than affine additions save: for
 /// eight, and for one on the longer curves, where it takes a 25th off k·P.
-const fn table_is_affine<C: Curve, A: Arithmetic<C::Field>>() -> bool {
+const fn table_is_affine<C: Curve, A: CurveArithmetic<C::Field>>() -> bool {
     A::WIDTH > 1 || C::BITS > 256
 }
 
 /// Returns k·G for each of the numbers.
-pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn base_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],
 ) -> Jacobian<C, A> {
@@ -229,7 +229,7 @@ pub(super) fn base_multiple<C: Curve, A: Arithmetic<C::Field>>(
 /// Returns the sum of all digits' multiples, if those of every `spacing`th digit are precomputed.
 /// For a column and a digit in it, `multiple` returns the digit's multiple except for the power of
 /// two between the digit's place and the column's.
-pub(super) fn sum_of_columns<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn sum_of_columns<C: Curve, A: CurveArithmetic<C::Field>>(
     scalars: &[OddScalar],
     window: usize,
     spacing: usize,
@@ -257,7 +257,7 @@ pub(super) fn sum_of_columns<C: Curve, A: Arithmetic<C::Field>>(
 
 /// Restores the sign that the scalar lost when it was made odd, and returns infinity for the scalar
 /// 0.
-fn finish<C: Curve, A: Arithmetic<C::Field>>(
+fn finish<C: Curve, A: CurveArithmetic<C::Field>>(
     scalars: &[OddScalar],
     product: Jacobian<C, A>,
 ) -> Jacobian<C, A> {

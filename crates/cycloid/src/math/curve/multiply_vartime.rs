@@ -6,7 +6,7 @@
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{BaseTable, base_multiple, point_multiple};
 use super::{AffinePoint, Curve, Scalar, Words};
-use crate::machine::field::{Arithmetic, Masks, Prime, Task};
+use crate::machine::field::{CurveArithmetic, CurveTask, Masks, Prime};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::field::{Element, MAX_WIDTH};
@@ -54,10 +54,10 @@ pub struct Sum<'a, C: Curve> {
     q: &'a AffinePoint<C>,
 }
 
-impl<C: Curve> Task<C::Field> for Sum<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for Sum<'_, C> {
     type Output = Option<AffinePoint<C>>;
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
         let sum = sum_vartime(self.u1, self.u2, &Affine::of_points(arithmetic, &[*self.q]))?;
         AffinePoint::from_jacobian_vartime(&sum)
     }
@@ -71,10 +71,10 @@ pub struct HasX<'a, C: Curve> {
     x: &'a Scalar<C>,
 }
 
-impl<C: Curve> Task<C::Field> for HasX<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for HasX<'_, C> {
     type Output = bool;
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> bool {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> bool {
         let q = Affine::of_points(arithmetic, core::slice::from_ref(self.q));
         sum_vartime(self.u1, self.u2, &q)
             // Whether a signature is valid is the task's result; everything is public.
@@ -90,10 +90,10 @@ pub struct HasXEight<'a, C: Curve> {
     x: &'a [Scalar<C>; LANES],
 }
 
-impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for HasXEight<'_, C> {
     type Output = [bool; LANES];
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) -> [bool; LANES] {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> [bool; LANES] {
         let of_g = base_multiple::<C, A>(arithmetic, self.u1);
         let of_q = point_multiple(self.u2, &Affine::of_points(arithmetic, self.q));
         let sum = of_g.add_any(&of_q);
@@ -105,7 +105,7 @@ impl<C: Curve> Task<C::Field> for HasXEight<'_, C> {
 
 /// Returns where a finite point's x coordinate is `x` modulo n: where X = x·Z², or where x + n is
 /// below p and X = (x + n)·Z².
-pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn has_x<C: Curve, A: CurveArithmetic<C::Field>>(
     point: &Jacobian<C, A>,
     x: &[Scalar<C>],
 ) -> A::Mask {
@@ -137,7 +137,7 @@ pub(super) fn has_x<C: Curve, A: Arithmetic<C::Field>>(
 }
 
 /// Returns one u₁·G + u₂·Q; `None` for infinity, if all digits are 0 or the sum is infinity.
-pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     u1: &Scalar<C>,
     u2: &Scalar<C>,
     q: &Affine<C, A>,
@@ -174,11 +174,11 @@ pub(super) fn sum_vartime<C: Curve, A: Arithmetic<C::Field>>(
 }
 
 /// A sum of public points; `None` while it is infinity.
-struct Running<C: Curve, A: Arithmetic<C::Field>> {
+struct Running<C: Curve, A: CurveArithmetic<C::Field>> {
     sum: Option<Jacobian<C, A>>,
 }
 
-impl<C: Curve, A: Arithmetic<C::Field>> Running<C, A> {
+impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
     fn double(&mut self) {
         self.sum = self.sum.as_ref().map(Jacobian::double);
     }

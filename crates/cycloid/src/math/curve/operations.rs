@@ -17,38 +17,38 @@ macro_rules! operations {
     () => {
         fn multiply(backend: Backend, task: Multiply<'_, Self>) {
             match backend {
-                Backend::One(backend) => Self::Field::run_one(backend, task),
-                Backend::Eight(backend) => Self::Field::run_eight(backend, task),
+                Backend::One(backend) => Self::Field::run_one_curve(backend, task),
+                Backend::Eight(backend) => Self::Field::run_eight_curve(backend, task),
             }
         }
 
         fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>> {
-            Self::Field::run_one(words::Backend::best(), task)
+            Self::Field::run_one_curve(words::Backend::best(), task)
         }
 
         fn point(operation: Operation<'_, Self>) -> AnyPoint<Self> {
-            Self::Field::run_one(words::Backend::best(), operation)
+            Self::Field::run_one_curve(words::Backend::best(), operation)
         }
 
         fn has_x_vartime(task: HasX<'_, Self>) -> bool {
-            Self::Field::run_one(words::Backend::best(), task)
+            Self::Field::run_one_curve(words::Backend::best(), task)
         }
 
         fn has_x_eight_vartime(
             backend: lanes::Backend,
             task: HasXEight<'_, Self>,
         ) -> [bool; lanes::LANES] {
-            Self::Field::run_eight(backend, task)
+            Self::Field::run_eight_curve(backend, task)
         }
 
         fn write_multiples(task: WriteMultiples<'_, Self>) {
-            Self::Field::run_one(words::Backend::best(), task)
+            Self::Field::run_one_curve(words::Backend::best(), task)
         }
 
         fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>) {
             match backend {
-                Backend::One(backend) => Self::Field::run_one(backend, task),
-                Backend::Eight(backend) => Self::Field::run_eight(backend, task),
+                Backend::One(backend) => Self::Field::run_one_curve(backend, task),
+                Backend::Eight(backend) => Self::Field::run_eight_curve(backend, task),
             }
         }
 

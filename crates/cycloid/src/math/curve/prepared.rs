@@ -11,7 +11,7 @@ use super::multiply::{base_multiple, odd_scalars, sum_of_columns};
 use super::multiply_vartime::has_x;
 use super::operations::Backend;
 use super::{AffinePoint, Curve, Scalar, Words};
-use crate::machine::field::{Arithmetic, Limbs, Masks, Task};
+use crate::machine::field::{CurveArithmetic, CurveTask, Limbs, Masks};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::field::MAX_WIDTH;
@@ -83,10 +83,10 @@ pub struct WriteMultiples<'a, C: Curve> {
     multiples: &'a mut [Limb],
 }
 
-impl<C: Curve> Task<C::Field> for WriteMultiples<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for WriteMultiples<'_, C> {
     type Output = ();
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let point = [*self.point; MAX_WIDTH];
         let mut base = Affine::of_points(arithmetic, &point[..A::WIDTH]).to_jacobian();
         for column in self.multiples.chunks_exact_mut(MULTIPLES * 2 * limbs::<C>()) {
@@ -132,10 +132,10 @@ impl<'a, C: Curve> HasXPrepared<'a, C> {
     }
 }
 
-impl<C: Curve> Task<C::Field> for HasXPrepared<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for HasXPrepared<'_, C> {
     type Output = ();
 
-    fn run<A: Arithmetic<C::Field>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let of_g = base_multiple::<C, A>(arithmetic, self.u1);
         let of_q = prepared_multiple(arithmetic, self.u2, self.multiples);
         let sum = of_g.add_any(&of_q);
@@ -148,7 +148,7 @@ impl<C: Curve> Task<C::Field> for HasXPrepared<'_, C> {
 }
 
 /// Returns k·Q for each of the numbers, for public k.
-pub(super) fn prepared_multiple<C: Curve, A: Arithmetic<C::Field>>(
+pub(super) fn prepared_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],
     multiples: &[&[Limb]],

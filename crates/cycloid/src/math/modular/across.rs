@@ -5,7 +5,7 @@ use super::modulus::{Modulus, reduced};
 use super::{Error, Exponent, Products, Window, checked_scratch, split_result, window};
 use crate::machine::across::{self, AcrossLanes};
 use crate::machine::ct;
-use crate::machine::lanes::{Backend, Lanes};
+use crate::machine::lanes::{Backend, Lanes, Multiplication};
 use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The shortest modulus, in 64-bit limbs, for which this is faster than 64-bit limbs.
@@ -13,10 +13,9 @@ pub(super) const SHORTEST: usize = 16;
 
 /// Returns the same for one backend: without IFMA, a product takes more instructions.
 const fn shortest(backend: Backend) -> usize {
-    match backend {
-        #[cfg(target_arch = "x86_64")]
-        Backend::Ifma(_) => SHORTEST,
-        _ => 24,
+    match backend.multiplication() {
+        Multiplication::Integer => SHORTEST,
+        Multiplication::FloatingPoint | Multiplication::OneByOne => 24,
     }
 }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use super::private::{checked_length, write_public, write_secret};
 use super::{Error, Group, PrivateKey, Validation, limbs, public};
-use crate::machine::lanes::{Backend, LANES, Lanes};
+use crate::machine::lanes::{Backend, LANES, Lanes, Multiplication};
 use crate::machine::words::Limb;
 use crate::machine::{ct, stack};
 use crate::math::modular::{self, Exponent};
@@ -227,9 +227,14 @@ fn run_sound(
 /// Returns the fewest operations that are faster side by side, despite idle lanes, than one by one,
 /// modulo numbers of `n` limbs. `None` without vectors.
 fn fewest_side_by_side(n: usize) -> Option<usize> {
-    match Backend::best()? {
-        #[cfg(target_arch = "x86_64")]
-        Backend::Ifma(_) => Some(3),
-        _ => Some(if n <= 48 { 6 } else { 7 }),
-    }
+    Some(match Backend::best()?.multiplication() {
+        Multiplication::Integer => 3,
+        Multiplication::FloatingPoint | Multiplication::OneByOne => {
+            if n <= 48 {
+                6
+            } else {
+                7
+            }
+        }
+    })
 }

@@ -12,7 +12,7 @@ use super::private::{BorrowedKey, PrivateKey};
 use super::public::checked_modulus_length;
 use super::step::Step;
 use super::{Error, Hash, limbs, prime_limbs};
-use crate::machine::lanes::{self, Backend, LANES, Lanes};
+use crate::machine::lanes::{self, Backend, LANES, Lanes, Multiplication};
 use crate::machine::words::{self, Limb};
 use crate::machine::{ct, stack};
 use crate::scheme::stack_use;
@@ -479,9 +479,8 @@ fn group_size(backend: Option<Backend>, left: usize) -> usize {
 /// Returns how many operations take less time one by one than in one pass over four. With AVX-512,
 /// two take 0.9 of a pass at 2048 bits and 0.7 at 4096, and three take as long as a pass or longer.
 const fn faster_alone(backend: Backend) -> usize {
-    match backend {
-        Backend::Portable(_) => 0,
-        #[cfg(target_arch = "x86_64")]
-        Backend::Avx512(_) | Backend::Ifma(_) => 2,
+    match backend.multiplication() {
+        Multiplication::OneByOne => 0,
+        Multiplication::FloatingPoint | Multiplication::Integer => 2,
     }
 }

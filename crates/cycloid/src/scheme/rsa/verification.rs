@@ -7,7 +7,7 @@ use super::padding::pss::{self, Salt};
 use super::parameters::Pss;
 use super::public::{PublicKey, verify_scratch_limbs};
 use super::{Error, Hash, Restriction, checked_memory, limbs};
-use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes};
+use crate::machine::lanes::{self, Backend, LANES, LaneWords, Lanes, Multiplication};
 use crate::machine::words::{self, Limb};
 use crate::math::modular::Residues8;
 use crate::scheme::hash::DigestBytes;
@@ -276,12 +276,10 @@ pub fn verify_batch_with(
 
 /// Returns how many verifications take less time one by one than eight at once.
 const fn faster_alone(backend: Backend) -> usize {
-    match backend {
-        Backend::Portable(_) => 0,
-        #[cfg(target_arch = "x86_64")]
-        Backend::Ifma(_) => 1,
-        #[cfg(target_arch = "x86_64")]
-        Backend::Avx512(_) => 4,
+    match backend.multiplication() {
+        Multiplication::OneByOne => 0,
+        Multiplication::Integer => 1,
+        Multiplication::FloatingPoint => 4,
     }
 }
 

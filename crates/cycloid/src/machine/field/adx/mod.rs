@@ -27,13 +27,14 @@ use super::super::ct::Mask;
 use super::super::words::{self, Limb, Words};
 use super::form::{equal_limbs, montgomery};
 use super::portable::one_number;
-use super::{Arithmetic, Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
+use super::{
+    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
+};
 
 /// Code shared by all primes: the kernels of module `$kernels` for `$n` limbs, `$add` and `$sub`,
 /// and tables.
 macro_rules! from_kernels {
     ($n:literal $kernels:ident $add:path, $sub:path) => {
-        const NAME: &'static str = "adx";
         type Element = [Limb; $n];
         const STORED_LIMBS: usize = $n;
         const ZERO: Self::Element = [0; $n];
@@ -109,16 +110,6 @@ impl Arithmetic<P224> for Adx {
 impl Arithmetic<P256> for Adx {
     from_kernels!(4 p256 linear::add_p256, linear::sub_p256);
     montgomery!(P256 4);
-
-    #[inline(always)]
-    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> Option<[[Limb; 4]; 3]> {
-        let mut point = *point;
-        for _ in 0..times {
-            // SAFETY: the token proves BMI2 and ADX; a point may be replaced by its double.
-            unsafe { p256::double(point.as_mut_ptr().cast(), point.as_ptr().cast()) };
-        }
-        Some(point)
-    }
 }
 
 impl Arithmetic<P384> for Adx {
@@ -170,36 +161,6 @@ impl Arithmetic<P25519> for Adx {
         }
     }
 
-    #[inline(always)]
-    fn ladder_step(
-        self,
-        x1: &Self::Element,
-        state: &mut [Self::Element; 4],
-        swap: Mask,
-        a24: Limb,
-    ) {
-        debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
-        // SAFETY: the token proves BMI2 and ADX; the state is sixteen limbs, one after the other.
-        unsafe {
-            p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24);
-        }
-    }
-
-    #[inline(always)]
-    fn add_edwards(
-        self,
-        point: &[[Limb; 4]; 4],
-        addend: &[[Limb; 4]; 3],
-    ) -> Option<[[Limb; 4]; 4]> {
-        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
-        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole sum.
-        unsafe {
-            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
-            p25519::add_affine(sum.as_mut_ptr().cast(), point, addend);
-            Some(sum.assume_init())
-        }
-    }
-
     fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
         let mut number = [[0; 4]];
         let difference = Arithmetic::<P25519>::sub(self, a, b);
@@ -224,5 +185,49 @@ impl Arithmetic<P25519> for Adx {
         let enough = Mask::from_bit(reduced[3] >> 63);
         reduced[3] &= !TOP;
         numbers[0] = Arithmetic::<P25519>::select(self, enough, &reduced, &number);
+    }
+}
+
+impl CurveArithmetic<P224> for Adx {}
+impl CurveArithmetic<P384> for Adx {}
+impl CurveArithmetic<P521> for Adx {}
+
+impl CurveArithmetic<P256> for Adx {
+    #[inline(always)]
+    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> [[Limb; 4]; 3] {
+        let mut point = *point;
+        for _ in 0..times {
+            // SAFETY: the token proves BMI2 and ADX; a point may be replaced by its double.
+            unsafe { p256::double(point.as_mut_ptr().cast(), point.as_ptr().cast()) };
+        }
+        point
+    }
+}
+
+impl CurveArithmetic<P25519> for Adx {
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Mask,
+        a24: Limb,
+    ) {
+        debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
+        // SAFETY: the token proves BMI2 and ADX; the state is sixteen limbs, one after the other.
+        unsafe {
+            p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24);
+        }
+    }
+
+    #[inline(always)]
+    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole sum.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p25519::add_affine(sum.as_mut_ptr().cast(), point, addend);
+            sum.assume_init()
+        }
     }
 }

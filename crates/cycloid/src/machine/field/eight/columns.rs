@@ -7,7 +7,7 @@
 
 use core::marker::PhantomData;
 
-use super::super::super::lanes::kernel::opaque;
+use super::super::super::hint::hidden;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{LANE_LIMB_BITS, LIMB_MASK, Lanes};
 use super::super::super::words::Limb;
@@ -80,7 +80,7 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
         let row = v.limb_factor(v.load(&b[i]));
-        let factors = if M > FACTORS_IN_REGISTERS { opaque(factors) } else { factors };
+        let factors = if M > FACTORS_IN_REGISTERS { hidden(factors) } else { factors };
         each!(V, j < M => {
             (columns[i + j], columns[i + j + 1]) =
                 v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
@@ -123,7 +123,7 @@ fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
-        let factors = if M > FACTORS_IN_REGISTERS { opaque(factors) } else { factors };
+        let factors = if M > FACTORS_IN_REGISTERS { hidden(factors) } else { factors };
         let row = v.load_factor(&factors[i]);
         each!(V, j < M => {
             if j > i {

@@ -4,8 +4,6 @@
 //! With b the length of the prime, a number is folded by subtracting ⌊x / 2^b⌋ times the prime, a
 //! multiple taken from a table: each unit above bit b is replaced by 2^b − p.
 
-#[cfg(target_arch = "x86_64")]
-use super::super::super::cpu::{Avx512, Ifma};
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::{Limb, montgomery_n0};
@@ -274,10 +272,15 @@ macro_rules! wide {
 }
 
 wide!(lanes::Portable, ());
+
 #[cfg(target_arch = "x86_64")]
-wide!(Avx512, ("avx512f,avx512dq"));
-#[cfg(target_arch = "x86_64")]
-wide!(Ifma, ("avx512f,avx512dq,avx512ifma"));
+mod x86_64 {
+    use super::super::super::super::cpu::{Avx512, Ifma};
+    use super::*;
+
+    wide!(Avx512, ("avx512f,avx512dq"));
+    wide!(Ifma, ("avx512f,avx512dq,avx512ifma"));
+}
 
 /// Computes a + b or a − b column by column. Without closures, which would not be compiled for the
 /// caller's instructions.

@@ -29,12 +29,10 @@ use super::super::lanes::vector::Vectors;
 use super::super::lanes::{self, LANES, Lanes};
 use super::super::words::Limb;
 use super::{
-    Arithmetic, Bls12Base, Bls12Scalar, EightMasks, P224, P256, P384, P521, P25519, Prime,
+    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, P224, P256, P384, P521,
+    P25519, Prime,
 };
 use columns::Columns;
-
-#[cfg(target_arch = "x86_64")]
-use super::super::cpu::{Avx512, Ifma};
 
 /// The properties of a prime: residues of M limbs.
 trait Shape<const M: usize>: Prime {
@@ -93,15 +91,14 @@ trait Shape<const M: usize>: Prime {
 /// Implements `Arithmetic` for a token and each of the primes, with the number of its limbs and the
 /// attribute that controls inlining of short functions.
 macro_rules! arithmetic {
-    ($token:ty, $name:literal, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
-        $(arithmetic!(@ $token, $name, $inline, $features, $prime, $m);)+
+    ($token:ty, $inline:meta, $features:tt; $($prime:ident $m:literal)+) => {
+        $(arithmetic!(@ $token, $inline, $features, $prime, $m);)+
     };
-    (@ $token:ty, $name:literal, $inline:meta, ($($features:literal)?), $prime:ident, $m:literal) => {
+    (@ $token:ty, $inline:meta, ($($features:literal)?), $prime:ident, $m:literal) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
         impl Arithmetic<$prime> for $token {
-            const NAME: &'static str = $name;
             const WIDTH: usize = LANES;
             type Element = [Lanes; $m];
             type Word = Lanes;
@@ -250,11 +247,26 @@ macro_rules! arithmetic {
     };
 }
 
-arithmetic!(lanes::Portable, "portable", inline(never), (); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
+/// Implements the traits for a token and every prime: the attribute that controls inlining of short
+/// functions, and its instructions.
+macro_rules! backend {
+    ($token:ty, $inline:meta, $features:tt) => {
+        arithmetic!($token, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5 Bls12Base 8
+            Bls12Scalar 5);
+        backend!(@curves $token: P224 P256 P384 P521 P25519);
+    };
+    (@curves $token:ty: $($prime:ident)+) => {
+        $(impl CurveArithmetic<$prime> for $token {})+
+    };
+}
+
+backend!(lanes::Portable, inline(never), ());
+
 #[cfg(target_arch = "x86_64")]
-arithmetic!(Avx512, "avx512", inline, ("avx512f,avx512dq"); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
-#[cfg(target_arch = "x86_64")]
-arithmetic!(Ifma, "ifma", inline, ("avx512f,avx512dq,avx512ifma"); P224 5 P256 5 P384 8 P521 11 P25519 5
-    Bls12Base 8 Bls12Scalar 5);
+mod x86_64 {
+    use super::super::super::cpu::{Avx512, Ifma};
+    use super::*;
+
+    backend!(Avx512, inline, ("avx512f,avx512dq"));
+    backend!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
+}

@@ -28,7 +28,6 @@ use initial_columns::start_columns;
 pub(super) use lookup::lookup;
 use one_block::{mul_block, square_block};
 use reduce::reduce;
-pub(in super::super) use window::opaque;
 use window::{load_window, slide, store_window, unroll};
 
 /// Computes `accumulator = accumulator · by / R mod modulus`; see `LaneWords`. T divides n.
@@ -131,14 +130,14 @@ fn into_factors<V: Vectors>(v: V, limbs: &mut [Lanes]) {
 }
 
 /// Implements `LaneWords` for a token by instantiating the kernels for its instructions, with
-/// blocks chosen by `by_block` or `by_small_block`.
+/// blocks chosen by `by_block` or `by_small_block`; `$multiplication` is how it multiplies.
 macro_rules! lane_words {
-    ($token:ident, $name:literal, $by_block:ident $(, $features:literal)?) => {
+    ($token:ident, $multiplication:ident, $by_block:ident $(, $features:literal)?) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
         impl LaneWords for $token {
-            const NAME: &'static str = $name;
+            const MULTIPLICATION: Multiplication = Multiplication::$multiplication;
 
             fn montgomery_mul(
                 self,

@@ -1,10 +1,11 @@
 //! Numbers of one block: product and reduction in one pass that stores only the result.
 
+use super::super::super::hint::hidden;
 use super::super::Lanes;
 use super::super::vector::Vectors;
 use super::initial_columns::Starts;
 use super::reduce::{add_low_limb, add_quotient_row, finish, low_block};
-use super::window::{ROWS, add_product, add_row, opaque, shift, unroll};
+use super::window::{ROWS, add_product, add_row, shift, unroll};
 
 /// Computes product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient
 /// limb i.
@@ -101,7 +102,7 @@ fn add_square_row<V: Vectors, const T: usize>(
     twice_alone: &[Lanes; T],
 ) {
     let row = v.load_factor(&limbs[i]);
-    let twice = opaque(twice);
+    let twice = hidden(twice);
     unroll!(j < T => {
         if j >= i {
             let factor = match j - i {

@@ -2,6 +2,7 @@
 
 use core::cell::Cell;
 
+use super::super::super::hint::hidden;
 use super::super::Lanes;
 use super::super::vector::Vectors;
 
@@ -88,7 +89,9 @@ pub(super) fn add_row<V: Vectors, const T: usize, const FROM: usize>(
     factors: &[Lanes; T],
     row: V::Factor,
 ) {
-    let factors = opaque(factors);
+    // Otherwise the compiler would load the factors of a row once and then spill them for lack of
+    // registers.
+    let factors = hidden(factors);
     unroll!(j < T => {
         if j >= FROM {
             add_product(v, window, top, j, v.load_factor(&factors[j]), row);
@@ -117,26 +120,4 @@ pub(super) fn add_product<V: Vectors, const T: usize>(
 #[inline(always)]
 pub(super) fn shift<W: Copy, const T: usize>(window: &mut [W; T], top: W) {
     unroll!(j < T => window[j] = if j + 1 < T { window[j + 1] } else { top });
-}
-
-/// Returns the same reference, hiding from the compiler that it is the same. Otherwise the compiler
-/// would load the factors of a row once and then spill them for lack of registers.
-#[inline(always)]
-#[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read through it there")]
-pub(in super::super::super) fn opaque<T>(reference: &T) -> &T {
-    #[cfg(all(target_arch = "x86_64", not(miri)))]
-    {
-        let mut pointer = core::ptr::from_ref(reference);
-        // SAFETY: no instruction is executed; the register keeps its value.
-        unsafe {
-            core::arch::asm!(
-                "/* {0} */",
-                inout(reg) pointer,
-                options(pure, nomem, nostack, preserves_flags),
-            );
-            &*pointer
-        }
-    }
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
-    reference
 }

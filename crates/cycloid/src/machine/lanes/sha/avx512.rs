@@ -14,8 +14,28 @@ use core::arch::x86_64::{
     _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
-use super::super::super::cpu::Avx512;
-use super::LANES;
+use super::super::super::cpu::{Avx512, Ifma};
+use super::{Compress, LANES};
+
+impl Compress for Avx512 {
+    fn compress_256(self, states: &mut [[u32; LANES]; 8], blocks: &[[u8; 64]; LANES], lanes: u8) {
+        compress_256(self, states, blocks, lanes);
+    }
+
+    fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8) {
+        compress_512(self, states, blocks, lanes);
+    }
+}
+
+impl Compress for Ifma {
+    fn compress_256(self, states: &mut [[u32; LANES]; 8], blocks: &[[u8; 64]; LANES], lanes: u8) {
+        compress_256(self.into(), states, blocks, lanes);
+    }
+
+    fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8) {
+        compress_512(self.into(), states, blocks, lanes);
+    }
+}
 
 /// Truth tables: a ^ b ^ c, Ch and Maj (FIPS 180-4, section 4.1).
 const XOR: i32 = 0x96;
@@ -29,7 +49,7 @@ macro_rules! compression {
         $ternary:ident $mask_mov:ident $swap:ident $transpose:ident,
         $big_0:tt $big_1:tt $small_0:tt $small_1:tt
     ) => {
-        pub(super) fn $name(
+        fn $name(
             _token: Avx512,
             states: &mut [[$word; LANES]; 8],
             blocks: &[[u8; $block]; LANES],

@@ -18,8 +18,18 @@ mod tests;
 
 use zeroize::Zeroize;
 
+use super::super::backends::with_eight;
 use super::super::cpu;
 use super::{Backend, LANES};
+
+/// The compression functions: the interface of a backend.
+trait Compress {
+    /// Compresses a block into each state whose bit in `lanes` is 1; the others stay unchanged.
+    fn compress_256(self, states: &mut [[u32; LANES]; 8], blocks: &[[u8; 64]; LANES], lanes: u8);
+
+    /// The same for words of 64 bits.
+    fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8);
+}
 
 /// A word of SHA-2, which selects one of the two compression functions.
 pub trait Sha2Word: Copy + Zeroize + 'static {
@@ -70,13 +80,7 @@ impl Sha2Word for u32 {
         blocks: &[Self::Block; LANES],
         lanes: u8,
     ) {
-        match backend {
-            Backend::Portable(_) => portable::compress_256(states, blocks, lanes),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx512(token) => avx512::compress_256(token, states, blocks, lanes),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Ifma(token) => avx512::compress_256(token.into(), states, blocks, lanes),
-        }
+        with_eight!(backend, token => token.compress_256(states, blocks, lanes));
     }
 
     fn pays(blocks: usize, longest: usize) -> bool {
@@ -103,13 +107,7 @@ impl Sha2Word for u64 {
         blocks: &[Self::Block; LANES],
         lanes: u8,
     ) {
-        match backend {
-            Backend::Portable(_) => portable::compress_512(states, blocks, lanes),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Avx512(token) => avx512::compress_512(token, states, blocks, lanes),
-            #[cfg(target_arch = "x86_64")]
-            Backend::Ifma(token) => avx512::compress_512(token.into(), states, blocks, lanes),
-        }
+        with_eight!(backend, token => token.compress_512(states, blocks, lanes));
     }
 
     fn pays(blocks: usize, longest: usize) -> bool {

@@ -3,11 +3,13 @@
 use sha2::block_api::{compress256, compress512};
 use zeroize::Zeroize;
 
-use super::LANES;
+use super::super::Portable;
+use super::{Compress, LANES};
 
 macro_rules! compress {
     ($name:ident $word:ty, $block:literal, $compress:ident) => {
-        pub(super) fn $name(
+        fn $name(
+            self,
             states: &mut [[$word; LANES]; 8],
             blocks: &[[u8; $block]; LANES],
             lanes: u8,
@@ -23,5 +25,8 @@ macro_rules! compress {
         }
     };
 }
-compress!(compress_256 u32, 64, compress256);
-compress!(compress_512 u64, 128, compress512);
+
+impl Compress for Portable {
+    compress!(compress_256 u32, 64, compress256);
+    compress!(compress_512 u64, 128, compress512);
+}

@@ -14,8 +14,6 @@ use super::super::cpu::Adx;
 use super::{Limb, Words};
 
 impl Words for Adx {
-    const NAME: &'static str = "adx";
-
     #[inline]
     fn mul(self, product: &mut [Limb], a: &[Limb], b: &[Limb]) {
         // SAFETY: the token proves BMI2 and ADX.

@@ -3,8 +3,8 @@
 
 use super::{Encoding, Field, Point, Scalar, Stored, TWICE_D};
 use crate::machine::ct;
-use crate::machine::field::{Arithmetic, Limbs, Masks, P25519, Prime, Task};
-use crate::machine::lanes::{self, LANES};
+use crate::machine::field::{CurveArithmetic, CurvePrime, CurveTask, Limbs, Masks, P25519};
+use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::machine::words::{self, Limb};
 
 /// A function over the field, on one input or on eight.
@@ -15,8 +15,8 @@ pub(crate) trait Each {
     /// The type of an output; outputs of unused lanes are wiped.
     type Output: Limbs;
 
-    /// Runs the function on [`WIDTH`](Arithmetic::WIDTH) inputs.
-    fn run<A: Arithmetic<P25519>>(
+    /// Runs the function on `WIDTH` inputs.
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&Self::Input],
         outputs: &mut [Self::Output],
@@ -37,7 +37,7 @@ pub(crate) fn each<E: Each>(
 pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
     let mut output = [E::Output::ZERO];
     let run = Run::<E> { inputs: &[input], outputs: &mut output };
-    P25519::run_one(words::Backend::best(), run);
+    P25519::run_one_curve(words::Backend::best(), run);
     output[0]
 }
 
@@ -56,12 +56,12 @@ pub(super) fn each_on<E: Each>(
             let all: [_; LANES] =
                 core::array::from_fn(|lane| *inputs.get(lane).unwrap_or(&inputs[0]));
             let mut results = [E::Output::ZERO; LANES];
-            P25519::run_eight(lanes, Run::<E> { inputs: &all, outputs: &mut results });
+            P25519::run_eight_curve(lanes, Run::<E> { inputs: &all, outputs: &mut results });
             outputs.copy_from_slice(&results[..outputs.len()]);
             results.iter_mut().for_each(|result| ct::wipe(result.as_mut()));
         } else {
             for (input, output) in inputs.chunks(1).zip(outputs.chunks_mut(1)) {
-                P25519::run_one(words, Run::<E> { inputs: input, outputs: output });
+                P25519::run_one_curve(words, Run::<E> { inputs: input, outputs: output });
             }
         }
     }
@@ -70,10 +70,9 @@ pub(super) fn each_on<E: Each>(
 /// Returns the fewest inputs that are faster side by side, despite idle lanes, than one by one;
 /// measured to be about the same for every function here.
 const fn fewest_side_by_side(backend: lanes::Backend) -> usize {
-    match backend {
-        #[cfg(target_arch = "x86_64")]
-        lanes::Backend::Ifma(_) => 3,
-        _ => 4,
+    match backend.multiplication() {
+        Multiplication::Integer => 3,
+        Multiplication::FloatingPoint | Multiplication::OneByOne => 4,
     }
 }
 
@@ -82,11 +81,11 @@ struct Run<'a, E: Each> {
     outputs: &'a mut [E::Output],
 }
 
-impl<E: Each> Task<P25519> for Run<'_, E> {
+impl<E: Each> CurveTask<P25519> for Run<'_, E> {
     type Output = ();
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<P25519>>(self, arithmetic: A) {
         arithmetic.run(
             #[inline(always)]
             || E::run(arithmetic, self.inputs, self.outputs),
@@ -102,7 +101,11 @@ impl Each for Base {
     type Output = Stored;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], products: &mut [Stored]) {
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        numbers: &[&Scalar],
+        products: &mut [Stored],
+    ) {
         Point::multiply_base(arithmetic, numbers).store(products);
     }
 }
@@ -115,7 +118,11 @@ impl Each for EncodeBase {
     type Output = Encoding;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], encodings: &mut [Encoding]) {
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        numbers: &[&Scalar],
+        encodings: &mut [Encoding],
+    ) {
         Point::multiply_base(arithmetic, numbers).encode(encodings);
     }
 }
@@ -129,7 +136,7 @@ impl Each for UOfBase {
     type Output = [Limb; 4];
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], us: &mut [[Limb; 4]]) {
+    fn run<A: CurveArithmetic<P25519>>(arithmetic: A, numbers: &[&Scalar], us: &mut [[Limb; 4]]) {
         let Point { y, z, .. } = Point::multiply_base(arithmetic, numbers);
         (&(&z + &y) * &(&z - &y).invert()).store(us);
     }
@@ -143,7 +150,7 @@ impl Each for Decode {
     type Output = [Limb; 17];
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         encodings: &[&Encoding],
         decoded: &mut [[Limb; 17]],
@@ -166,7 +173,11 @@ impl Each for Encode {
     type Output = Encoding;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, points: &[&Stored], encodings: &mut [Encoding]) {
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        points: &[&Stored],
+        encodings: &mut [Encoding],
+    ) {
         Point::load(arithmetic, points).encode(encodings);
     }
 }
@@ -179,7 +190,7 @@ impl Each for Multiply {
     type Output = Stored;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&(Stored, Scalar)],
         products: &mut [Stored],
@@ -206,7 +217,7 @@ impl Each for CombineVartime {
     type Output = Stored;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&Combination],
         differences: &mut [Stored],
@@ -229,7 +240,7 @@ impl Each for Sum {
     type Output = Stored;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&(Stored, Stored)],
         sums: &mut [Stored],
@@ -248,7 +259,11 @@ impl Each for Negate {
     type Output = Stored;
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(arithmetic: A, points: &[&Stored], opposites: &mut [Stored]) {
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        points: &[&Stored],
+        opposites: &mut [Stored],
+    ) {
         Point::load(arithmetic, points).negate().store(opposites);
     }
 }
@@ -261,7 +276,7 @@ impl Each for Compare {
     type Output = [Limb; 2];
 
     #[inline(always)]
-    fn run<A: Arithmetic<P25519>>(
+    fn run<A: CurveArithmetic<P25519>>(
         arithmetic: A,
         inputs: &[&(Stored, Stored)],
         equalities: &mut [[Limb; 2]],
@@ -283,12 +298,12 @@ fn all<'a, I, T>(inputs: &[&'a I], part: impl Fn(&'a I) -> &'a T) -> [&'a T; LAN
 }
 
 #[inline(always)]
-fn pairs<A: Arithmetic<P25519>>(arithmetic: A, inputs: &[&(Stored, Stored)]) -> [Point<A>; 2] {
+fn pairs<A: CurveArithmetic<P25519>>(arithmetic: A, inputs: &[&(Stored, Stored)]) -> [Point<A>; 2] {
     let (first, second) = (all(inputs, |input| &input.0), all(inputs, |input| &input.1));
     [first, second].map(|points| Point::load(arithmetic, &points[..A::WIDTH]))
 }
 
-impl<A: Arithmetic<P25519>> Point<A> {
+impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
     fn load(arithmetic: A, points: &[&Stored]) -> Self {
         let coordinate = |i: usize| {

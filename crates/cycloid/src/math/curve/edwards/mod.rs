@@ -20,7 +20,7 @@ pub(crate) use each::{
 };
 pub(crate) use scalar::Scalar;
 
-use crate::machine::field::{Arithmetic, P25519};
+use crate::machine::field::{Arithmetic, CurveArithmetic, P25519};
 use crate::machine::words::Limb;
 use crate::math::field::Element;
 
@@ -85,7 +85,7 @@ struct AffineAddend<A: Arithmetic<P25519>> {
     t: Field<A>,
 }
 
-impl<A: Arithmetic<P25519>> Point<A> {
+impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
     fn projective(&self) -> Projective<A> {
         Projective { x: self.x, y: self.y, z: self.z }
@@ -118,15 +118,13 @@ impl<A: Arithmetic<P25519>> Point<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &self.z.double())
     }
 
-    /// Returns the sum with all coordinates.
+    /// Returns the sum with all coordinates, which a backend may compute as a whole.
     #[inline(always)]
     fn plus_affine(&self, other: &AffineAddend<A>) -> Self {
         let arithmetic = self.x.arithmetic();
         let point = [&self.x, &self.y, &self.z, &self.t].map(|field| *field.raw());
         let addend = [&other.sum, &other.difference, &other.t].map(|field| *field.raw());
-        let Some(sum) = arithmetic.add_edwards(&point, &addend) else {
-            return self.add_affine(other).extended();
-        };
+        let sum = arithmetic.add_edwards(&point, &addend);
         let [x, y, z, t] = sum.map(|raw| Field::from_raw(arithmetic, raw));
         Self { x, y, z, t }
     }

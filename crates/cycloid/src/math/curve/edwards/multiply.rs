@@ -3,7 +3,7 @@
 use super::scalar::{Digits, Scalar, non_adjacent_form_vartime};
 use super::{Addend, AffineAddend, Completed, Field, Point, TWICE_D};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Arithmetic, P25519};
+use crate::machine::field::{Arithmetic, CurveArithmetic, P25519};
 use crate::machine::words::Limb;
 use crate::math::curve::tables::{
     EDWARDS25519_BASE_EIGHT, EDWARDS25519_BASE_ONE, EDWARDS25519_ODD_EIGHT, EDWARDS25519_ODD_ONE,
@@ -30,7 +30,7 @@ const fn entries(width: usize) -> usize {
     1 << (width - 1)
 }
 
-impl<A: Arithmetic<P25519>> Point<A> {
+impl<A: CurveArithmetic<P25519>> Point<A> {
     /// Returns the base point times [`WIDTH`](Arithmetic::WIDTH) numbers: the sum of each digit's
     /// multiple from its row of the table.
     #[inline(always)]

@@ -1,7 +1,7 @@
 //! Running the same operation on many inputs: eight side by side, or one by one.
 
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
-use crate::machine::lanes::{self, LANES};
+use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::machine::words;
 
 /// An operation that runs on one input or on eight.
@@ -46,12 +46,10 @@ pub(super) fn single<E: Each>(input: E::Input, output: E::Output) -> E::Output {
 /// Returns the number of inputs from which on they run side by side. Without IFMA eight take as
 /// long as about six one by one (`bench bls`), with it about three, by the number of products.
 pub(super) const fn fewest(backend: lanes::Backend) -> usize {
-    match backend {
-        lanes::Backend::Portable(_) => usize::MAX,
-        #[cfg(target_arch = "x86_64")]
-        lanes::Backend::Avx512(_) => 6,
-        #[cfg(target_arch = "x86_64")]
-        lanes::Backend::Ifma(_) => 3,
+    match backend.multiplication() {
+        Multiplication::OneByOne => usize::MAX,
+        Multiplication::FloatingPoint => 6,
+        Multiplication::Integer => 3,
     }
 }
 

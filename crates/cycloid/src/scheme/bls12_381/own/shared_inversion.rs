@@ -11,7 +11,7 @@ use super::curve::{
 use super::each::one;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
-use crate::machine::lanes::{self, LANES};
+use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::math::bls12_381::{Affine, Field, Inverses, Packed, Point, Points, Reference};
 use crate::math::field::MAX_WIDTH;
 
@@ -32,18 +32,10 @@ struct Aligned<const LIMBS: usize>([u64; LIMBS]);
 /// AVX-512 without IFMA that cancels the gain of vectors.
 fn run<T: WideTask<Bls12Base>>(n: usize, task: T) -> T::Output {
     match lanes::Backend::best() {
-        Some(backend) if n >= LANES && has_cheap_products(backend) => {
+        Some(backend) if n >= LANES && backend.multiplication() == Multiplication::Integer => {
             Bls12Base::run_eight_wide(backend, task)
         }
         _ => one(task),
-    }
-}
-
-const fn has_cheap_products(backend: lanes::Backend) -> bool {
-    match backend {
-        #[cfg(target_arch = "x86_64")]
-        lanes::Backend::Ifma(_) => true,
-        _ => false,
     }
 }
 

@@ -65,8 +65,8 @@ macro_rules! combine {
     };
 }
 
-/// [`Arithmetic::add_edwards`](super::super::Arithmetic::add_edwards), all coordinates below 2²⁵⁶;
-/// `out` may be `point`.
+/// Computes [`CurveArithmetic::add_edwards`](super::super::CurveArithmetic::add_edwards), all
+/// coordinates below 2²⁵⁶; `out` may be `point`.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `point` is sixteen limbs, `addend` twelve, and `out` has room

@@ -15,9 +15,9 @@ macro_rules! squared {
     };
 }
 
-/// [`Arithmetic::ladder_step`](super::super::Arithmetic::ladder_step) on `state`, which is X₂, Z₂,
-/// X₃ and Z₃, all below 2²⁵⁵ + 2¹¹ before and after; swapped if `swap` is not 0. `x1` is below 2²⁵⁶
-/// and `a24` below 2¹⁷.
+/// Computes [`CurveArithmetic::ladder_step`](super::super::CurveArithmetic::ladder_step) on
+/// `state`, which is X₂, Z₂, X₃ and Z₃, all below 2²⁵⁵ + 2¹¹ before and after; swapped if `swap` is
+/// not 0. `x1` is below 2²⁵⁶ and `a24` below 2¹⁷.
 ///
 /// # Safety
 /// The processor has BMI2 and ADX. `state` is sixteen limbs, and `x1` is four.

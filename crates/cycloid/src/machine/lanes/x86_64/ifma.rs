@@ -9,12 +9,13 @@ use core::arch::x86_64::{
     _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
-use super::super::cpu::Ifma;
-use super::super::words::Limb;
-use super::vector::Vectors;
-use super::{LIMB_MASK, LaneWords, Lanes, kernel, zmm};
+use super::super::super::cpu::Ifma;
+use super::super::super::words::Limb;
+use super::super::vector::Vectors;
+use super::super::{LIMB_MASK, LaneWords, Lanes, Multiplication, kernel};
+use super::zmm;
 
-kernel::lane_words!(Ifma, "ifma", by_block, "avx512f,avx512dq,avx512ifma");
+kernel::lane_words!(Ifma, Integer, by_block, "avx512f,avx512dq,avx512ifma");
 
 // The instructions use the low 52 bits of their operands, so any word is a factor.
 impl Vectors for Ifma {

@@ -18,12 +18,13 @@ use core::arch::x86_64::{
     _mm512_unpacklo_epi64,
 };
 
-use super::super::cpu::Avx512;
-use super::super::words::Limb;
-use super::vector::Vectors;
-use super::{LIMB_MASK, LaneWords, Lanes, kernel, zmm};
+use super::super::super::cpu::Avx512;
+use super::super::super::words::Limb;
+use super::super::vector::Vectors;
+use super::super::{LIMB_MASK, LaneWords, Lanes, Multiplication, kernel};
+use super::zmm;
 
-kernel::lane_words!(Avx512, "avx512", by_block, "avx512f,avx512dq");
+kernel::lane_words!(Avx512, FloatingPoint, by_block, "avx512f,avx512dq");
 
 /// 2⁵².
 const LOW_BASE: f64 = (1u64 << 52) as f64;

@@ -6,11 +6,11 @@ use core::arch::x86_64::{
     _mm512_srli_epi64,
 };
 
-use super::super::cpu::Avx512;
-use super::super::lanes::LANES;
-use super::super::words::Limb;
-use super::vector::{DigitVectors, across_lanes};
-use super::{DIGIT_BITS, DIGIT_MASK};
+use super::super::super::cpu::Avx512;
+use super::super::super::lanes::LANES;
+use super::super::super::words::Limb;
+use super::super::vector::{DigitVectors, across_lanes};
+use super::super::{DIGIT_BITS, DIGIT_MASK};
 
 across_lanes!(Avx512, [#[target_feature(enable = "avx512f,avx512dq")]]; 0: 1 2 3 4 5 6, 11: 2, 21: 3, 31: 4, 41: 6, 61: 4, 81: 5 6);
 

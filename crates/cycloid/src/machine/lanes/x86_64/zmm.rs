@@ -97,7 +97,7 @@ macro_rules! integers {
         fn multiple(self, limb: Limb, less: Limb, t: __m512i) -> __m512i {
             let mut multiples = Lanes::ZERO;
             let mut i = 0;
-            while i < super::LANES {
+            while i < super::super::LANES {
                 multiples.0[i] = (i as Limb).wrapping_sub(less).wrapping_mul(limb);
                 i += 1;
             }
@@ -126,7 +126,7 @@ macro_rules! integers {
         }
 
         #[inline(always)]
-        fn transpose(self, rows: [__m512i; super::LANES]) -> [__m512i; super::LANES] {
+        fn transpose(self, rows: [__m512i; super::super::LANES]) -> [__m512i; super::super::LANES] {
             let [r0, r1, r2, r3, r4, r5, r6, r7] = rows;
             // SAFETY: the token proves AVX-512.
             unsafe {

@@ -1,0 +1,4 @@
+//! Backends with vectors of 512 bits.
+
+mod avx512;
+mod ifma;

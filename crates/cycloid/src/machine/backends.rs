@@ -1,0 +1,130 @@
+//! The list of backends, and what follows from it: the enumeration of the backends of a shape, and
+//! the evaluation of an expression with the token of one.
+
+/// Passes the backends of a shape (`one` number or `eight`), or `all`, to the macro `$then`, after
+/// `$arguments`; the fastest is last. Plain Rust precedes them and is not listed.
+///
+/// A new backend is a line here and an implementation of the interfaces in `words` or `lanes`,
+/// `across` and `field`. The line has the token, which is also a [`Level`](super::cpu::Level), its
+/// name, the architecture, the processor features that detection requires, and the backends whose
+/// features it requires as well.
+macro_rules! backends {
+    ($shape:ident, [$($then:tt)+] $arguments:tt) => {
+        $crate::machine::backends::backends! { @$shape [$($then)+] $arguments
+            one {
+                /// BMI2, ADX and AVX2 (Intel since Broadwell, AMD since Zen).
+                Adx "adx" (target_arch = "x86_64") ["bmi2" "adx" "avx2"] [];
+            }
+            eight {
+                /// AVX-512 F, DQ, BW and VL (Intel servers since Skylake, AMD since Zen 4).
+                Avx512 "avx512" (target_arch = "x86_64")
+                    ["avx512f" "avx512dq" "avx512bw" "avx512vl"] [Adx];
+                /// AVX-512 IFMA (Intel since Ice Lake, AMD since Zen 4).
+                Ifma "ifma" (target_arch = "x86_64") ["avx512ifma"] [Avx512];
+            }
+        }
+    };
+    (@one [$($then:tt)+] $arguments:tt one { $($one:tt)* } eight $eight:tt) => {
+        $($then)+! { $arguments $($one)* }
+    };
+    (@eight [$($then:tt)+] $arguments:tt one $one:tt eight { $($eight:tt)* }) => {
+        $($then)+! { $arguments $($eight)* }
+    };
+    (@all [$($then:tt)+] $arguments:tt one { $($one:tt)* } eight { $($eight:tt)* }) => {
+        $($then)+! { $arguments $($one)* $($eight)* }
+    };
+}
+pub(super) use backends;
+
+/// Declares the enumeration of the backends of a shape. The module has its token for plain Rust,
+/// `Portable`, and its trait `Task`.
+macro_rules! enumeration {
+    (
+        ()
+        $($(#[$doc:meta])* $token:ident $name:literal $cfg:tt $features:tt $included:tt;)*
+    ) => {
+        /// The backends that this processor runs; tests walk all of them.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Backend {
+            /// Plain Rust.
+            Portable(Portable),
+            $($(#[$doc])* #[cfg $cfg] $token($crate::machine::cpu::$token),)*
+        }
+
+        impl Backend {
+            /// The levels of these backends, whether or not the processor has them.
+            #[cfg(test)]
+            pub(crate) const LEVELS: &[$crate::machine::cpu::Level] = &[
+                $crate::machine::cpu::Level::Portable,
+                $($crate::machine::cpu::Level::$token),*
+            ];
+
+            /// Returns all backends that the processor has and that
+            /// [`cpu::limit`](crate::cpu::limit) allows, slowest first.
+            pub fn available() -> impl Iterator<Item = Self> {
+                [
+                    Some(Self::Portable(Portable)),
+                    $(#[cfg $cfg] $crate::machine::cpu::$token::detect().map(Self::$token),)*
+                ]
+                .into_iter()
+                .flatten()
+            }
+
+            /// Returns the backend's name.
+            pub const fn name(self) -> &'static str {
+                use $crate::machine::cpu::Token;
+                match self {
+                    Self::Portable(_) => Portable::NAME,
+                    $(#[cfg $cfg] Self::$token(_) => $crate::machine::cpu::$token::NAME,)*
+                }
+            }
+
+            /// Runs `task` on this backend.
+            #[inline]
+            pub fn run<T: Task>(self, task: T) -> T::Output {
+                match self {
+                    Self::Portable(token) => task.run(token),
+                    $(#[cfg $cfg] Self::$token(token) => task.run(token),)*
+                }
+            }
+        }
+    };
+}
+pub(super) use enumeration;
+
+/// Evaluates `$run` with the token of a backend for one number.
+macro_rules! with_one {
+    ($backend:expr, $token:ident => $run:expr) => {
+        $crate::machine::backends::backends!(one, [$crate::machine::backends::with]
+            (words $backend, $token => $run, $token => $run))
+    };
+}
+pub(super) use with_one;
+
+/// Evaluates `$run` with the token of a backend for eight numbers; a separate expression for plain
+/// Rust may follow.
+macro_rules! with_eight {
+    ($backend:expr, $token:ident => $run:expr) => {
+        $crate::machine::backends::with_eight!($backend, $token => $run, $token => $run)
+    };
+    ($backend:expr, $token:ident => $run:expr, $portable:ident => $run_portable:expr) => {
+        $crate::machine::backends::backends!(eight, [$crate::machine::backends::with]
+            (lanes $backend, $token => $run, $portable => $run_portable))
+    };
+}
+pub(super) use with_eight;
+
+/// Matches a backend of a shape.
+macro_rules! with {
+    (
+        ($shape:ident $backend:expr, $token:ident => $run:expr,
+            $portable:ident => $run_portable:expr)
+        $($(#[$doc:meta])* $variant:ident $name:literal $cfg:tt $features:tt $included:tt;)*
+    ) => {
+        match $backend {
+            $crate::machine::$shape::Backend::Portable($portable) => $run_portable,
+            $(#[cfg $cfg] $crate::machine::$shape::Backend::$variant($token) => $run,)*
+        }
+    };
+}
+pub(super) use with;

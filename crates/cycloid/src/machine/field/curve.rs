@@ -1,0 +1,129 @@
+//! Steps of curve formulas that a backend may compute as one kernel.
+
+use super::super::backends::{with_eight, with_one};
+use super::super::lanes;
+use super::super::words::{self, Limb};
+use super::prime::apart;
+use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
+
+/// Arithmetic with steps on the points of a curve.
+///
+/// Each step has a default of field operations; a backend with a faster kernel overrides it.
+pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
+    /// Computes one step of Montgomery's ladder on a curve B·y² = x³ + A·x² + x; `a24` is the
+    /// public constant (A − 2)/4 below 2¹⁷. `state` is (X₂ : Z₂), (X₃ : Z₃); where `swap` is true,
+    /// the two points are swapped first. Replaces the first point by its double and the second by
+    /// the sum of both, whose difference is `x1` (RFC 7748, section 5, with its names). The state
+    /// comes from [`load`](Arithmetic::load) or from another step.
+    ///
+    /// Only A and B depend on the order of the points: swapping them exchanges D·A and C·B, and the
+    /// squares of their sum and difference stay the same.
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Self::Mask,
+        a24: Limb,
+    ) {
+        let [x2, z2, x3, z3] = &*state;
+        let (a, b) = (self.add(x2, z2), self.sub(x2, z2));
+        let (c, d) = (self.add(x3, z3), self.sub(x3, z3));
+        let (da, cb) = (self.mul(&d, &a), self.mul(&c, &b));
+        let aa = self.square(&self.select(swap, &c, &a));
+        let bb = self.square(&self.select(swap, &d, &b));
+        let e = self.sub(&aa, &bb);
+        *state = [
+            self.mul(&aa, &bb),
+            self.mul(&e, &self.add(&aa, &self.mul_small(&e, a24))),
+            self.square(&self.add(&da, &cb)),
+            self.mul(x1, &self.square(&self.sub(&da, &cb))),
+        ];
+    }
+
+    /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times;
+    /// `times` is public. 4M + 4S each.
+    #[inline(always)]
+    fn double_times(self, point: &[Self::Element; 3], times: usize) -> [Self::Element; 3] {
+        let mut point = *point;
+        for _ in 0..times {
+            point = double(self, &point);
+        }
+        point
+    }
+
+    /// Adds a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
+    /// coordinates, and one given by y + x, y − x and 2d·x·y: "add-2008-hwcd-3" (Hisil, Wong,
+    /// Carter, Dawson, Twisted Edwards curves revisited, 2008), 7M.
+    #[inline(always)]
+    fn add_edwards(
+        self,
+        [x, y, z, t]: &[Self::Element; 4],
+        [sum, difference, product]: &[Self::Element; 3],
+    ) -> [Self::Element; 4] {
+        let a = self.mul(&self.sub(y, x), difference);
+        let b = self.mul(&self.add(y, x), sum);
+        let c = self.mul(t, product);
+        let d = self.double(z);
+        let (e, f) = (self.sub(&b, &a), self.sub(&d, &c));
+        let (g, h) = (self.add(&d, &c), self.add(&b, &a));
+        [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), self.mul(&e, &h)]
+    }
+}
+
+/// Doubles by the formula of Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using
+/// mixed coordinates, 1998, for a = −3.
+#[inline(never)]
+fn double<P: Prime, A: Arithmetic<P>>(f: A, [x, y, z]: &[A::Element; 3]) -> [A::Element; 3] {
+    f.run(
+        #[inline(always)]
+        || {
+            let zz = f.square(z);
+            let two_yy = f.double(&f.square(y));
+            let s = f.mul(x, &f.double(&two_yy)); // 4·X·Y²
+            let m = f.mul(&f.sub(x, &zz), &f.add(x, &zz)); // X² − Z⁴
+            let m = f.add(&f.double(&m), &m); // 3·X² − 3·Z⁴
+            let x3 = f.sub(&f.square(&m), &f.double(&s));
+            let eight_yyyy = f.double(&f.square(&two_yy));
+            let y3 = f.sub(&f.mul(&m, &f.sub(&s, &x3)), &eight_yyyy); // M·(S − X₃) − 8·Y⁴
+            let z3 = f.mul(&f.double(y), z);
+            [x3, y3, z3]
+        },
+    )
+}
+
+/// A task that runs on any backend with the steps of curves.
+pub trait CurveTask<P: CurvePrime> {
+    /// The result of the task.
+    type Output;
+
+    /// Runs the task on one backend.
+    fn run<A: CurveArithmetic<P>>(self, arithmetic: A) -> Self::Output;
+}
+
+/// The prime of a curve's coordinates.
+pub trait CurvePrime: Prime {
+    /// Like [`run_one`](Prime::run_one), with the steps of curves.
+    fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output;
+
+    /// Like [`run_eight`](Prime::run_eight), with the steps of curves.
+    fn run_eight_curve<T: CurveTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
+}
+
+macro_rules! curve_primes {
+    ($($prime:ident)+) => {$(
+        impl CurvePrime for $prime {
+            #[inline]
+            fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output {
+                with_one!(backend, token => apart(|| task.run(token)))
+            }
+
+            #[inline]
+            fn run_eight_curve<T: CurveTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
+                with_eight!(backend, token => apart(|| task.run(token)))
+            }
+        }
+    )+};
+}
+
+curve_primes!(P224 P256 P384 P521 P25519);

@@ -1,0 +1,11 @@
+//! What plain Rust cannot say: optimisation barriers, marks for the tracer, prefetching.
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+mod plain;
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+mod x86_64;
+
+#[cfg(any(not(target_arch = "x86_64"), miri))]
+pub(super) use plain::{barrier, hidden, mark, prefetch, public_value};
+#[cfg(all(target_arch = "x86_64", not(miri)))]
+pub(super) use x86_64::{barrier, hidden, mark, prefetch, public_value};
