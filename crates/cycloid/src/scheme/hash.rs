@@ -178,11 +178,10 @@ impl Hash {
     }
 
     /// Computes `data ^= SHAKE(seed)`. Returns `false`, without a change, for any other function.
+    #[cfg(feature = "sha3")]
     pub(crate) fn mask(self, seed: &[u8], data: &mut [u8]) -> bool {
         match self {
-            #[cfg(feature = "sha3")]
             Self::Shake128 => mask(extended::<Shake128>(&[seed]), data),
-            #[cfg(feature = "sha3")]
             Self::Shake256 => mask(extended::<Shake256>(&[seed]), data),
             _ => return false,
         }

@@ -5,6 +5,7 @@ use crate::scheme::hash::Hash;
 
 /// Computes `data ^= MGF1(seed)`, or `data ^= SHAKE(seed)` if `hash` is SHAKE.
 pub(in crate::scheme::rsa) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
+    #[cfg(feature = "sha3")]
     if hash.mask(seed, data) {
         return;
     }
