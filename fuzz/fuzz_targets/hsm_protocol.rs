@@ -1,5 +1,5 @@
 //! A stream of frames from an arbitrary client: frames end at their stated length, and a parsed
-//! message encodes to its original bytes.
+//! message survives encoding and parsing.
 #![no_main]
 
 use cycloid_hsm::rpc::{Request, Response, frame};
@@ -17,15 +17,20 @@ fuzz_target!(|stream: &[u8]| {
 
 fn check(message: &[u8]) {
     if let Ok(request) = Request::read(message) {
-        let mut written = Vec::new();
-        request.write(&mut written);
-        // Attributes are sorted; nothing is added or lost.
-        assert_eq!(written.len(), message.len());
+        let written = write(|to| request.write(to));
+        // Encoding is the shortest, and drops fields of later releases.
+        assert!(written.len() <= message.len());
         assert_eq!(Request::read(&written), Ok(request));
     }
     if let Ok(response) = Response::read(message) {
-        let mut written = Vec::new();
-        response.write(&mut written);
-        assert_eq!(written, message);
+        let written = write(|to| response.write(to));
+        assert!(written.len() <= message.len());
+        assert_eq!(Response::read(&written), Ok(response));
     }
+}
+
+fn write(write: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
+    let mut written = Vec::new();
+    write(&mut written);
+    written
 }

@@ -3,6 +3,10 @@
 //! A value is bytes: a number (`CK_ULONG`) is eight bytes, little-endian; a Boolean is one byte, 0
 //! or 1; a big integer is big-endian without leading zeros; a date is eight digits or empty.
 
+use minicbor::decode::{self, Decoder};
+use minicbor::encode::{self, Encoder, Write};
+use minicbor::{Decode, Encode};
+
 use crate::error::{Code, Result};
 use crate::numbers::numbers;
 
@@ -233,6 +237,36 @@ impl std::fmt::Debug for Template {
     /// Shows only the numbers: a value may be secret.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(number, _)| format!("{number:#x}"))).finish()
+    }
+}
+
+/// A map from numbers to values, in the order of the numbers.
+impl<C> Encode<C> for Template {
+    fn encode<W: Write>(
+        &self,
+        to: &mut Encoder<W>,
+        _: &mut C,
+    ) -> Result<(), encode::Error<W::Error>> {
+        to.map(self.len() as u64)?;
+        for (number, value) in self.iter() {
+            to.u32(number)?.bytes(value)?;
+        }
+        Ok(())
+    }
+}
+
+impl<'b, C> Decode<'b, C> for Template {
+    fn decode(from: &mut Decoder<'b>, _: &mut C) -> Result<Self, decode::Error> {
+        let count = from.map()?.ok_or_else(|| decode::Error::message("a map without a length"))?;
+        let mut template = Self::new();
+        for _ in 0..count {
+            let number = from.u32()?;
+            if template.0.last().is_some_and(|(last, _)| *last >= number) {
+                return Err(decode::Error::message("attributes out of order"));
+            }
+            template.0.push((number, from.bytes()?.to_vec()));
+        }
+        Ok(template)
     }
 }
 

@@ -76,6 +76,7 @@ codes! {
     SIGNATURE_LEN_RANGE = CKR_SIGNATURE_LEN_RANGE "invalid signature length";
     TEMPLATE_INCOMPLETE = CKR_TEMPLATE_INCOMPLETE "a required attribute is missing";
     TEMPLATE_INCONSISTENT = CKR_TEMPLATE_INCONSISTENT "the attributes contradict each other or the policy";
+    TOKEN_NOT_RECOGNIZED = CKR_TOKEN_NOT_RECOGNIZED "the daemon speaks another version of the protocol";
     TOKEN_WRITE_PROTECTED = CKR_TOKEN_WRITE_PROTECTED "the token is read-only";
     UNWRAPPING_KEY_HANDLE_INVALID = CKR_UNWRAPPING_KEY_HANDLE_INVALID "no such unwrapping key";
     UNWRAPPING_KEY_TYPE_INCONSISTENT = CKR_UNWRAPPING_KEY_TYPE_INCONSISTENT "the unwrapping key's type does not suit the mechanism";

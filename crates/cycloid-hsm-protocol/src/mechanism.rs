@@ -1,8 +1,10 @@
 //! Mechanisms: their numbers and parameters, and the list that the daemon supports.
 
+use minicbor::{Decode, Encode};
+
 use crate::attribute::ckk;
 use crate::numbers::numbers;
-use crate::rpc::codec::{Bytes, Malformed, Value};
+use crate::rpc::Bytes;
 
 macro_rules! mechanisms {
     ($($name:ident = $value:expr,)*) => {
@@ -97,103 +99,81 @@ numbers! {
 }
 
 /// A mechanism's parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
+#[cbor(flat)]
 pub enum Parameter {
     /// No parameter.
     #[default]
+    #[n(0)]
     None,
     /// For RSASSA-PSS: hash (`CKM_…`), mask generation (`CKG_…`), length of the salt in bytes.
+    #[n(1)]
     Pss {
         /// `CKM_SHA…`.
+        #[n(0)]
         hash: u32,
         /// `CKG_MGF1_…`.
+        #[n(1)]
         mask: u32,
         /// Bytes.
+        #[n(2)]
         salt_length: u32,
     },
     /// For RSAES-OAEP: hash (`CKM_…`), mask generation (`CKG_…`), label.
+    #[n(2)]
     Oaep {
         /// `CKM_SHA…`.
+        #[n(0)]
         hash: u32,
         /// `CKG_MGF1_…`.
+        #[n(1)]
         mask: u32,
         /// The label, often empty.
+        #[n(2)]
         label: Bytes,
     },
     /// For AES-GCM: initialisation vector, associated data, length of the tag in bits.
+    #[n(3)]
     Gcm {
         /// 12 bytes.
+        #[n(0)]
         iv: Bytes,
         /// Authenticated but not encrypted.
+        #[n(1)]
         associated: Bytes,
         /// 96 to 128.
+        #[n(2)]
         tag_bits: u32,
     },
     /// An initialisation vector.
-    Iv(Bytes),
+    #[n(4)]
+    Iv(#[n(0)] Bytes),
     /// For ECDH: derivation (`CKD_…`), shared information, the peer's public key.
+    #[n(5)]
     Ecdh {
         /// `CKD_…`.
+        #[n(0)]
         derivation: u32,
         /// The input of the derivation that both sides share.
+        #[n(1)]
         shared: Bytes,
         /// An encoded point, or the 32 bytes of an X25519 key.
+        #[n(2)]
         public: Bytes,
     },
     /// For EdDSA: whether the data is prehashed, and a context.
+    #[n(6)]
     EdDsa {
         /// Whether this is Ed25519ph.
+        #[n(0)]
         prehashed: bool,
         /// At most 255 bytes; a non-empty one makes it Ed25519ctx.
+        #[n(1)]
         context: Bytes,
     },
     /// The length of an HMAC in bytes.
-    Length(u32),
-}
-
-macro_rules! parameter {
-    ($($tag:literal $variant:pat => [$($field:ident: $type:ty),*] $make:expr;)*) => {
-        impl Value for Parameter {
-            fn schema() -> String {
-                "parameter".into()
-            }
-
-            fn write(&self, to: &mut Vec<u8>) {
-                match self {
-                    $($variant => {
-                        to.push($tag);
-                        $(<$type as Value>::write($field, to);)*
-                    })*
-                }
-            }
-
-            fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
-                match u8::read(from)? {
-                    $($tag => {
-                        $(let $field = <$type>::read(from)?;)*
-                        Ok($make)
-                    })*
-                    _ => Err(Malformed),
-                }
-            }
-        }
-    };
-}
-
-parameter! {
-    0 Self::None => [] Self::None;
-    1 Self::Pss { hash, mask, salt_length } => [hash: u32, mask: u32, salt_length: u32]
-        Self::Pss { hash, mask, salt_length };
-    2 Self::Oaep { hash, mask, label } => [hash: u32, mask: u32, label: Bytes]
-        Self::Oaep { hash, mask, label };
-    3 Self::Gcm { iv, associated, tag_bits } => [iv: Bytes, associated: Bytes, tag_bits: u32]
-        Self::Gcm { iv, associated, tag_bits };
-    4 Self::Iv(iv) => [iv: Bytes] Self::Iv(iv);
-    5 Self::Ecdh { derivation, shared, public } => [derivation: u32, shared: Bytes, public: Bytes]
-        Self::Ecdh { derivation, shared, public };
-    6 Self::EdDsa { prehashed, context } => [prehashed: bool, context: Bytes]
-        Self::EdDsa { prehashed, context };
-    7 Self::Length(length) => [length: u32] Self::Length(length);
+    #[n(7)]
+    Length(#[n(0)] u32),
 }
 
 numbers! {

@@ -84,6 +84,52 @@ fn ask_and_leave(socket: &std::path::Path, login: &[Request], requests: &[Reques
     stream.write_all(&buffer).unwrap();
 }
 
+/// Returns the answers to messages on a new connection.
+fn answers<const N: usize>(daemon: &Daemon, messages: [&[u8]; N]) -> [Vec<u8>; N] {
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    messages.map(|message| {
+        let mut buffer = Vec::new();
+        frame::write(7, &mut buffer, |to| to.extend_from_slice(message));
+        stream.write_all(&buffer).unwrap();
+        buffer.clear();
+        loop {
+            if let Some(frame) = frame::read(&buffer).unwrap() {
+                assert_eq!((frame.identifier, frame.length), (7, buffer.len()));
+                return frame.message.to_vec();
+            }
+            let mut bytes = [0; 512];
+            let count = stream.read(&mut bytes).unwrap();
+            buffer.extend_from_slice(&bytes[..count]);
+        }
+    })
+}
+
+#[test]
+fn programs_of_other_versions_are_refused_in_their_encoding() {
+    let daemon = Daemon::start();
+    let says = |program| {
+        format!(
+            "the daemon speaks protocol version 2, and this program version {program}: install \
+            both from the same release"
+        )
+    };
+    // Hello of version 1: its number, the version, and a text after its length. Refused of version
+    // 1 likewise.
+    let [answer] = answers(&daemon, [b"\x01\0\x01\0\x04\0\0\0test"]);
+    let detail = says(1);
+    let head =
+        [&[0, 0][..], &Code::TOKEN_NOT_RECOGNIZED.0.to_le_bytes(), &[detail.len() as u8, 0, 0, 0]];
+    assert_eq!(answer, [&head.concat(), detail.as_bytes()].concat());
+    // Hello of version 3, with a field more; and a request that this version does not have.
+    let [other, unknown] = answers(&daemon, [b"\x84\x01\x03\x61p\xf5", b"\x81\x18\x7f"]);
+    let Code(code) = Code::TOKEN_NOT_RECOGNIZED;
+    assert_eq!(Response::read(&other), Ok(Response::Refused { code, detail: says(3) }));
+    match Response::read(&unknown) {
+        Ok(Response::Refused { code, .. }) => assert_eq!(Code(code), Code::FUNCTION_NOT_SUPPORTED),
+        other => panic!("{other:?}"),
+    }
+}
+
 #[test]
 fn under_load_each_client_gets_its_own_signatures_although_others_fail_or_leave() {
     let daemon = Daemon::start();

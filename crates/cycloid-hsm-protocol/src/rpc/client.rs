@@ -11,13 +11,14 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
-use super::codec::{Malformed, Secret};
-use super::message::{Request, Response};
+use super::bytes::{Secret, reserve};
+use super::frame;
+use super::message::{Request, Response, Unreadable};
 #[cfg(feature = "tls")]
 use super::tls;
-use super::{VERSION, frame};
+use super::version::{self, VERSION};
 use crate::error::{Code, Error, Result};
 
 /// Returns the default address of the daemon: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
@@ -126,7 +127,8 @@ struct State {
 
 struct Connection {
     stream: Stream,
-    buffer: Vec<u8>,
+    /// A request or an answer. The memory beyond its length holds no secret.
+    buffer: Zeroizing<Vec<u8>>,
 }
 
 impl fmt::Debug for Client {
@@ -135,8 +137,12 @@ impl fmt::Debug for Client {
     }
 }
 
-fn unreachable_daemon(place: &Place, error: &io::Error) -> Error {
-    Code::DEVICE_REMOVED.because(format!("no daemon at {place}: {error}"))
+/// Returns the error for a connection that broke, or whose daemon is of another version.
+fn lost(place: &Place, error: &io::Error) -> Error {
+    match error.get_ref().and_then(|error| error.downcast_ref()) {
+        Some(Unreadable::Version1) => version::mismatch(1, VERSION),
+        _ => Code::DEVICE_REMOVED.because(format!("no daemon at {place}: {error}")),
+    }
 }
 
 impl Client {
@@ -145,8 +151,9 @@ impl Client {
     /// (`Identity::from_environment` in the module `tls`).
     ///
     /// # Errors
-    /// [`Code::DEVICE_REMOVED`] if no daemon listens there; [`Code::ARGUMENTS_BAD`] if the address
-    /// or the certificates are invalid.
+    /// [`Code::DEVICE_REMOVED`] if no daemon listens there; [`Code::TOKEN_NOT_RECOGNIZED`] if it
+    /// speaks another version of the protocol; [`Code::ARGUMENTS_BAD`] if the address or the
+    /// certificates are invalid.
     pub fn connect(place: impl Into<PathBuf>, name: impl Into<String>) -> Result<Self> {
         Self::at(Place::read(place.into())?, name.into())
     }
@@ -233,13 +240,13 @@ impl Client {
     /// Drops all connections: they lead to the same daemon, so the application has ended.
     fn lose(&self, error: &io::Error) -> Error {
         *self.state() = State { lost: true, ..State::default() };
-        unreachable_daemon(&self.place, error)
+        lost(&self.place, error)
     }
 
     /// Opens another connection: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
-        let mut connection = Connection { stream, buffer: Vec::new() };
+        let mut connection = Connection { stream, buffer: Zeroizing::default() };
         let known = self.state().ticket.clone();
         let request = match known.clone() {
             Some(ticket) => Request::Attach { version: VERSION, ticket },
@@ -278,28 +285,37 @@ impl Connection {
         self.buffer.clear();
         frame::write(0, &mut self.buffer, |to| request.write(to));
         if self.buffer.len() - 4 > frame::MAX_LENGTH {
-            self.buffer.zeroize();
+            self.wipe();
             return Err(Code::DATA_LEN_RANGE.because("the request is too long"));
         }
         Ok(())
     }
 
+    /// Empties the buffer and wipes what it held, which is all that its memory ever holds.
+    fn wipe(&mut self) {
+        self.buffer.as_mut_slice().zeroize();
+        self.buffer.clear();
+    }
+
     /// Sends the buffer, and reads the answer.
     fn exchange(&mut self) -> io::Result<Response> {
         let sent = self.stream.write_all(&self.buffer);
-        self.buffer.zeroize();
+        self.wipe();
         sent?;
         loop {
-            let malformed = |_| io::Error::new(io::ErrorKind::InvalidData, "a malformed answer");
-            if let Some(frame) = frame::read(&self.buffer).map_err(malformed)? {
+            let unreadable = |error| io::Error::new(io::ErrorKind::InvalidData, error);
+            if let Some(frame) = frame::read(&self.buffer).map_err(unreadable)? {
                 // One request is in flight, so exactly one answer is expected.
                 let alone = frame.identifier == 0 && frame.length == self.buffer.len();
-                let response = if alone { Response::read(frame.message) } else { Err(Malformed) };
-                self.buffer.zeroize();
-                return response.map_err(malformed);
+                let response =
+                    if alone { Response::read(frame.message) } else { Err(Unreadable::Malformed) };
+                self.wipe();
+                return response.map_err(unreadable);
             }
             let filled = self.buffer.len();
-            self.buffer.resize(filled.max(512) * 2, 0);
+            let length = filled.max(512) * 2;
+            reserve(&mut self.buffer, length - filled);
+            self.buffer.resize(length, 0);
             let count = match self.stream.read(&mut self.buffer[filled..]) {
                 Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),

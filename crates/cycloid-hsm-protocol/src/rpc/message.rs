@@ -1,325 +1,384 @@
-//! The messages of the protocol: the two tables below, of requests and of responses, define it
-//! completely, and `docs/hsm-protocol.md` is generated from them.
+//! The messages of the protocol: the derives on these types are its schema, which
+//! `docs/hsm-protocol.cddl` states for other languages.
+//!
+//! Messages are CBOR (RFC 8949). A message is an array of its number and its fields, in the order
+//! of their numbers. A reader skips fields that it does not know and refuses messages that it does
+//! not know, so a later release may add optional fields and messages without another
+//! [`VERSION`](super::VERSION). A number is never used again for something else.
+//!
+//! Decoding copies each value once and allocates in proportion to the bytes that are present,
+//! whatever lengths a message claims.
 
-use super::codec::{Bytes, Malformed, Secret, Value};
+use std::fmt;
+
+use minicbor::{Decode, Decoder, Encode};
+
+use super::bytes::{Buffer, Bytes, Secret};
+use super::version;
 use crate::attribute::Template;
 use crate::mechanism::Parameter;
 
-/// One message of a table in the schema: number, name, and its fields with their types.
-pub type Row = (u16, &'static str, Vec<(&'static str, String)>);
-
-macro_rules! fields {
-    ($($(#[$doc:meta])* struct $name:ident { $($(#[$fdoc:meta])* $field:ident: $type:ty,)* })*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        pub struct $name {
-            $($(#[$fdoc])* pub $field: $type,)*
-        }
-
-        impl Value for $name {
-            fn schema() -> String {
-                let fields: &[String] = &[$(format!("{} {}", stringify!($field), <$type>::schema())),*];
-                format!("({})", fields.join(", "))
-            }
-
-            fn write(&self, to: &mut Vec<u8>) {
-                $(self.$field.write(to);)*
-            }
-
-            fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
-                Ok(Self { $($field: <$type>::read(from)?,)* })
-            }
-        }
-    )*};
+/// The reason why a message cannot be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It is truncated, has trailing bytes, or contains an invalid value or length.
+    Malformed,
+    /// It, or a choice within it, has an unknown number: its sender is of a later release.
+    Unknown,
+    /// It is of version 1 of the protocol.
+    Version1,
 }
 
-macro_rules! messages {
-    ($(#[$doc:meta])* $name:ident: $($(#[$vdoc:meta])* $number:literal $variant:ident
-        { $($(#[$fdoc:meta])* $field:ident: $type:ty),* $(,)? })*) => {
-        $(#[$doc])*
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        // The table documents each message as a whole; most fields need no sentence of their own.
-        #[allow(missing_docs)]
+impl fmt::Display for Unreadable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Malformed => "malformed message",
+            Self::Unknown => "unknown message: install daemon and program from the same release",
+            Self::Version1 => "a message of protocol version 1",
+        })
+    }
+}
+
+impl std::error::Error for Unreadable {}
+
+fn write(message: &impl Encode<()>, to: &mut Vec<u8>) {
+    minicbor::encode(message, Buffer(to)).expect("a vector takes every message");
+}
+
+fn read<'a, T: Decode<'a, ()>>(message: &'a [u8]) -> Result<T, Unreadable> {
+    let mut from = Decoder::new(message);
+    match from.decode() {
+        Ok(read) if from.position() == message.len() => Ok(read),
+        Err(error) if error.is_unknown_variant() => Err(Unreadable::Unknown),
+        _ => Err(Unreadable::Malformed),
+    }
+}
+
+/// Adds the names of the messages to an enum.
+macro_rules! named {
+    ($(#[$meta:meta])* pub enum $name:ident {
+        $($(#[$variant_meta:meta])* $variant:ident { $($fields:tt)* },)*
+    }) => {
+        $(#[$meta])*
         pub enum $name {
-            $($(#[$vdoc])* $variant { $($(#[$fdoc])* $field: $type,)* },)*
+            $($(#[$variant_meta])* $variant { $($fields)* },)*
         }
 
         impl $name {
-            /// Returns the schema's table.
-            pub fn schema() -> Vec<Row> {
-                vec![$(($number, stringify!($variant),
-                    vec![$((stringify!($field), <$type>::schema())),*])),*]
-            }
-
             /// Returns the name, for logs and metrics.
             pub const fn name(&self) -> &'static str {
                 match self {
                     $(Self::$variant { .. } => stringify!($variant),)*
                 }
             }
-
-            /// Appends the number, two bytes, and the fields.
-            pub fn write(&self, to: &mut Vec<u8>) {
-                match self {
-                    $(Self::$variant { $($field),* } => {
-                        <u16 as Value>::write(&$number, to);
-                        $($field.write(to);)*
-                    })*
-                }
-            }
-
-            /// Decodes a message that [`write`](Self::write) encoded; trailing bytes are an error.
-            ///
-            /// # Errors
-            /// [`Malformed`].
-            pub fn read(mut from: &[u8]) -> Result<Self, Malformed> {
-                let from = &mut from;
-                let message = match u16::read(from)? {
-                    $($number => Self::$variant { $($field: <$type>::read(from)?),* },)*
-                    _ => return Err(Malformed),
-                };
-                if from.is_empty() { Ok(message) } else { Err(Malformed) }
-            }
         }
     };
 }
 
-/// Declares an enum that is encoded as one byte.
-macro_rules! choice {
-    ($(#[$doc:meta])* $name:ident: $($(#[$vdoc:meta])* $number:literal $variant:ident),* $(,)?) => {
-        $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        pub enum $name {
-            $($(#[$vdoc])* $variant = $number,)*
-        }
-
-        impl Value for $name {
-            fn schema() -> String {
-                let choices: &[String] = &[$(format!("{} {}", $number, stringify!($variant))),*];
-                format!("u8: {}", choices.join(", "))
-            }
-
-            fn write(&self, to: &mut Vec<u8>) {
-                to.push(*self as u8);
-            }
-
-            fn read(from: &mut &[u8]) -> Result<Self, Malformed> {
-                match u8::read(from)? {
-                    $($number => Ok(Self::$variant),)*
-                    _ => Err(Malformed),
-                }
-            }
-        }
-    };
-}
-
-choice! {
-    /// The role of a login.
-    Role:
+/// The role of a login.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Role {
     /// Sets and resets PINs and administers; sees no private object.
-    0 SecurityOfficer,
+    #[n(0)]
+    SecurityOfficer,
     /// Uses and manages keys.
-    1 User,
+    #[n(1)]
+    User,
     /// Sees everything except secrets; changes and uses nothing.
-    2 Auditor,
+    #[n(2)]
+    Auditor,
 }
 
-fields! {
-    /// A mechanism of PKCS #11 with its parameter.
-    struct Mechanism {
-        /// `CKM_…`.
-        number: u32,
-        /// The parameter.
-        parameter: Parameter,
-    }
-
-    /// A line of the audit log.
-    struct AuditEntry {
-        /// Counts from 1, without gaps.
-        sequence: u64,
-        /// Milliseconds since 1970.
-        time: u64,
-        /// The role and the peer.
-        who: String,
-        /// The action, its object and its outcome.
-        what: String,
-        /// HMAC-SHA-256 over this line and the one before it.
-        mac: Bytes,
-    }
-
-    /// One signature of a [`Request::SignMany`].
-    struct Signing {
-        /// The key.
-        key: u64,
-        /// The mechanism.
-        mechanism: Mechanism,
-        /// The data to sign.
-        data: Bytes,
-        /// Whether `data` is already the digest that the mechanism would compute.
-        digested: bool,
-    }
+/// A mechanism of PKCS #11 with its parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Mechanism {
+    /// `CKM_…`.
+    #[n(0)]
+    pub number: u32,
+    /// The parameter.
+    #[n(1)]
+    pub parameter: Parameter,
 }
 
-messages! {
+/// A line of the audit log.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct AuditEntry {
+    /// Counts from 1, without gaps.
+    #[n(0)]
+    pub sequence: u64,
+    /// Milliseconds since 1970.
+    #[n(1)]
+    pub time: u64,
+    /// The role and the peer.
+    #[n(2)]
+    pub who: String,
+    /// The action, its object and its outcome.
+    #[n(3)]
+    pub what: String,
+    /// HMAC-SHA-256 over this line and the one before it.
+    #[n(4)]
+    pub mac: Bytes,
+}
+
+/// One signature of a [`Request::SignMany`].
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Signing {
+    /// The key.
+    #[n(0)]
+    pub key: u64,
+    /// The mechanism.
+    #[n(1)]
+    pub mechanism: Mechanism,
+    /// The data to sign.
+    #[n(2)]
+    pub data: Bytes,
+    /// Whether `data` is already the digest that the mechanism would compute.
+    #[n(3)]
+    pub digested: bool,
+}
+
+named! {
     /// The requests.
-    Request:
-    /// First message of a new application's first connection.
-    0x01 Hello { version: u16, name: String }
-    /// First message of a further connection of an application.
-    0x02 Attach { version: u16, ticket: Secret }
-    /// Describes the token.
-    0x03 Token {}
-    /// Logs the application in with a role.
-    0x04 Login { role: Role, pin: Secret }
-    /// Logs the application out.
-    0x05 Logout {}
-    /// Destroys all objects, and sets the label and the security officer's PIN.
-    0x06 InitToken { pin: Secret, label: String }
-    /// Sets the PIN of the user or the auditor; only the security officer may.
-    0x07 InitPin { role: Role, pin: Secret }
-    /// Changes the PIN of the logged-in role or, without a login, of the user.
-    0x08 SetPin { old: Secret, new: Secret }
-    /// Returns random bytes.
-    0x09 Random { length: u32 }
-    /// Authorizes one use of a key that requires the user's PIN before each.
-    0x0a Authenticate { key: u64, pin: Secret }
+    #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+    #[cbor(flat)]
+    // Most fields need no sentence of their own.
+    #[allow(missing_docs)]
+    pub enum Request {
+        /// First message of a new application's first connection.
+        #[n(0x01)] Hello { #[n(0)] version: u16, #[n(1)] name: String },
+        /// First message of a further connection of an application.
+        #[n(0x02)] Attach { #[n(0)] version: u16, #[n(1)] ticket: Secret },
+        /// Describes the token.
+        #[n(0x03)] Token {},
+        /// Logs the application in with a role.
+        #[n(0x04)] Login { #[n(0)] role: Role, #[n(1)] pin: Secret },
+        /// Logs the application out.
+        #[n(0x05)] Logout {},
+        /// Destroys all objects, and sets the label and the security officer's PIN.
+        #[n(0x06)] InitToken { #[n(0)] pin: Secret, #[n(1)] label: String },
+        /// Sets the PIN of the user or the auditor; only the security officer may.
+        #[n(0x07)] InitPin { #[n(0)] role: Role, #[n(1)] pin: Secret },
+        /// Changes the PIN of the logged-in role or, without a login, of the user.
+        #[n(0x08)] SetPin { #[n(0)] old: Secret, #[n(1)] new: Secret },
+        /// Returns random bytes.
+        #[n(0x09)] Random { #[n(0)] length: u32 },
+        /// Authorizes one use of a key that requires the user's PIN before each.
+        #[n(0x0a)] Authenticate { #[n(0)] key: u64, #[n(1)] pin: Secret },
 
-    /// Finds the objects that have all these attributes.
-    0x10 Find { template: Template }
-    /// Returns values of attributes of an object.
-    0x11 Attributes { object: u64, numbers: Vec<u32> }
-    /// Changes attributes of an object.
-    0x12 SetAttributes { object: u64, template: Template }
-    /// Creates an object from given values.
-    0x13 Create { template: Template }
-    /// Copies an object.
-    0x14 Copy { object: u64, template: Template }
-    /// Destroys an object.
-    0x15 Destroy { object: u64 }
-    /// Returns the number of bytes that an object takes.
-    0x16 Size { object: u64 }
-    /// Creates both halves of a private key given as PEM (PKCS #8).
-    0x17 Import { pem: Secret, template: Template }
+        /// Finds the objects that have all these attributes.
+        #[n(0x10)] Find { #[n(0)] template: Template },
+        /// Returns values of attributes of an object.
+        #[n(0x11)] Attributes { #[n(0)] object: u64, #[n(1)] numbers: Vec<u32> },
+        /// Changes attributes of an object.
+        #[n(0x12)] SetAttributes { #[n(0)] object: u64, #[n(1)] template: Template },
+        /// Creates an object from given values.
+        #[n(0x13)] Create { #[n(0)] template: Template },
+        /// Copies an object.
+        #[n(0x14)] Copy { #[n(0)] object: u64, #[n(1)] template: Template },
+        /// Destroys an object.
+        #[n(0x15)] Destroy { #[n(0)] object: u64 },
+        /// Returns the number of bytes that an object takes.
+        #[n(0x16)] Size { #[n(0)] object: u64 },
+        /// Creates both halves of a private key given as PEM (PKCS #8).
+        #[n(0x17)] Import { #[n(0)] pem: Secret, #[n(1)] template: Template },
 
-    /// Generates a secret key.
-    0x20 Generate { mechanism: Mechanism, template: Template }
-    /// Generates a key pair.
-    0x21 GeneratePair { mechanism: Mechanism, public: Template, private: Template }
-    /// Signs.
-    0x22 Sign { key: u64, mechanism: Mechanism, data: Bytes, digested: bool }
-    /// Verifies.
-    0x23 Verify { key: u64, mechanism: Mechanism, data: Bytes, digested: bool, signature: Bytes }
-    /// Encrypts.
-    0x24 Encrypt { key: u64, mechanism: Mechanism, data: Secret }
-    /// Decrypts.
-    0x25 Decrypt { key: u64, mechanism: Mechanism, data: Bytes }
-    /// Wraps a key with another.
-    0x26 Wrap { wrapping: u64, mechanism: Mechanism, key: u64 }
-    /// Creates an object from a wrapped key.
-    0x27 Unwrap { unwrapping: u64, mechanism: Mechanism, wrapped: Bytes, template: Template }
-    /// Creates an object from a shared secret.
-    0x28 Derive { base: u64, mechanism: Mechanism, template: Template }
-    /// Checks whether the key permits a use, as C_SignInit and its like must know.
-    0x29 Check { key: u64, mechanism: Mechanism, usage: Usage }
-    /// Makes many signatures, each with its own outcome.
-    0x2a SignMany { requests: Vec<Signing> }
+        /// Generates a secret key.
+        #[n(0x20)] Generate { #[n(0)] mechanism: Mechanism, #[n(1)] template: Template },
+        /// Generates a key pair.
+        #[n(0x21)] GeneratePair {
+            #[n(0)] mechanism: Mechanism, #[n(1)] public: Template, #[n(2)] private: Template,
+        },
+        /// Signs.
+        #[n(0x22)] Sign {
+            #[n(0)] key: u64,
+            #[n(1)] mechanism: Mechanism,
+            #[n(2)] data: Bytes,
+            #[n(3)] digested: bool,
+        },
+        /// Verifies.
+        #[n(0x23)] Verify {
+            #[n(0)] key: u64,
+            #[n(1)] mechanism: Mechanism,
+            #[n(2)] data: Bytes,
+            #[n(3)] digested: bool,
+            #[n(4)] signature: Bytes,
+        },
+        /// Encrypts.
+        #[n(0x24)] Encrypt { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] data: Secret },
+        /// Decrypts.
+        #[n(0x25)] Decrypt { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] data: Bytes },
+        /// Wraps a key with another.
+        #[n(0x26)] Wrap { #[n(0)] wrapping: u64, #[n(1)] mechanism: Mechanism, #[n(2)] key: u64 },
+        /// Creates an object from a wrapped key.
+        #[n(0x27)] Unwrap {
+            #[n(0)] unwrapping: u64,
+            #[n(1)] mechanism: Mechanism,
+            #[n(2)] wrapped: Bytes,
+            #[n(3)] template: Template,
+        },
+        /// Creates an object from a shared secret.
+        #[n(0x28)] Derive {
+            #[n(0)] base: u64, #[n(1)] mechanism: Mechanism, #[n(2)] template: Template,
+        },
+        /// Checks whether the key permits a use, as C_SignInit and its like must know.
+        #[n(0x29)] Check { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] usage: Usage },
+        /// Makes many signatures, each with its own outcome.
+        #[n(0x2a)] SignMany { #[n(0)] requests: Vec<Signing> },
 
-    /// Returns the daemon's status.
-    0x40 Status {}
-    /// Unlocks the keystore.
-    0x41 Unlock { passphrase: Option<Secret>, key_file: Option<Secret> }
-    /// Locks the keystore and wipes all keys.
-    0x42 Lock {}
-    /// Returns lines of the audit log, starting with number `from`.
-    0x43 Audit { from: u64, limit: u32 }
-    /// Returns metrics as Prometheus text.
-    0x44 Metrics {}
-    /// Makes a new master key, and re-seals all records under it.
-    0x45 RotateMasterKey {}
+        /// Returns the daemon's status.
+        #[n(0x40)] Status {},
+        /// Unlocks the keystore.
+        #[n(0x41)] Unlock { #[n(0)] passphrase: Option<Secret>, #[n(1)] key_file: Option<Secret> },
+        /// Locks the keystore and wipes all keys.
+        #[n(0x42)] Lock {},
+        /// Returns lines of the audit log, starting with number `from`.
+        #[n(0x43)] Audit { #[n(0)] from: u64, #[n(1)] limit: u32 },
+        /// Returns metrics as Prometheus text.
+        #[n(0x44)] Metrics {},
+        /// Makes a new master key, and re-seals all records under it.
+        #[n(0x45)] RotateMasterKey {},
+    }
 }
 
-choice! {
-    /// A use of a key, named for the function that begins it.
-    Usage:
+/// A use of a key, named for the function that begins it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Encode, Decode)]
+#[cbor(index_only)]
+pub enum Usage {
     /// C_SignInit.
-    0 Sign,
+    #[n(0)]
+    Sign,
     /// C_VerifyInit.
-    1 Verify,
+    #[n(1)]
+    Verify,
     /// C_EncryptInit.
-    2 Encrypt,
+    #[n(2)]
+    Encrypt,
     /// C_DecryptInit.
-    3 Decrypt,
+    #[n(3)]
+    Decrypt,
 }
 
-fields! {
-    /// The state of the token.
-    struct TokenInfo {
-        /// At most 32 bytes.
-        label: String,
-        /// 16 characters.
-        serial: String,
-        /// Whether a security officer's PIN is set.
-        initialized: bool,
-        /// Whether a user's PIN is set.
-        user_pin: bool,
-        /// The user's wrong PINs since the last right one.
-        user_failures: u32,
-        /// The security officer's wrong PINs since the last right one.
-        officer_failures: u32,
-        /// Whether the keystore is locked.
-        locked: bool,
-        /// The logged-in role.
-        role: Option<u8>,
-        /// The version of the daemon.
-        daemon: String,
-    }
-
-    /// An attribute of an object, as far as it can be read.
-    struct AttributeValue {
-        /// Its number.
-        number: u32,
-        /// 0, or ATTRIBUTE_SENSITIVE or ATTRIBUTE_TYPE_INVALID.
-        code: u32,
-        /// Its value, if the code is 0.
-        value: Bytes,
-    }
-
-    /// The outcome of one signature of a [`Request::SignMany`].
-    struct Signed {
-        /// 0, or the reason of a refusal.
-        code: u32,
-        /// The signature, if the code is 0.
-        signature: Bytes,
-    }
+/// The state of the token.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct TokenInfo {
+    /// At most 32 bytes.
+    #[n(0)]
+    pub label: String,
+    /// 16 characters.
+    #[n(1)]
+    pub serial: String,
+    /// Whether a security officer's PIN is set.
+    #[n(2)]
+    pub initialized: bool,
+    /// Whether a user's PIN is set.
+    #[n(3)]
+    pub user_pin: bool,
+    /// The user's wrong PINs since the last right one.
+    #[n(4)]
+    pub user_failures: u32,
+    /// The security officer's wrong PINs since the last right one.
+    #[n(5)]
+    pub officer_failures: u32,
+    /// Whether the keystore is locked.
+    #[n(6)]
+    pub locked: bool,
+    /// The logged-in role.
+    #[n(7)]
+    pub role: Option<u8>,
+    /// The version of the daemon.
+    #[n(8)]
+    pub daemon: String,
 }
 
-messages! {
+/// An attribute of an object, as far as it can be read.
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct AttributeValue {
+    /// Its number.
+    #[n(0)]
+    pub number: u32,
+    /// 0, or ATTRIBUTE_SENSITIVE or ATTRIBUTE_TYPE_INVALID.
+    #[n(1)]
+    pub code: u32,
+    /// Its value, if the code is 0.
+    #[n(2)]
+    pub value: Bytes,
+}
+
+/// The outcome of one signature of a [`Request::SignMany`].
+#[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Signed {
+    /// 0, or the reason of a refusal.
+    #[n(0)]
+    pub code: u32,
+    /// The signature, if the code is 0.
+    #[n(1)]
+    pub signature: Bytes,
+}
+
+named! {
     /// The responses.
-    Response:
-    /// The request was refused: a code, and a detail for people, which may be empty.
-    0x00 Refused { code: u32, detail: String }
-    /// The request was carried out.
-    0x01 Done {}
-    /// Answers Hello and Attach.
-    0x02 Welcome { version: u16, ticket: Secret }
-    /// Answers Token.
-    0x03 Token { info: TokenInfo }
-    /// One object.
-    0x04 Object { object: u64 }
-    /// A public and a private key.
-    0x05 Pair { public: u64, private: u64 }
-    /// Objects, sorted by handle.
-    0x06 Objects { objects: Vec<u64> }
-    /// Attributes, in the order of the request.
-    0x07 Attributes { values: Vec<AttributeValue> }
-    /// Bytes: a signature, a ciphertext, a message.
-    0x08 Data { data: Secret }
-    /// A number.
-    0x09 Number { value: u64 }
-    /// Text for people.
-    0x0a Text { text: String }
-    /// Lines of the audit log.
-    0x0b Audit { entries: Vec<AuditEntry> }
-    /// Signatures, in the order of the request.
-    0x0c SignedMany { outcomes: Vec<Signed> }
+    #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
+    #[cbor(flat)]
+    // Most fields need no sentence of their own.
+    #[allow(missing_docs)]
+    pub enum Response {
+        /// The request was refused: a code, and a detail for people, which may be empty.
+        #[n(0x00)] Refused { #[n(0)] code: u32, #[n(1)] detail: String },
+        /// The request was carried out.
+        #[n(0x01)] Done {},
+        /// Answers Hello and Attach.
+        #[n(0x02)] Welcome { #[n(0)] version: u16, #[n(1)] ticket: Secret },
+        /// Answers Token.
+        #[n(0x03)] Token { #[n(0)] info: TokenInfo },
+        /// One object.
+        #[n(0x04)] Object { #[n(0)] object: u64 },
+        /// A public and a private key.
+        #[n(0x05)] Pair { #[n(0)] public: u64, #[n(1)] private: u64 },
+        /// Objects, sorted by handle.
+        #[n(0x06)] Objects { #[n(0)] objects: Vec<u64> },
+        /// Attributes, in the order of the request.
+        #[n(0x07)] Attributes { #[n(0)] values: Vec<AttributeValue> },
+        /// Bytes: a signature, a ciphertext, a message.
+        #[n(0x08)] Data { #[n(0)] data: Secret },
+        /// A number.
+        #[n(0x09)] Number { #[n(0)] value: u64 },
+        /// Text for people.
+        #[n(0x0a)] Text { #[n(0)] text: String },
+        /// Lines of the audit log.
+        #[n(0x0b)] Audit { #[n(0)] entries: Vec<AuditEntry> },
+        /// Signatures, in the order of the request.
+        #[n(0x0c)] SignedMany { #[n(0)] outcomes: Vec<Signed> },
+    }
+}
+
+impl Request {
+    /// Appends the encoding.
+    pub fn write(&self, to: &mut Vec<u8>) {
+        write(self, to);
+    }
+
+    /// Decodes a request.
+    ///
+    /// # Errors
+    /// [`Unreadable`]; [`Unreadable::Version1`] for Hello and Attach alone, which come first.
+    pub fn read(message: &[u8]) -> Result<Self, Unreadable> {
+        if version::is_greeting_1(message) { Err(Unreadable::Version1) } else { read(message) }
+    }
+}
+
+impl Response {
+    /// Appends the encoding.
+    pub fn write(&self, to: &mut Vec<u8>) {
+        write(self, to);
+    }
+
+    /// Decodes an answer.
+    ///
+    /// # Errors
+    /// [`Unreadable`]; [`Unreadable::Version1`] for Refused alone: a daemon of version 1 answers
+    /// nothing else to a program of a later version.
+    pub fn read(message: &[u8]) -> Result<Self, Unreadable> {
+        if version::is_refusal_1(message) { Err(Unreadable::Version1) } else { read(message) }
+    }
 }

@@ -14,9 +14,9 @@ use zeroize::Zeroize;
 use super::application::{Application, Peer};
 use super::wire::Wire;
 use crate::rpc::message::Response;
-use crate::rpc::{Malformed, frame};
+use crate::rpc::{Unreadable, frame, version};
 use crate::spans::{self, Span};
-use crate::{Code, Result};
+use crate::{Code, Error, Result};
 
 /// The maximum number of requests in flight on one connection.
 const MOST_REQUESTS: usize = 256;
@@ -139,7 +139,7 @@ impl Connection {
         self: &Arc<Self>,
         input: &mut Vec<u8>,
         handle: &mut impl FnMut(Reply, &[u8]),
-    ) -> Result<State, Malformed> {
+    ) -> Result<State, Unreadable> {
         loop {
             let filled = input.len();
             // The buffer doubles with the data received, so a claimed length alone allocates
@@ -231,8 +231,9 @@ impl Connection {
         }
     }
 
-    fn send(self: &Arc<Self>, identifier: u32, response: &Response) {
-        frame::write(identifier, &mut lock(&self.output), |to| response.write(to));
+    /// Sends an answer, which `write` encodes.
+    fn send(self: &Arc<Self>, identifier: u32, write: impl FnOnce(&mut Vec<u8>)) {
+        frame::write(identifier, &mut lock(&self.output), write);
         self.under_way.fetch_sub(1, Ordering::SeqCst);
         OUTBOX.with(|outbox| match &mut *outbox.borrow_mut() {
             Some(waiting) => {
@@ -288,7 +289,14 @@ impl Reply {
         let response = answer
             .unwrap_or_else(|error| Response::Refused { code: error.code.0, detail: error.detail });
         if let Some(connection) = self.connection.take() {
-            connection.send(self.identifier, &response);
+            connection.send(self.identifier, |to| response.write(to));
+        }
+    }
+
+    /// Refuses the request of a program of protocol version 1, in its encoding.
+    pub fn refuse_version_1(mut self, error: &Error) {
+        if let Some(connection) = self.connection.take() {
+            connection.send(self.identifier, |to| version::write_refusal_1(error, to));
         }
     }
 }
@@ -298,7 +306,8 @@ impl Drop for Reply {
         if let Some(connection) = self.connection.take() {
             let Code(code) = Code::DEVICE_ERROR;
             let detail = "the request was interrupted".to_owned();
-            connection.send(self.identifier, &Response::Refused { code, detail });
+            let response = Response::Refused { code, detail };
+            connection.send(self.identifier, |to| response.write(to));
         }
     }
 }

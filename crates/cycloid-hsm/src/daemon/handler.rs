@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Instant;
 
 use super::application::{Application, Applications};
@@ -15,7 +15,7 @@ use crate::attribute::cka;
 use crate::engine::Engine;
 use crate::object::Object;
 use crate::rpc::message::{Request, Response};
-use crate::rpc::{Role, Secret, VERSION};
+use crate::rpc::{Role, Secret, Unreadable, VERSION, version};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
@@ -37,6 +37,8 @@ pub struct Daemon {
     tasks: Mutex<Sender<Task>>,
     /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
+    /// Whether a program of another version has been logged.
+    other_versions: Once,
     started: Instant,
 }
 
@@ -58,6 +60,7 @@ impl Daemon {
             applications: Applications::default(),
             tasks: Mutex::new(tasks),
             rates: Mutex::default(),
+            other_versions: Once::new(),
             started: Instant::now(),
         }
     }
@@ -65,9 +68,9 @@ impl Daemon {
     /// Handles one message.
     pub fn handle(self: &Arc<Self>, reply: Reply, message: &[u8]) {
         let _span = spans::enter(Span::Request);
-        let Ok(request) = Request::read(message) else {
-            self.metrics.malformed();
-            return reply.send(Err(Code::ARGUMENTS_BAD.because("malformed message")));
+        let request = match Request::read(message) {
+            Ok(request) => request,
+            Err(unreadable) => return self.refuse(reply, unreadable),
         };
         self.metrics.request(request.name());
         match request {
@@ -84,9 +87,28 @@ impl Daemon {
         }
     }
 
+    /// Refuses an unreadable message.
+    fn refuse(&self, reply: Reply, unreadable: Unreadable) {
+        self.metrics.malformed();
+        let code = match unreadable {
+            Unreadable::Malformed => Code::ARGUMENTS_BAD,
+            Unreadable::Unknown => Code::FUNCTION_NOT_SUPPORTED,
+            Unreadable::Version1 => return reply.refuse_version_1(&self.other_version(1)),
+        };
+        reply.send(Err(code.because(unreadable.to_string())));
+    }
+
+    /// Returns the error for a program of another version. The first one is logged: a program that
+    /// uses the PKCS #11 module shows a number at most.
+    fn other_version(&self, version: u16) -> Error {
+        let error = version::mismatch(VERSION, version);
+        self.other_versions.call_once(|| eprintln!("warning: refused a program: {error}"));
+        error
+    }
+
     fn hello(&self, reply: Reply, version: u16, name: String) {
         if version != VERSION {
-            return reply.send(Err(other_version(version)));
+            return reply.send(Err(self.other_version(version)));
         }
         let connection = reply.connection();
         let answer =
@@ -103,7 +125,7 @@ impl Daemon {
 
     fn attach(&self, reply: Reply, version: u16, ticket: &Secret) {
         if version != VERSION {
-            return reply.send(Err(other_version(version)));
+            return reply.send(Err(self.other_version(version)));
         }
         let connection = reply.connection();
         let peer = connection.peer();
@@ -335,11 +357,6 @@ impl Daemon {
 /// Refuses applications that are not logged in as `role`.
 pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
     if application.role() == Some(role) { Ok(()) } else { Err(Code::USER_NOT_LOGGED_IN.into()) }
-}
-
-fn other_version(version: u16) -> Error {
-    Code::FUNCTION_NOT_SUPPORTED
-        .because(format!("the daemon supports protocol version {VERSION}, not {version}"))
 }
 
 /// Returns whether a request is answered while the keystore is locked.

@@ -7,9 +7,10 @@ use crate::attribute::{Template, cka};
 use crate::key::PrivateKey;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
+use crate::rpc::Bytes;
 use crate::rpc::Role;
-use crate::rpc::codec::{Bytes, Value};
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
+use crate::store::encoding::Value;
 use crate::{Code, Result};
 
 use getrandom::SysRng;

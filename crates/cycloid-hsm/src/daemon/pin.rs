@@ -18,8 +18,9 @@ use rand_core::{Rng, UnwrapErr};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::rpc::Bytes;
 use crate::rpc::Role;
-use crate::rpc::codec::{Bytes, Value};
+use crate::store::encoding::{Malformed, Value};
 use crate::store::{Store, Write};
 use crate::{Code, Result};
 
@@ -78,9 +79,9 @@ impl Verifier {
                 hash: Bytes::read(from)?.0,
             })
         };
-        parse(from).map(Some).map_err(|_: crate::rpc::Malformed| {
-            Code::DEVICE_ERROR.because("the stored PIN verifier is corrupt")
-        })
+        parse(from)
+            .map(Some)
+            .map_err(|Malformed| Code::DEVICE_ERROR.because("the stored PIN verifier is corrupt"))
     }
 
     fn read(store: &Store, role: Role) -> Result<Option<Self>> {

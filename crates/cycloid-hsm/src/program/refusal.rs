@@ -13,6 +13,7 @@ pub(super) fn refused(error: &Error) -> Stop {
         Code::PIN_LOCKED => "wait, then try again",
         Code::USER_PIN_NOT_INITIALIZED => "initialize the token with `cycloid-hsm init`",
         Code::PIN_LEN_RANGE => "choose a PIN of another length; nothing was created",
+        Code::TOKEN_NOT_RECOGNIZED => "restart the daemon after an update",
         _ => "see the daemon's log and `cycloid-hsm status`",
     };
     Stop::failed(error.to_string(), hint)

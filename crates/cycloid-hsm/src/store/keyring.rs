@@ -6,11 +6,11 @@
 
 use zeroize::{Zeroize, Zeroizing};
 
+use super::encoding::Value;
 use super::memory::Locked;
 use super::seal::{Identity, Key, Part, associated, fill, open, seal};
 use super::violation::Violation;
 use crate::Result;
-use crate::rpc::Value;
 
 /// All keys, in locked memory.
 pub(super) struct Keyring {

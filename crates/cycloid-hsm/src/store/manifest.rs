@@ -17,11 +17,11 @@ use std::collections::HashMap;
 use zeroize::Zeroizing;
 
 use super::audit_head::AuditHead;
+use super::encoding::Value;
 use super::keyring::Keyring;
 use super::seal::{Part, associated, open, seal};
 use super::violation::{Name, Violation};
 use crate::Result;
-use crate::rpc::Value;
 
 /// The number of writes to a keystore.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -30,6 +30,7 @@ mod audit;
 mod audit_head;
 mod backup;
 mod database;
+pub(crate) mod encoding;
 mod hex;
 mod keyring;
 mod keystore;

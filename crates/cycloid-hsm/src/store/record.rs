@@ -7,13 +7,13 @@
 use zeroize::Zeroizing;
 
 use super::database::{Row, Value as Parameter};
+use super::encoding::Value;
 use super::keyring::Keyring;
 use super::manifest::{Generation, Term};
 use super::seal::{NONCE, Part, TAG, associated, mac, open, seal};
 use super::violation::{Name, Violation};
 use crate::Result;
 use crate::attribute::{Template, cka};
-use crate::rpc::Value;
 
 /// An object without its secret.
 #[derive(Clone, Debug, PartialEq, Eq)]

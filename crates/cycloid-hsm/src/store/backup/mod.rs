@@ -19,6 +19,7 @@ use sha2::Sha256;
 use zeroize::Zeroizing;
 
 use super::database::Access;
+use super::encoding::{Malformed, Value};
 use super::hex;
 use super::keystore::Store;
 use super::manifest::View;
@@ -27,7 +28,7 @@ use super::record::SealedRecord;
 use super::seal::{FORMAT, Key, NONCE, TAG, open_in_place, random, seal_in_place};
 use super::session::Session;
 use crate::attribute::Template;
-use crate::rpc::{Malformed, Secret, Value};
+use crate::rpc::Secret;
 use crate::{Code, Error, Result};
 pub use share::Share;
 
