@@ -126,6 +126,18 @@ fn malformed_answers_end_the_connection() {
 }
 
 #[test]
+fn the_token_of_a_daemon_of_another_version_is_not_recognized() {
+    let bed = TestBed::initialised();
+    bed.daemon.set_mood(Mood::Version1);
+    assert_eq!((slots(&bed, false), slots(&bed, true)), (1, 0));
+    let mut info = CK_TOKEN_INFO::default();
+    assert_eq!(call!(bed, C_GetTokenInfo(0, &raw mut info)), CKR_TOKEN_NOT_RECOGNIZED);
+    assert_eq!(bed.try_open(true).0, CKR_TOKEN_NOT_RECOGNIZED);
+    bed.daemon.set_mood(Mood::Sound);
+    bed.open(true);
+}
+
+#[test]
 fn answers_of_the_wrong_kind_are_device_errors() {
     let (bed, session) = TestBed::logged_in();
     let key = bed.daemon.find(cko::PRIVATE_KEY, "rsa");

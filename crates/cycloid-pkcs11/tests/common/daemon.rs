@@ -13,7 +13,7 @@ use std::thread;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::message::{AttributeValue, TokenInfo};
-use cycloid_hsm::rpc::{Mechanism, Request, Response, Role, Secret, frame};
+use cycloid_hsm::rpc::{Mechanism, Request, Response, Role, Secret, VERSION, frame};
 use cycloid_hsm::{Code, Error};
 use sha2::{Digest, Sha256};
 
@@ -37,6 +37,8 @@ pub enum Mood {
     HangsUp,
     /// Sends data of the wrong length.
     WrongLength,
+    /// Refuses a greeting as a daemon of protocol version 1 does.
+    Version1,
 }
 
 #[derive(Default)]
@@ -252,7 +254,7 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
                 |answer| answer,
                 |()| {
                     welcome = true;
-                    Ok(Response::Welcome { version: 1, ticket: Secret::new(ticket) })
+                    Ok(Response::Welcome { version: VERSION, ticket: Secret::new(ticket) })
                 },
             );
             let greeting = matches!(response, Ok(Response::Welcome { .. }));
@@ -263,7 +265,8 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
             let sound = |answer: &mut Vec<u8>, response: &Response| {
                 frame::write(identifier, answer, |to| response.write(to));
             };
-            match token.mood.filter(|_| !greeting).unwrap_or(Mood::Sound) {
+            let greets = |mood: &Mood| greeting == (*mood == Mood::Version1);
+            match token.mood.filter(greets).unwrap_or(Mood::Sound) {
                 Mood::NoFrame => answer.extend([0xff; 64]),
                 Mood::NoMessage => {
                     frame::write(identifier, &mut answer, |to| to.extend([0xee; 40]));
@@ -279,6 +282,10 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
                 Mood::WrongLength => {
                     let data = Secret::new(&[7; 5000]);
                     sound(&mut answer, &Response::Data { data });
+                }
+                Mood::Version1 => {
+                    let refused = b"\0\0\x07\0\0\0\x11\0\0\0malformed message";
+                    frame::write(identifier, &mut answer, |to| to.extend(refused));
                 }
                 Mood::Sound => sound(&mut answer, &response),
             }
