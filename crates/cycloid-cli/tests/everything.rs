@@ -98,7 +98,7 @@ fn csv_and_markdown_replace_the_tables() {
         assert!(output.status.success() && output.stderr.is_empty());
         String::from_utf8(output.stdout).unwrap()
     };
-    assert!(run("--csv").starts_with("suite,table,group,label,implementation:library,"));
+    assert!(run("--csv").starts_with("suite,table,table:group,table:name,group,label,method,"));
     let markdown = run("--markdown");
     assert!(markdown.starts_with("# cycloid ") && markdown.contains("\n| group | label |"));
 }
