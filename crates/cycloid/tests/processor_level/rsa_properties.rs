@@ -20,7 +20,15 @@ fn key(index: usize) -> &'static Key {
     &keys()[index].key
 }
 
-const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
+const HASHES: [Hash; 7] = [
+    Hash::Sha1,
+    Hash::Sha224,
+    Hash::Sha256,
+    Hash::Sha384,
+    Hash::Sha512,
+    Hash::Sha512_256,
+    Hash::Sha3_256,
+];
 
 /// Returns the parameters of a signature: padding, hash functions and salt, the last often too
 /// long.
@@ -65,7 +73,7 @@ fn verify(
 fn outcome(key: &Key, (hash, pss): (Hash, Option<Pss>), digest: usize) -> Result<(), Error> {
     let room = (key.bits() - 1).div_ceil(8) - 2;
     match pss {
-        _ if matches!(hash, Hash::Sha1 | Hash::Sha224) => Err(Error::HashRetired),
+        _ if hash == Hash::Sha1 => Err(Error::HashRetired),
         _ if digest != hash.digest_length() => Err(Error::DigestLength),
         Some(pss) if pss.salt_length + digest > room => Err(Error::SaltTooLong),
         _ => Ok(()),
