@@ -3,7 +3,7 @@
 
 #![no_main]
 
-use cycloid::machine::lanes::{Backend, LANES, Lanes};
+use cycloid::internals::lanes::{Backend, LANES};
 use cycloid::modular::{self, Error, Exponent, Modulus};
 use cycloid_fuzz::{Input, Limb};
 use libfuzzer_sys::fuzz_target;
@@ -59,7 +59,7 @@ impl Lane {
 fn together(lanes: &[Lane; LANES], backend: Option<Backend>) -> [Given; LANES] {
     let most = |f: fn(&Lane) -> usize| lanes.iter().map(f).max().unwrap_or(0);
     let (n, e) = (most(|lane| lane.modulus.len()), most(|lane| lane.exponent.len()));
-    let mut scratch = vec![Lanes([7; LANES]); modular::pow_eight_scratch_lanes(n, 64 * e)];
+    let mut scratch = vec![7; modular::pow_eight_scratch_limbs(n, 64 * e)];
     let mut results = lanes.each_ref().map(|lane| vec![7; lane.room]);
     let outcomes = modular::pow_eight_with(
         backend,

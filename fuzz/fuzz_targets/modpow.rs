@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cycloid::machine::words::Backend;
+use cycloid::internals::words::Backend;
 use cycloid::modular::{self, Error, Exponent, Modulus, Reduction, Strategy};
 use cycloid_fuzz::{Input, Limb, assert_holds, big};
 use libfuzzer_sys::fuzz_target;

@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use cycloid::machine::words::{self, Backend, Task, Words, montgomery_n0, montgomery_work_limbs};
+use cycloid::internals::words::{self, Backend, Task, Words, montgomery_n0, montgomery_work_limbs};
 use cycloid_fuzz::{Input, Limb, assert_holds, big};
 use libfuzzer_sys::fuzz_target;
 use num_bigint::BigUint;

@@ -11,7 +11,7 @@ use std::path::Path;
 use syn::spanned::Spanned;
 use syn::{Attribute, ImplItem, Item, ItemImpl, TraitItem, Type, UseTree, Visibility};
 
-use crate::layers::attributes::is_test;
+use crate::layers::attributes::{is_test, is_unstable};
 use crate::layers::modules::{Crate, Target};
 use crate::layers::tree::{self, File};
 use crate::process::{Failure, Outcome, say};
@@ -19,7 +19,7 @@ use crate::process::{Failure, Outcome, say};
 const LIST: &str = "docs/api/cycloid.txt";
 const ROOT: &str = "crates/cycloid/src/lib.rs";
 const HEAD: &str = "The public items of the crate `cycloid`, by module; `cargo xtask tables` writes \
-                    this list.\nItems that macros make are not listed.\n";
+                    this list.\nItems that macros make are not listed, nor are those that may change with any version.\n";
 
 /// Writes the list, or with `check` compares it with the existing one.
 pub(crate) fn run(check: bool) -> Outcome {
@@ -97,6 +97,7 @@ impl Api<'_> {
         for item in &module.items {
             if let Item::Use(import) = item
                 && is_public(&import.vis)
+                && !is_unstable(&import.attrs)
             {
                 let condition = self.conditions(at, &import.attrs);
                 self.imported(at, &import.tree, &[], &condition, &mut found);
@@ -175,12 +176,12 @@ impl Api<'_> {
                 (&item.vis, &item.attrs, &item.ident, last)
             }
             Item::Trait(item) => {
-                parts.extend(item.items.iter().map(|part| self.trait_item(at, part)));
+                parts.extend(item.items.iter().filter_map(|part| self.trait_item(at, part)));
                 (&item.vis, &item.attrs, &item.ident, start(&item.brace_token.span.open()))
             }
             _ => return None,
         };
-        if !is_public(vis) {
+        if !is_public(vis) || is_unstable(attributes) {
             return None;
         }
         let mut lines = vec![self.conditions(at, attributes) + &self.text(at, start(vis), last)];
@@ -189,8 +190,8 @@ impl Api<'_> {
         Some((ident.to_string(), lines))
     }
 
-    /// Returns an item of a trait, without its default.
-    fn trait_item(&self, at: usize, item: &TraitItem) -> String {
+    /// Returns an item of a trait, without its default, if it is stable.
+    fn trait_item(&self, at: usize, item: &TraitItem) -> Option<String> {
         let (attributes, first, last) = match item {
             TraitItem::Const(item) => (&*item.attrs, start(&item.const_token), end(&item.ty)),
             TraitItem::Fn(item) => (&*item.attrs, start(&item.sig), end(&item.sig)),
@@ -199,7 +200,8 @@ impl Api<'_> {
         };
         let provided = matches!(item, TraitItem::Fn(item) if item.default.is_some());
         let provided = if provided { " { … }" } else { "" };
-        self.conditions(at, attributes) + &self.text(at, first, last) + provided
+        let text = self.conditions(at, attributes) + &self.text(at, first, last) + provided;
+        (!is_unstable(attributes)).then_some(text)
     }
 
     /// Records an impl for its type: a trait, or public methods and constants.
@@ -227,7 +229,7 @@ impl Api<'_> {
                 ImplItem::Const(item) => (&item.vis, &item.attrs, end(&item.ty)),
                 _ => continue,
             };
-            if is_public(vis) {
+            if is_public(vis) && !is_unstable(attributes) {
                 let text = self.text(at, start(vis), last);
                 lines.push(format!("  {}{text}", self.conditions(at, attributes)));
             }
@@ -275,6 +277,24 @@ fn end(part: &impl Spanned) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unstable_items_are_not_listed() {
+        let lib = "#[cfg(feature = \"internals\")] pub mod internals { pub fn a() {} }\n\
+                   #[cfg(feature = \"internals\")] pub fn b() {}\n#[doc(hidden)] pub fn c() {}\n\
+                   #[cfg(feature = \"alloc\")] pub fn d() {}\n\
+                   pub trait T { fn e(); #[doc(hidden)] fn f(); }\n\
+                   pub struct S; impl S { #[cfg(feature = \"internals\")] pub fn g() {} }";
+        let files = [File { path: "lib.rs".into(), text: lib.into() }];
+        let expected = "
+cycloid
+  pub struct S;
+  pub trait T
+    fn e()
+  #[cfg(feature = \"alloc\")] pub fn d()
+";
+        assert_eq!(listing("lib.rs", &files).unwrap(), expected);
+    }
 
     #[test]
     fn only_what_users_can_reach_is_listed() {

@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 21] = [
+const NEEDS: [Need; 22] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -23,6 +23,11 @@ const NEEDS: [Need; 21] = [
         what: "the command `openssl`, for key files",
         package: "openssl",
         present: || succeeds("openssl", "version"),
+    },
+    Need {
+        what: "the command `ssh-keygen`, for signatures",
+        package: "openssh-client",
+        present: || starts("ssh-keygen"),
     },
     Need {
         what: "libcrypto.so.3, a peer",

@@ -3,9 +3,9 @@
 use core::ptr;
 
 use blst::{blst_fp, blst_fp6, blst_fp12, blst_p2_affine};
+use cycloid::bls12_381::backend::Mask;
 use cycloid::bls12_381::backend::Pairing;
 use cycloid::bls12_381::{G1Affine, G2Affine};
-use cycloid::machine::ct::Mask;
 
 use crate::Blst;
 use crate::ffi::{result, test};

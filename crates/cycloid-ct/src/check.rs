@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::ops::Deref;
 
-use cycloid::machine::ct;
-use cycloid::machine::words::{LIMB_BITS, Limb};
+use cycloid::internals::ct;
+use cycloid::internals::words::{LIMB_BITS, Limb};
 use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
 use taint_trace::{Report, is_secret, secret, trace};

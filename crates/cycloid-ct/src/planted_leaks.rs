@@ -3,8 +3,8 @@
 
 use std::hint::black_box;
 
-use cycloid::machine::lanes::{LANES, Lanes};
-use cycloid::machine::words::{Backend, Limb};
+use cycloid::internals::lanes::LANES;
+use cycloid::internals::words::{Backend, Limb};
 use cycloid::modular::{self, Exponent, Exponentiation, Reduction, Strategy, Window};
 use cycloid::scheme::ec::{P256, PrivateKey};
 use cycloid::scheme::ed25519::SigningKey;
@@ -123,7 +123,7 @@ fn after_eight(check: &mut Check) {
     let mut e: [_; LANES] = std::array::from_fn(|_| check.exponent(40));
     e[5] = marked(&e[5]);
     let mut results = [(); LANES].map(|()| vec![0; n]);
-    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, 40)];
+    let mut scratch = vec![0; modular::pow_eight_scratch_limbs(n, 40)];
     check.trace("eight", || {
         let exponents = std::array::from_fn(|lane| {
             Exponent::with_bits(&e[lane], 40).expect("the exponent fits the length")

@@ -8,6 +8,8 @@ use cycloid::scheme::ec::{
     Curve, P256, P384, P521, PreparedPublicKey, PublicKey, prepared_key_limbs,
 };
 
+use crate::curve::TlsCurve;
+
 /// The number of cached keys per curve, most recent first. The multiples of a key take 18 KiB on
 /// P-256, 30 KiB on P-384 and 61 KiB on P-521.
 const PLACES: usize = 16;
@@ -70,7 +72,7 @@ impl<C: Curve> Frequent<C> {
 }
 
 /// A curve of TLS with its cache.
-pub(crate) trait HasFrequent: Curve {
+pub(crate) trait HasFrequent: TlsCurve {
     fn frequent() -> &'static Frequent<Self>;
 }
 

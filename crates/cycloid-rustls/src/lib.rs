@@ -55,6 +55,7 @@
 //! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare). If the system
 //! provides no random numbers, the error is [`rustls::Error::FailedToGetRandomBytes`].
 
+mod curve;
 mod frequent_keys;
 mod groups;
 mod keys;

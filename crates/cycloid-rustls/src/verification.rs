@@ -182,11 +182,7 @@ impl<C: HasFrequent> SignatureVerificationAlgorithm for Ecdsa<C> {
     }
 
     fn public_key_alg_id(&self) -> AlgorithmIdentifier {
-        match C::BITS {
-            P256::BITS => alg_id::ECDSA_P256,
-            P384::BITS => alg_id::ECDSA_P384,
-            _ => alg_id::ECDSA_P521,
-        }
+        C::ALGORITHM
     }
 
     fn signature_alg_id(&self) -> AlgorithmIdentifier {

@@ -17,16 +17,32 @@
 
 #![no_std]
 #![deny(unsafe_code)]
+// Without the feature, much of `machine` is for the crate alone.
+#![cfg_attr(not(feature = "internals"), allow(unreachable_pub))]
 
 #[cfg(feature = "alloc")]
 extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
-pub mod machine;
+// Features that are off leave parts of it without a user.
+#[cfg_attr(
+    not(all(feature = "alloc", feature = "bls12-381", feature = "encoding")),
+    allow(dead_code, unused_imports)
+)]
+mod machine;
 mod math;
 pub mod scheme;
 
+/// The interfaces of the backends, for tests, measurements and code that works on limbs directly.
+/// They are not stable: no version number announces their changes.
+#[cfg(feature = "internals")]
+pub mod internals {
+    pub use crate::machine::{across, ct, field, lanes, prefetch, words};
+}
+
+pub use machine::lanes::LANES;
+pub use machine::words::Limb;
 pub use machine::{cpu, stack};
 pub use math::{modular, prime};
 #[cfg(feature = "bls12-381")]

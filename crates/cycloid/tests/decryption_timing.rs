@@ -15,10 +15,9 @@ use std::hint::black_box;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Context, Oaep, PrivateKey, context_limbs, generate_scratch_lanes, private_key_limbs,
+    Context, Oaep, PrivateKey, context_limbs, generate_scratch_limbs, private_key_limbs,
 };
 use num_bigint::BigUint;
 use rand_core::Rng;
@@ -74,7 +73,7 @@ struct Subject {
 impl Subject {
     fn new() -> Self {
         let mut rng = Generator::new(11);
-        let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(BITS)];
+        let mut scratch = vec![0; generate_scratch_limbs(BITS)];
         let memory = vec![0; private_key_limbs(BITS)];
         let key = PrivateKey::generate(BITS, 65537, memory, &mut rng, &mut scratch).unwrap();
         let digits = key.public().modulus_limbs().to_vec();

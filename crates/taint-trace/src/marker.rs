@@ -7,7 +7,7 @@
 //! | `nop dword ptr [pointer + length + PUBLIC]` | `length` bytes at `pointer` are public |
 //! | `nop dword ptr [register + PUBLIC_VALUE]` | the register holds a public value |
 //!
-//! The library emits the same instructions in `cycloid::machine::ct`.
+//! The library emits the same instructions in `cycloid::internals::ct`.
 
 /// Marks memory as secret.
 pub const SECRET: i32 = 0x6379_6301;

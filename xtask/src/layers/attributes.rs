@@ -8,19 +8,31 @@ pub(crate) fn is_test(attributes: &[Attribute]) -> bool {
     require(attributes, |condition| condition.path().is_ident("test"))
 }
 
-/// Returns whether the attributes restrict an item to the feature `alloc`, likewise.
-pub(super) fn needs_alloc(attributes: &[Attribute]) -> bool {
+/// Returns whether the attributes restrict an item to a feature, likewise.
+pub(super) fn needs_feature(attributes: &[Attribute], feature: &str) -> bool {
     require(attributes, |condition| match condition {
         Meta::NameValue(pair) if pair.path.is_ident("feature") => {
-            text(&pair.value).as_deref() == Some("alloc")
+            text(&pair.value).as_deref() == Some(feature)
         }
         _ => false,
     })
 }
 
+/// Returns whether the attributes exclude an item from the stable interface: it needs the feature
+/// `internals`, or is hidden from the documentation.
+pub(crate) fn is_unstable(attributes: &[Attribute]) -> bool {
+    let is_hidden = |attribute: &Attribute| match &attribute.meta {
+        Meta::List(list) if list.path.is_ident("doc") => {
+            nested(list).iter().any(|meta| meta.path().is_ident("hidden"))
+        }
+        _ => false,
+    };
+    needs_feature(attributes, "internals") || attributes.iter().any(is_hidden)
+}
+
 /// Returns whether a `cfg` among the attributes requires the condition.
-fn require(attributes: &[Attribute], condition: fn(&Meta) -> bool) -> bool {
-    fn requires(meta: &Meta, condition: fn(&Meta) -> bool) -> bool {
+fn require(attributes: &[Attribute], condition: impl Fn(&Meta) -> bool) -> bool {
+    fn requires(meta: &Meta, condition: &dyn Fn(&Meta) -> bool) -> bool {
         match meta {
             Meta::List(list) if list.path.is_ident("all") || list.path.is_ident("cfg") => {
                 nested(list).iter().any(|meta| requires(meta, condition))
@@ -30,7 +42,7 @@ fn require(attributes: &[Attribute], condition: fn(&Meta) -> bool) -> bool {
     }
     attributes
         .iter()
-        .any(|attribute| attribute.path().is_ident("cfg") && requires(&attribute.meta, condition))
+        .any(|attribute| attribute.path().is_ident("cfg") && requires(&attribute.meta, &condition))
 }
 
 /// Returns the path in `#[path = "…"]` or `#[cfg_attr(…, path = "…")]`.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use syn::ext::IdentExt as _;
 use syn::{Item, Visibility};
 
-use super::attributes::{is_test, needs_alloc, other_file};
+use super::attributes::{is_test, is_unstable, needs_feature, other_file};
 use super::names::{Named, Names};
 use super::tree::{File, folder_of, resolved};
 use crate::process::Failure;
@@ -16,7 +16,7 @@ pub(crate) struct Module {
     /// The names from the root of the crate, whose own path is empty.
     pub(crate) path: Vec<String>,
     pub(crate) file: String,
-    /// Whether its declaration says `pub`.
+    /// Whether its declaration says `pub`, and it is stable.
     pub(crate) public: bool,
     /// Whether the module is compiled only for tests.
     pub(crate) test: bool,
@@ -69,7 +69,7 @@ impl Crate {
             Failure::new(format!("{}:{line}: {error}", file.path))
         })?;
         module.test |= is_test(&source.attrs);
-        module.alloc |= needs_alloc(&source.attrs);
+        module.alloc |= needs_feature(&source.attrs, "alloc");
         self.add(module, folder, source.items, files)
     }
 
@@ -96,9 +96,9 @@ impl Crate {
                 path: [path.as_slice(), std::slice::from_ref(&name)].concat(),
                 file,
                 parent: at,
-                public: matches!(part.vis, Visibility::Public(_)),
+                public: matches!(part.vis, Visibility::Public(_)) && !is_unstable(&part.attrs),
                 test: test || is_test(&part.attrs),
-                alloc: alloc || needs_alloc(&part.attrs),
+                alloc: alloc || needs_feature(&part.attrs, "alloc"),
                 ..Module::default()
             };
             let next = self.modules.len();

@@ -1,9 +1,9 @@
 //! A backend with only the required methods, taken from blst. It tests the default implementations
 //! of the interface as another backend.
 
+use cycloid::bls12_381::backend::Mask;
 use cycloid::bls12_381::backend::{Group, Integer, Pairing, Scalars, SourceGroup};
 use cycloid::bls12_381::{Backend, First, G1Affine, G2Affine, Second};
-use cycloid::machine::ct::Mask;
 use cycloid_blst::Blst;
 
 #[derive(Clone, Copy)]

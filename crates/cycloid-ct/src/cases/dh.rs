@@ -1,7 +1,6 @@
 //! Finite-field Diffie-Hellman: public values and agreement, alone, in a batch, and with a table.
 
-use cycloid::machine::lanes::Lanes;
-use cycloid::machine::words::{self, Limb};
+use cycloid::internals::words::{self, Limb};
 use cycloid::scheme::dh::{self, Comb, Generator, Group, Job, PrivateKey, Validation};
 
 use crate::check::{Check, Held, marked, power};
@@ -63,7 +62,7 @@ pub(crate) fn agree(check: &mut Check) {
 pub(crate) fn batch(check: &mut Check) {
     let keys: Vec<_> = (0..8).map(|_| key(check)).collect();
     let peer = peer(check);
-    let mut lanes = vec![Lanes::ZERO; dh::batch_scratch_lanes(BITS, GROUP.exponent_bits() + 7)];
+    let mut lanes = vec![0; dh::batch_scratch_limbs(BITS, GROUP.exponent_bits() + 7)];
     let mut values = vec![vec![0; GROUP.length()]; 8];
     let mut jobs: Vec<_> = keys
         .iter()
@@ -90,7 +89,7 @@ pub(crate) fn batch(check: &mut Check) {
 
 pub(crate) fn generator(check: &mut Check) {
     let mut scratch = vec![0; dh::generator_scratch_limbs(BITS)];
-    let mut memory = vec![Lanes::ZERO; dh::generator_lanes(BITS, Comb::COMPACT)];
+    let mut memory = vec![0; dh::generator_limbs(BITS, Comb::COMPACT)];
     let generator = Generator::prepare(GROUP, Comb::COMPACT, &mut memory, &mut scratch)
         .expect("the memory suffices");
     let mut rng = check.rng();

@@ -1,7 +1,7 @@
 //! Exponentiation with secret base, exponent and modulus; their lengths are public.
 
-use cycloid::machine::lanes::{LANES, Lanes};
-use cycloid::machine::words::Backend;
+use cycloid::internals::lanes::LANES;
+use cycloid::internals::words::Backend;
 use cycloid::modular::{self, Exponent, FixedBase, Modulus, Strategy};
 use cycloid::scheme::dh::Comb;
 
@@ -143,7 +143,7 @@ fn eight(check: &mut Check, n: usize, bits: usize, unequal: bool) {
     let bases = b.each_ref().map(|b| marked(b));
     let exponents = e.each_ref().map(|e| marked(e));
     let mut results = m.each_ref().map(|m| vec![0; m.len()]);
-    let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, bits)];
+    let mut scratch = vec![0; modular::pow_eight_scratch_limbs(n, bits)];
     let mut done = 0;
     check.trace(format!("pow_eight at {n} limbs"), || {
         let exponents = std::array::from_fn(|lane| {
@@ -175,7 +175,7 @@ pub(crate) fn fixed_base(check: &mut Check) {
             [&m, &base, &exponent].map(|limbs| marked(limbs));
         let mut r_squared = vec![0; n];
         let mut scratch = vec![0; FixedBase::scratch_limbs(n)];
-        let mut memory = vec![Lanes::ZERO; FixedBase::memory_lanes(n, comb)];
+        let mut memory = vec![0; FixedBase::memory_limbs(n, comb)];
         let mut result = vec![0; n];
         check.trace("fixed base", || {
             let modulus = Modulus::prepare(&secret_m, &mut r_squared, &mut scratch).expect("odd");

@@ -1,6 +1,5 @@
 //! Prime generation: each candidate is secret; the reason for rejecting it is public.
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::prime;
 use num_bigint::BigUint;
 
@@ -10,7 +9,7 @@ pub(crate) fn prime_256(check: &mut Check) {
     const BITS: usize = 256;
     let n = BITS.div_ceil(64);
     let mut found = vec![0; n];
-    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(n)];
+    let mut scratch = vec![0; prime::generate_scratch_limbs(n)];
     let mut rng = check.rng();
     check.varies();
     check.trace("prime", || {

@@ -1,7 +1,6 @@
 //! RSA: generated and imported keys, their files, and signatures. Everything is secret except the
 //! modulus, the public exponent and the signed message.
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::prime;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
@@ -73,7 +72,7 @@ fn parts(rng: &mut Secrets) -> Vec<u8> {
 fn prime(rng: &mut Secrets) -> BigUint {
     let bits = BITS / 2;
     let mut found = vec![0; bits.div_ceil(64)];
-    let mut scratch = vec![Lanes::ZERO; prime::generate_scratch_lanes(found.len())];
+    let mut scratch = vec![0; prime::generate_scratch_limbs(found.len())];
     loop {
         prime::generate(&mut found, bits, |_| true, rng, &mut scratch)
             .expect("the buffers suffice");
@@ -85,7 +84,7 @@ fn prime(rng: &mut Secrets) -> BigUint {
 }
 
 pub(crate) fn generate(check: &mut Check) {
-    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(BITS)];
+    let mut scratch = vec![0; rsa::generate_scratch_limbs(BITS)];
     let memory = vec![0; rsa::private_key_limbs(BITS)];
     let mut rng = check.rng();
     check.varies();
@@ -187,7 +186,7 @@ pub(crate) fn batch(check: &mut Check) {
     // A random number that is not less than the modulus is drawn again.
     check.varies();
     let keys = [imported(check), imported(check)];
-    let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
+    let mut memory = vec![0; rsa::batch_limbs(BITS, 8)];
     for count in [8, 3] {
         let mut signatures = vec![vec![0; BITS / 8]; count];
         let mut short = [0; 7];

@@ -26,7 +26,7 @@ use super::handler::{Daemon, Task};
 use super::memory::Memory;
 use super::token::Token;
 use super::wire::{Tls, Wire};
-use crate::engine::{Arena, Next, Workspace};
+use crate::engine::{Next, Workspace};
 use crate::spans::{self, Span, Wait};
 use crate::store::Store;
 
@@ -239,8 +239,7 @@ impl Drop for Server {
 impl Shared {
     /// Runs a worker.
     fn work(&self) {
-        let arena = Arena::new();
-        let mut workspace = Workspace::new(&arena);
+        let mut workspace = Workspace::default();
         let mut events = Vec::with_capacity(64);
         loop {
             let span = spans::enter(Span::Choose);

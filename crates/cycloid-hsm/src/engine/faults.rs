@@ -12,9 +12,7 @@ use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
 use super::tests::outcomes;
-use super::{
-    Arena, EdwardsInput, Outcome, RsaInput, Work, Workspace, encode_pkcs1v15, library_hash,
-};
+use super::{EdwardsInput, Outcome, RsaInput, Work, Workspace, encode_pkcs1v15, library_hash};
 use crate::Code;
 use crate::key::{Curve, PrivateKey};
 use crate::mechanism::Hash;
@@ -125,7 +123,7 @@ fn verifier(key: &PrivateKey) -> Verify {
 
 /// Computes `count` jobs with one key in lanes.
 fn compute(
-    workspace: &mut Workspace<'_>,
+    workspace: &mut Workspace,
     key: &PrivateKey,
     work: impl Fn() -> Work,
     count: usize,
@@ -135,13 +133,13 @@ fn compute(
 
 /// Flips single bits of a key, `step` apart, and returns the number of refused signatures.
 fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
-    let (memory, arena) = (Memory::open(), Arena::new());
+    let memory = Memory::open();
     let (address, bytes) = memory_of(&key);
     let verifies = verifier(&key);
     let mut refused = 0;
     for count in [1, 8] {
         // Many signatures, so that the table for frequent use exists.
-        let mut workspace = Workspace::new(&arena);
+        let mut workspace = Workspace::default();
         for work in works {
             for _ in 0..3 {
                 for outcome in compute(&mut workspace, &key, work, 8) {
@@ -187,11 +185,11 @@ fn on_curve(curve: Curve, step: usize) {
     // A third of the memory is the scalar. The rest is the public key, which verifies until the
     // table of multiples exists.
     assert!(refused > 2 * bits / step, "{refused} of {}", 9 * bits / step);
-    let (memory, arena) = (Memory::open(), Arena::new());
+    let memory = Memory::open();
     for bit in (0..bits).step_by(61) {
         let key = fresh();
         memory.flip(memory_of(&key).0, bit);
-        let outcome = compute(&mut Workspace::new(&arena), &key, work, 1).remove(0);
+        let outcome = compute(&mut Workspace::default(), &key, work, 1).remove(0);
         assert_eq!(outcome.unwrap_err().code, Code::DEVICE_ERROR, "bit {bit} of {bits}");
     }
 }

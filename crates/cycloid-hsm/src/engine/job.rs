@@ -67,7 +67,7 @@ pub(crate) trait Operation: Sized + 'static {
 
     /// Computes a batch: sets the outcome of each job. A job that it leaves without one answers
     /// with an error.
-    fn compute(workspace: &mut Workspace<'_>, jobs: &mut [Job<Self>]);
+    fn compute(workspace: &mut Workspace, jobs: &mut [Job<Self>]);
 
     /// Encodes an outcome for a client.
     fn to_bytes(output: Self::Output) -> Zeroizing<Vec<u8>>;
@@ -131,7 +131,7 @@ pub(crate) trait Batch: Send {
 
     /// Computes all jobs, and answers each. `answered` gets each job's time since its submission. A
     /// panic, which would be a defect, ends only this batch.
-    fn run(self: Box<Self>, workspace: &mut Workspace<'_>, answered: &mut dyn FnMut(Duration));
+    fn run(self: Box<Self>, workspace: &mut Workspace, answered: &mut dyn FnMut(Duration));
 }
 
 /// Jobs of one queue.
@@ -153,7 +153,7 @@ impl<O: Operation> Batch for Jobs<O> {
         self.jobs.iter().map(|job| now.saturating_duration_since(job.since)).sum()
     }
 
-    fn run(mut self: Box<Self>, workspace: &mut Workspace<'_>, answered: &mut dyn FnMut(Duration)) {
+    fn run(mut self: Box<Self>, workspace: &mut Workspace, answered: &mut dyn FnMut(Duration)) {
         let compute = AssertUnwindSafe(|| O::compute(workspace, &mut self.jobs));
         if catch_unwind(compute).is_err() {
             workspace.clear();

@@ -23,9 +23,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cycloid::scheme::nist;
+
 pub(crate) use job::{Batch, Kind, Outcome};
 pub(crate) use operation::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash};
-pub(crate) use workspace::{Arena, Workspace};
+pub(crate) use workspace::Workspace;
 
 use crate::Code;
 use crate::key::{PrivateKey, PublicKey};
@@ -103,16 +105,16 @@ impl Engine {
             }
             (key @ (P224(_) | P256(_) | P384(_) | P521(_) | X25519(_)), Work::Agree(peer)) => {
                 match (key, *peer) {
-                    (P224(key), PublicKey::P224(peer)) => {
+                    (P224(key), PublicKey::Nist(nist::PublicKey::P224(peer))) => {
                         self.queue(|queues| &mut queues.p224.ecdh, key, peer, since, done);
                     }
-                    (P256(key), PublicKey::P256(peer)) => {
+                    (P256(key), PublicKey::Nist(nist::PublicKey::P256(peer))) => {
                         self.queue(|queues| &mut queues.p256.ecdh, key, peer, since, done);
                     }
-                    (P384(key), PublicKey::P384(peer)) => {
+                    (P384(key), PublicKey::Nist(nist::PublicKey::P384(peer))) => {
                         self.queue(|queues| &mut queues.p384.ecdh, key, peer, since, done);
                     }
-                    (P521(key), PublicKey::P521(peer)) => {
+                    (P521(key), PublicKey::Nist(nist::PublicKey::P521(peer))) => {
                         self.queue(|queues| &mut queues.p521.ecdh, key, peer, since, done);
                     }
                     (X25519(key), PublicKey::X25519(peer)) => {

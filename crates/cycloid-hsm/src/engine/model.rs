@@ -29,7 +29,7 @@ fn alone(key: &PrivateKey, work: &Work) -> Option<Vec<u8>> {
             context => key.sign_context(&input.message, context).ok().map(|it| it.to_vec()),
         },
         (PrivateKey::P256(key), Work::Agree(peer)) => match &**peer {
-            PublicKey::P256(peer) => Some(key.agree(peer).to_vec()),
+            PublicKey::Nist(nist::PublicKey::P256(peer)) => Some(key.agree(peer).to_vec()),
             _ => None,
         },
         (PrivateKey::X25519(key), Work::Agree(peer)) => match &**peer {
@@ -38,7 +38,7 @@ fn alone(key: &PrivateKey, work: &Work) -> Option<Vec<u8>> {
         },
         (PrivateKey::Rsa(_), Work::Rsa(RsaInput::SignPkcs1v15(info))) => {
             let work = Work::Rsa(RsaInput::SignPkcs1v15(info.clone()));
-            let mut outcomes = outcomes(&mut Workspace::new(&Arena::new()), [(key.clone(), work)]);
+            let mut outcomes = outcomes(&mut Workspace::default(), [(key.clone(), work)]);
             outcomes.remove(0).ok().map(|signature| signature.to_vec())
         }
         _ => unreachable!("no test does that"),
@@ -68,8 +68,8 @@ fn cases() -> Vec<Case> {
     let p256: fn(u8) -> Work = |input| {
         let mut scalar = [input; 32];
         scalar[0] = 1;
-        let key = scheme::ec::PrivateKey::from_bytes(&scalar).unwrap();
-        Work::Agree(PublicKey::P256(*key.public_key()).into())
+        let key = scheme::ec::PrivateKey::<scheme::ec::P256>::from_bytes(&scalar).unwrap();
+        Work::Agree(PublicKey::Nist((*key.public_key()).into()).into())
     };
     let ed25519: fn(u8) -> Work = |input| {
         let length = if input.is_multiple_of(REFUSED) { 256 } else { usize::from(input % 3) };
@@ -115,7 +115,7 @@ fn a_job_that_fails_in_the_middle_of_eight_fails_alone() {
         let inputs = [1, 2, 3, REFUSED, 4, 6, 7, 8];
         let jobs =
             inputs.map(|input| (case.keys[usize::from(input % 2)].clone(), (case.work)(input)));
-        let outcomes = outcomes(&mut Workspace::new(&Arena::new()), jobs);
+        let outcomes = outcomes(&mut Workspace::default(), jobs);
         for (input, outcome) in inputs.into_iter().zip(outcomes) {
             let expected = case.expected(usize::from(input % 2), input);
             assert_eq!(expected.is_err(), input == REFUSED);
@@ -204,14 +204,14 @@ impl Model {
 
 #[test]
 fn random_interleavings_answer_every_client_as_the_model_does() {
-    let (cases, arena) = (cases(), Arena::new());
+    let cases = cases();
     let known: std::cell::RefCell<BTreeMap<_, _>> = Default::default();
     let computed = |job: &Expected| {
         let id = (job.case, job.key, job.input);
         let outcome = || cases[job.case].expected(job.key, job.input);
         known.borrow_mut().entry(id).or_insert_with(outcome).clone()
     };
-    let workspace = std::cell::RefCell::new(Workspace::new(&arena));
+    let workspace = std::cell::RefCell::new(Workspace::default());
     let run = |batch: Box<dyn Batch>, engine: &Engine| {
         let (kind, count) = (batch.kind(), batch.count());
         batch.run(&mut workspace.borrow_mut(), &mut |_| {});

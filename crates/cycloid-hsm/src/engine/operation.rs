@@ -12,11 +12,10 @@ use cycloid::scheme::ec;
 use cycloid::scheme::ecdsa::{self, SignJob, Signature, VerifyJob};
 use cycloid::scheme::ed25519::{self, Rule, Variant};
 use cycloid::scheme::{self, ecdh, rsa, x25519};
-use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
 use super::job::{Job, Operation};
-use super::workspace::Workspace;
+use super::workspace::{RsaBatch, Workspace};
 use crate::key::{BlsKey, EdwardsKey, PrimeCurveKey, PublicKey};
 use crate::mechanism::Hash;
 use crate::spans::{self, Span};
@@ -129,7 +128,7 @@ impl Operation for Rsa {
     type Input = RsaInput;
     type Output = Zeroizing<Vec<u8>>;
 
-    fn compute(workspace: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(workspace: &mut Workspace, jobs: &mut [Job<Self>]) {
         struct Place<'a> {
             job: &'a mut Job<Rsa>,
             encoded: Option<Vec<u8>>,
@@ -203,7 +202,7 @@ impl Operation for Rsa {
 }
 
 /// Runs a batch, and records its steps as spans while recording is on.
-fn run_rsa<R: CryptoRng>(batch: &mut rsa::Batch<'_, R>, jobs: &mut [rsa::Job<'_>]) {
+fn run_rsa(batch: &mut RsaBatch, jobs: &mut [rsa::Job<'_>]) {
     if !spans::are_recorded() {
         return batch.run(jobs);
     }
@@ -261,7 +260,7 @@ impl<C: ec::Curve> Operation for Ecdsa<C> {
     type Input = Vec<u8>;
     type Output = Signature<C>;
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         struct Place<'a, C: ec::Curve> {
             job: &'a mut Job<Ecdsa<C>>,
             unverified: Option<Signature<C>>,
@@ -319,7 +318,7 @@ impl Operation for Ed25519 {
     type Input = EdwardsInput;
     type Output = [u8; 64];
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         struct Place<'a> {
             job: &'a mut Job<Ed25519>,
             signature: [u8; 64],
@@ -376,7 +375,7 @@ impl<C: ec::Curve> Operation for Ecdh<C> {
     type Input = ec::PublicKey<C>;
     type Output = ecdh::SharedSecret;
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         side_by_side(
             jobs,
             |Job { key, input: peer, outcome, .. }| Some((ecdh::Job::new(key, peer), outcome)),
@@ -398,7 +397,7 @@ impl Operation for X25519 {
     type Input = [u8; 32];
     type Output = Zeroizing<[u8; 32]>;
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         struct Place<'a> {
             job: &'a mut Job<X25519>,
             secret: Zeroizing<[u8; 32]>,
@@ -439,7 +438,7 @@ impl Operation for Bls {
     type Input = Vec<u8>;
     type Output = signature::Signature<Cycloid, MinPk>;
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         for Job { key, input: message, outcome, .. } in jobs {
             let signature = key.sign(Scheme::ProofOfPossession, message);
             let verified = key.public().verify(Scheme::ProofOfPossession, message, &signature);

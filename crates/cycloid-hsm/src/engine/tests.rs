@@ -25,7 +25,7 @@ fn submit(engine: &Engine, key: &PrivateKey, since: Instant) {
 
 /// Computes all jobs, up to eight of a kind together, and returns their outcomes in order.
 pub(crate) fn outcomes(
-    workspace: &mut Workspace<'_>,
+    workspace: &mut Workspace,
     jobs: impl IntoIterator<Item = (PrivateKey, Work)>,
 ) -> Vec<Outcome> {
     let (engine, now) = (Engine::default(), Instant::now());
@@ -213,7 +213,7 @@ fn an_operation_that_does_not_suit_the_key_is_refused() {
     let mut keys = vec![PrivateKey::generate_bls(rng).unwrap()];
     keys.extend(Curve::ALL.map(|curve| PrivateKey::generate_ec(curve, rng).unwrap()));
     let refusal = |key: &PrivateKey, work| {
-        let outcome = outcomes(&mut Workspace::new(&Arena::new()), [(key.clone(), work)]).remove(0);
+        let outcome = outcomes(&mut Workspace::default(), [(key.clone(), work)]).remove(0);
         outcome.map_or_else(|error| Some(error.code), |_| None)
     };
     for key in &keys {
@@ -248,7 +248,7 @@ impl Operation for Doubling {
     type Input = u8;
     type Output = u8;
 
-    fn compute(_: &mut Workspace<'_>, jobs: &mut [Job<Self>]) {
+    fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         for job in jobs {
             assert_ne!(job.input, 255, "injected into a computation");
             job.outcome = Some(Ok(2 * job.input));
@@ -273,7 +273,7 @@ fn a_panic_in_a_batch_of_eight_interrupts_only_jobs_without_an_outcome() {
     };
     let jobs = Jobs::<Doubling> { kind: Kind::Bls, jobs: inputs.into_iter().map(job).collect() };
     let mut answered = 0;
-    Box::new(jobs).run(&mut Workspace::new(&Arena::new()), &mut |_| answered += 1);
+    Box::new(jobs).run(&mut Workspace::default(), &mut |_| answered += 1);
     drop(sender);
     let answers: Vec<_> = receiver.iter().collect();
     let done = [(1, Some(2)), (2, Some(4)), (3, Some(6)), (4, Some(8))];
@@ -325,7 +325,7 @@ fn a6_a_fault_in_one_lane_is_not_released_and_affects_no_other_lane() {
         let key = if i == 3 { &faulty } else { &sound };
         (key.clone(), Work::Rsa(RsaInput::SignPkcs1v15(vec![i; 40])))
     });
-    let outcomes = outcomes(&mut Workspace::new(&Arena::new()), jobs);
+    let outcomes = outcomes(&mut Workspace::default(), jobs);
     let PrivateKey::Rsa(key) = &sound else { panic!("it is RSA") };
     let public = key.public();
     for (i, outcome) in (0..).zip(outcomes) {

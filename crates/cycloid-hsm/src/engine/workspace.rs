@@ -2,34 +2,27 @@
 
 use std::collections::HashMap;
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::rsa;
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
-
-/// The memory of batches.
-pub(crate) type Arena = typed_arena::Arena<Lanes>;
 
 /// The number of blindings that a batch caches.
 const BLINDINGS: usize = 64;
 
 /// One worker's batches.
-pub(crate) struct Workspace<'a> {
-    arena: &'a Arena,
-    rsa: HashMap<usize, rsa::Batch<'a, UnwrapErr<SysRng>>>,
+#[derive(Default)]
+pub(crate) struct Workspace {
+    rsa: HashMap<usize, RsaBatch>,
 }
 
-impl<'a> Workspace<'a> {
-    /// Creates batches in `arena` on first use.
-    pub(crate) fn new(arena: &'a Arena) -> Self {
-        Self { arena, rsa: HashMap::new() }
-    }
+/// A batch of operations with RSA keys of one length, and its memory.
+pub(super) type RsaBatch = rsa::Batch<Box<[u64]>, UnwrapErr<SysRng>>;
 
-    /// Returns the batch for RSA keys of `bits` bits.
-    pub(super) fn rsa(&mut self, bits: usize) -> &mut rsa::Batch<'a, UnwrapErr<SysRng>> {
+impl Workspace {
+    /// Returns the batch for RSA keys of `bits` bits, created on first use.
+    pub(super) fn rsa(&mut self, bits: usize) -> &mut RsaBatch {
         self.rsa.entry(bits).or_insert_with(|| {
-            let lanes = rsa::batch_lanes(bits, BLINDINGS);
-            let memory = self.arena.alloc_extend(std::iter::repeat_n(Lanes::ZERO, lanes));
+            let memory = vec![0; rsa::batch_limbs(bits, BLINDINGS)].into_boxed_slice();
             rsa::Batch::new(bits, UnwrapErr(SysRng), memory).expect("the memory is as it asks for")
         })
     }

@@ -1,5 +1,7 @@
 //! Curves, identified by `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
 
+use cycloid::scheme::nist;
+
 use crate::{Code, Result};
 
 /// A curve that the daemon supports.
@@ -58,13 +60,22 @@ impl Curve {
         }
     }
 
+    /// Returns the NIST curve that this is, if it is one.
+    pub(crate) const fn nist(self) -> Option<nist::Curve> {
+        Some(match self {
+            Self::P224 => nist::Curve::P224,
+            Self::P256 => nist::Curve::P256,
+            Self::P384 => nist::Curve::P384,
+            Self::P521 => nist::Curve::P521,
+            Self::Ed25519 | Self::X25519 => return None,
+        })
+    }
+
     /// Returns the length in bytes of a coordinate, or of a key on curve25519.
     pub const fn bytes(self) -> usize {
-        match self {
-            Self::P224 => 28,
-            Self::P256 | Self::Ed25519 | Self::X25519 => 32,
-            Self::P384 => 48,
-            Self::P521 => 66,
+        match self.nist() {
+            Some(curve) => curve.bytes(),
+            None => 32,
         }
     }
 

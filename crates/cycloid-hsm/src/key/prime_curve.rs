@@ -60,7 +60,7 @@ mod tests {
     use super::*;
     use crate::Code;
     use crate::engine::tests::outcomes;
-    use crate::engine::{Arena, Work, Workspace};
+    use crate::engine::{Work, Workspace};
     use crate::key::PrivateKey;
 
     fn key() -> PrimeCurveKey<P256> {
@@ -89,8 +89,7 @@ mod tests {
         let memory = vec![0; prepared_key_limbs::<P256>()].into_boxed_slice();
         assert!(other.prepared.set(PreparedPublicKey::new(public, memory).unwrap()).is_ok());
         let keys = [sound, other].map(|key| PrivateKey::P256(Arc::new(key)));
-        let arena = Arena::new();
-        let mut workspace = Workspace::new(&arena);
+        let mut workspace = Workspace::default();
         let digest = vec![7; 32];
         for count in [1, 3, 8, 8, 8] {
             let jobs = (0..count).map(|i| (keys[i % 2].clone(), Work::Ecdsa(digest.clone())));

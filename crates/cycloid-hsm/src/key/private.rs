@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use cycloid::bls12_381::{Cycloid, signature};
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
 use cycloid::scheme::rsa::{self, PrivateComponents, public_key_limbs};
-use cycloid::scheme::{ed25519, x25519};
+use cycloid::scheme::{ed25519, nist, x25519};
 use pkcs8::der::Decode;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
@@ -50,36 +49,6 @@ fn not_made(error: impl std::fmt::Display) -> Error {
     Code::DEVICE_ERROR.because(format!("key generation failed: {error}"))
 }
 
-/// Evaluates `$body` with `$C` as the type of a prime curve and `$variant` as its variant of
-/// [`PrivateKey`], or `$other` for other curves.
-macro_rules! on_prime_curve {
-    ($curve:expr, $C:ident, $variant:ident => $body:expr, else $other:expr) => {
-        match $curve {
-            Curve::P224 => {
-                type $C = P224;
-                use PrivateKey::P224 as $variant;
-                $body
-            }
-            Curve::P256 => {
-                type $C = P256;
-                use PrivateKey::P256 as $variant;
-                $body
-            }
-            Curve::P384 => {
-                type $C = P384;
-                use PrivateKey::P384 as $variant;
-                $body
-            }
-            Curve::P521 => {
-                type $C = P521;
-                use PrivateKey::P521 as $variant;
-                $body
-            }
-            _ => $other,
-        }
-    };
-}
-
 /// Evaluates `$body` for a key on a prime curve, or `$other` for other keys.
 macro_rules! for_prime_curve {
     ($key:expr, $k:ident => $body:expr, $($rest:tt)*) => {
@@ -104,7 +73,7 @@ impl PrivateKey {
                 .because("an RSA key must have 2048 to 4096 bits, a multiple of 256"));
         }
         let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
-        let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(bits)];
+        let mut scratch = vec![0; rsa::generate_scratch_limbs(bits)];
         rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch)
             .map(|key| Self::Rsa(key.into()))
             .map_err(invalid)
@@ -115,16 +84,13 @@ impl PrivateKey {
     /// # Errors
     /// [`Code::DEVICE_ERROR`] if the random generator fails its check.
     pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Result<Self> {
-        on_prime_curve!(curve, C, variant => {
-            ec::PrivateKey::<C>::generate(rng).map(|key| variant(Arc::new(key.into()))).map_err(not_made)
-        }, else {
-            match curve {
-                Curve::Ed25519 => {
-                    ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made)
-                }
-                _ => x25519::PrivateKey::generate(rng).map(Self::x25519).map_err(not_made),
-            }
-        })
+        if let Some(curve) = curve.nist() {
+            return nist::PrivateKey::generate(curve, rng).map(Self::nist).map_err(not_made);
+        }
+        match curve {
+            Curve::X25519 => x25519::PrivateKey::generate(rng).map(Self::x25519).map_err(not_made),
+            _ => ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made),
+        }
     }
 
     /// Generates a key on BLS12-381.
@@ -133,6 +99,15 @@ impl PrivateKey {
     /// As [`generate_ec`](Self::generate_ec).
     pub fn generate_bls(rng: &mut impl CryptoRng) -> Result<Self> {
         signature::SecretKey::generate(rng).map(Self::bls).map_err(not_made)
+    }
+
+    fn nist(key: nist::PrivateKey) -> Self {
+        match key {
+            nist::PrivateKey::P224(key) => Self::P224(Arc::new(key.into())),
+            nist::PrivateKey::P256(key) => Self::P256(Arc::new(key.into())),
+            nist::PrivateKey::P384(key) => Self::P384(Arc::new(key.into())),
+            nist::PrivateKey::P521(key) => Self::P521(Arc::new(key.into())),
+        }
     }
 
     fn ed25519(key: ed25519::SigningKey) -> Self {
@@ -170,16 +145,10 @@ impl PrivateKey {
                 }
             }
             ckk::EC => {
-                let parameters = info.algorithm.parameters.map(|any| any.value().to_vec());
-                let curve = Curve::ALL
-                    .into_iter()
-                    .find(|curve| parameters.as_deref() == Some(&curve.identifier()[2..]))
-                    .ok_or(Code::CURVE_NOT_SUPPORTED)?;
-                on_prime_curve!(curve, C, variant =>
-                    ec::PrivateKey::<C>::from_pkcs8_der(bytes)
-                        .map(|key| variant(Arc::new(key.into())))
-                        .map_err(invalid),
-                    else Err(Code::CURVE_NOT_SUPPORTED.into()))
+                nist::PrivateKey::from_der(bytes).map(Self::nist).map_err(|error| match error {
+                    ec::Error::OtherCurve => Code::CURVE_NOT_SUPPORTED.into(),
+                    error => invalid(error),
+                })
             }
             ckk::EC_EDWARDS if oid == &Curve::Ed25519.identifier()[2..] => {
                 ed25519::SigningKey::from_der(bytes).map(Self::ed25519).map_err(invalid)
@@ -257,23 +226,22 @@ impl PrivateKey {
                         .because("the curve belongs to another key type"));
                 }
                 let value = template.needed(cka::VALUE)?;
-                on_prime_curve!(curve, C, variant => {
+                if let Some(on) = curve.nist() {
                     // Some programs drop leading zeros; some add one.
                     let digits = &value[value.iter().take_while(|byte| **byte == 0).count()..];
                     let mut scalar = Zeroizing::new(vec![0; curve.bytes()]);
                     let start = curve.bytes().checked_sub(digits.len());
                     let start = start.ok_or(Code::ATTRIBUTE_VALUE_INVALID)?;
                     scalar[start..].copy_from_slice(digits);
-                    ec::PrivateKey::<C>::from_bytes(&scalar)
-                        .map(|key| variant(Arc::new(key.into())))
-                        .map_err(invalid)
-                }, else {
-                    let value: &[u8; 32] =
-                        value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
-                    Ok(match curve {
-                        Curve::Ed25519 => Self::ed25519(ed25519::SigningKey::from_seed(value)),
-                        _ => Self::x25519(x25519::PrivateKey::from(*value)),
-                    })
+                    return nist::PrivateKey::from_bytes(on, &scalar)
+                        .map(Self::nist)
+                        .map_err(invalid);
+                }
+                let value: &[u8; 32] =
+                    value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
+                Ok(match curve {
+                    Curve::X25519 => Self::x25519(x25519::PrivateKey::from(*value)),
+                    _ => Self::ed25519(ed25519::SigningKey::from_seed(value)),
                 })
             }
             ckk::BLS12_381 => Self::from_bytes(key_type, template.needed(cka::VALUE)?),

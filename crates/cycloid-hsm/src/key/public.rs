@@ -1,8 +1,7 @@
 //! Public keys, parsed from attributes.
 
 use cycloid::bls12_381::{Cycloid, signature};
-use cycloid::scheme::ec::{self, P224, P256, P384, P521};
-use cycloid::scheme::{ed25519, rsa};
+use cycloid::scheme::{ed25519, nist, rsa};
 
 use super::curve::{Curve, point_bytes};
 use super::private::{RSA_BITS, rsa_public_memory};
@@ -13,14 +12,8 @@ use crate::{Code, Error, Result};
 pub enum PublicKey {
     /// RSA.
     Rsa(rsa::PublicKey<Box<[u64]>>),
-    /// On P-224.
-    P224(ec::PublicKey<P224>),
-    /// On P-256.
-    P256(ec::PublicKey<P256>),
-    /// On P-384.
-    P384(ec::PublicKey<P384>),
-    /// On P-521.
-    P521(ec::PublicKey<P521>),
+    /// On a NIST curve.
+    Nist(nist::PublicKey),
     /// Ed25519.
     Ed25519(Box<ed25519::VerifyingKey>),
     /// X25519.
@@ -74,21 +67,18 @@ impl PublicKey {
     /// [`Code::ATTRIBUTE_VALUE_INVALID`].
     pub fn from_point(curve: Curve, point: &[u8]) -> Result<Self> {
         let bytes = curve.bytes();
-        let point = match curve {
-            Curve::Ed25519 | Curve::X25519 => point_bytes(point, |length| length == 32),
-            _ => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
+        let point = match curve.nist() {
+            None => point_bytes(point, |length| length == 32),
+            Some(_) => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
         };
         let point = point.ok_or_else(|| invalid("wrong length of the point"))?;
+        if let Some(curve) = curve.nist() {
+            return nist::PublicKey::from_sec1(curve, point).map(Self::Nist).map_err(invalid);
+        }
+        let point: &[u8; 32] = point.try_into().map_err(invalid)?;
         Ok(match curve {
-            Curve::P224 => Self::P224(ec::PublicKey::from_sec1(point).map_err(invalid)?),
-            Curve::P256 => Self::P256(ec::PublicKey::from_sec1(point).map_err(invalid)?),
-            Curve::P384 => Self::P384(ec::PublicKey::from_sec1(point).map_err(invalid)?),
-            Curve::P521 => Self::P521(ec::PublicKey::from_sec1(point).map_err(invalid)?),
-            Curve::Ed25519 => {
-                let point = point.try_into().map_err(invalid)?;
-                Self::Ed25519(Box::new(ed25519::VerifyingKey::new(point).map_err(invalid)?))
-            }
-            Curve::X25519 => Self::X25519(point.try_into().map_err(invalid)?),
+            Curve::X25519 => Self::X25519(*point),
+            _ => Self::Ed25519(Box::new(ed25519::VerifyingKey::new(point).map_err(invalid)?)),
         })
     }
 }

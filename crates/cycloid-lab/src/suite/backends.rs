@@ -1,7 +1,7 @@
 //! Describes the backends that run the library's operations.
 
-use cycloid::machine::lanes;
-use cycloid::machine::words;
+use cycloid::internals::lanes;
+use cycloid::internals::words;
 use cycloid::modular;
 
 /// Describes the backend of one number in limbs of 64 bits.

@@ -1,7 +1,6 @@
 //! Finite-field Diffie-Hellman, and modular exponentiation alone.
 
-use cycloid::machine::lanes::Lanes;
-use cycloid::machine::words;
+use cycloid::internals::words;
 use cycloid::modular::{self, Exponent, Modulus};
 use cycloid::scheme::dh::{self, Comb, Generator, Group, Job, PrivateKey, Validation};
 use cycloid::scheme::stack_use;
@@ -58,7 +57,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         one,
         keys(1),
         |input| {
-            let memory = limbs(dh::generator_lanes(BITS, Comb::COMPACT), Lanes::ZERO);
+            let memory = limbs(dh::generator_limbs(BITS, Comb::COMPACT), 0);
             let scratch = &mut vec![0; dh::generator_scratch_limbs(BITS)];
             let generator = Generator::prepare(GROUP, Comb::COMPACT, memory, scratch);
             (loaded(input.parts::<2>()[1]), generator.expect("the buffer suffices"))
@@ -78,7 +77,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             (keys.map(loaded), peer, [[0; BITS / 8]; EIGHT])
         },
         |(keys, peer, shared)| {
-            let mut scratch = vec![Lanes::ZERO; dh::batch_scratch_lanes(BITS, EXPONENT_BITS)];
+            let mut scratch = vec![0; dh::batch_scratch_limbs(BITS, EXPONENT_BITS)];
             let mut places = shared.iter_mut();
             let mut jobs = keys.each_ref().map(|key| {
                 let place = places.next().expect("there is one per job");
@@ -162,7 +161,7 @@ fn modexp(cases: &mut Vec<Case>, bits: usize) {
         prepare,
         move |input| (make(input), limbs(8 * n, 0)),
         move |(([modulus, base, exponent], _, inverse), results)| {
-            let mut scratch = vec![Lanes::ZERO; modular::pow_eight_scratch_lanes(n, bits)];
+            let mut scratch = vec![0; modular::pow_eight_scratch_limbs(n, bits)];
             let mut places = results.chunks_exact_mut(n);
             let places = [(); 8].map(|()| places.next().expect("there are eight"));
             let outcomes = modular::pow_eight(

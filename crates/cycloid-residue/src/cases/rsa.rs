@@ -1,6 +1,5 @@
 //! RSA: keys in memory of several kinds, signatures, decryption and batches.
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::rsa::{self, Batch, Context, Job, KeyPair, Oaep, PrivateKey, SignatureScheme};
 use cycloid::scheme::{Hash, stack_use};
 use num_bigint::BigUint;
@@ -124,7 +123,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         key,
         |input| (loaded(input), Random::new()),
         |(key, random)| {
-            let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(BITS, 8)];
+            let mut memory = vec![0; rsa::batch_limbs(BITS, 8)];
             let mut batch = Batch::new(BITS, random, &mut memory).expect("the buffer suffices");
             let mut signatures = [[0; BITS / 8]; 8];
             let mut jobs = signatures
@@ -150,7 +149,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
 }
 
 fn generated(memory: &mut [u64]) -> PrivateKey<&mut [u64]> {
-    let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(BITS)];
+    let mut scratch = vec![0; rsa::generate_scratch_limbs(BITS)];
     let random = &mut Random::new();
     PrivateKey::generate(BITS, 65537, memory, random, &mut scratch).expect("the buffer suffices")
 }

@@ -1,42 +1,16 @@
-//! ECDSA keys: each curve with the hash function that TLS 1.3 assigns to it (RFC 8446, section
-//! 4.2.3).
+//! ECDSA keys.
 
 use std::fmt;
 use std::sync::Arc;
 
-use cycloid::scheme::Hash;
-use cycloid::scheme::ec::{Curve, P256, P384, P521, PrivateKey};
-use rustls::pki_types::{AlgorithmIdentifier, SubjectPublicKeyInfoDer, alg_id};
+use cycloid::scheme::ec::PrivateKey;
+use rustls::pki_types::SubjectPublicKeyInfoDer;
 use rustls::sign::{Signer, SigningKey, public_key_to_spki};
 use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 
+use crate::curve::TlsCurve;
 use crate::random;
 use crate::verification::digest;
-
-/// A curve for signatures in TLS.
-pub(super) trait TlsCurve: Curve {
-    const SCHEME: SignatureScheme;
-    const HASH: Hash;
-    const ALGORITHM: AlgorithmIdentifier;
-}
-
-impl TlsCurve for P256 {
-    const SCHEME: SignatureScheme = SignatureScheme::ECDSA_NISTP256_SHA256;
-    const HASH: Hash = Hash::Sha256;
-    const ALGORITHM: AlgorithmIdentifier = alg_id::ECDSA_P256;
-}
-
-impl TlsCurve for P384 {
-    const SCHEME: SignatureScheme = SignatureScheme::ECDSA_NISTP384_SHA384;
-    const HASH: Hash = Hash::Sha384;
-    const ALGORITHM: AlgorithmIdentifier = alg_id::ECDSA_P384;
-}
-
-impl TlsCurve for P521 {
-    const SCHEME: SignatureScheme = SignatureScheme::ECDSA_NISTP521_SHA512;
-    const HASH: Hash = Hash::Sha512;
-    const ALGORITHM: AlgorithmIdentifier = alg_id::ECDSA_P521;
-}
 
 /// A key, shared with the handshakes in progress.
 pub(super) struct EcdsaKey<C: TlsCurve>(Arc<PrivateKey<C>>);

@@ -6,8 +6,7 @@ mod rsa;
 
 use std::sync::Arc;
 
-use cycloid::scheme::ec::{self, P256, P384, P521};
-use cycloid::scheme::ed25519 as ed;
+use cycloid::scheme::{ec, ed25519 as ed, nist};
 use pkcs8::der::asn1::OctetStringRef;
 use pkcs8::der::{Decode, Header, SliceReader};
 use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier, PrivateKeyInfoRef};
@@ -109,15 +108,13 @@ fn rsa(der: &[u8], file: &str) -> Outcome {
     }
 }
 
-/// Loads a key on any of the curves; `None` if it is on none of them.
+/// Loads a key on a curve of TLS; `None` if it is on another.
 fn on_any_curve(der: &[u8], file: &str) -> Option<Outcome> {
-    [on::<P256>, on::<P384>, on::<P521>].into_iter().find_map(|on| on(der, file))
-}
-
-fn on<C: ecdsa::TlsCurve>(der: &[u8], file: &str) -> Option<Outcome> {
-    match ec::PrivateKey::<C>::from_der(der) {
-        Ok(key) => Some(Ok(Arc::new(ecdsa::EcdsaKey::new(key)))),
-        Err(ec::Error::OtherCurve) => None,
-        Err(error) => Some(Err(unusable("ECDSA", file, error))),
-    }
+    Some(match nist::PrivateKey::from_der(der) {
+        Ok(nist::PrivateKey::P256(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
+        Ok(nist::PrivateKey::P384(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
+        Ok(nist::PrivateKey::P521(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
+        Ok(nist::PrivateKey::P224(_)) | Err(ec::Error::OtherCurve) => return None,
+        Err(error) => Err(unusable("ECDSA", file, error)),
+    })
 }

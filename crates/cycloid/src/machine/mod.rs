@@ -1,7 +1,6 @@
 //! Floor 1: processor-specific code. All `unsafe` of the library is below this module.
 //!
-//! Public for tests, measurements and code that works on limbs directly. Its interface is not
-//! stable.
+//! With the feature `internals`, its interfaces are public.
 
 #![allow(unsafe_code)]
 

@@ -13,9 +13,9 @@ use strong_probable_prime::{is_strong, strong_scratch_limbs};
 use super::modular::{self, Error, Exponent, Exponentiation, Modulus, Reduction, Strategy, Window};
 use super::random;
 use crate::machine::ct::{self, Mask};
-use crate::machine::lanes::{LANES, Lanes};
+use crate::machine::lanes::LANES;
 use crate::machine::stack;
-use crate::machine::words::{self, LIMB_BITS, Limb};
+use crate::machine::words::{self, LIMB_BITS, LIMB_BYTES, Limb};
 
 /// The odd primes used for trial division before a candidate is tested.
 const SMALL_PRIMES: [u16; 511] = {
@@ -139,10 +139,10 @@ fn has_small_factor(candidate: &[Limb]) -> bool {
     false
 }
 
-/// Returns the `Lanes` of scratch for [`generate`] with primes of `n` limbs.
-pub const fn generate_scratch_lanes(n: usize) -> usize {
-    // Eight candidates, bases, exponents and results of n limbs, eight limbs per `Lanes`.
-    4 * n + modular::pow_eight_scratch_lanes(n, n * LIMB_BITS)
+/// Returns the limbs of scratch for [`generate`] with primes of `n` limbs.
+pub const fn generate_scratch_limbs(n: usize) -> usize {
+    // Eight candidates, bases, exponents and results.
+    4 * LANES * n + modular::pow_eight_scratch_limbs(n, n * LIMB_BITS)
 }
 
 /// Writes a random probable prime of exactly `bits` bits to `prime`: at least √2·2^(bits−1),
@@ -150,7 +150,7 @@ pub const fn generate_scratch_lanes(n: usize) -> usize {
 /// FIPS 186-5, table B.1, requires at any length.
 ///
 /// `prime` has the limbs that `bits` bits need, at least two; `scratch` has
-/// [`generate_scratch_lanes`] and is wiped. Time depends on the number of candidates and on why the
+/// [`generate_scratch_limbs`] and is wiped. Time depends on the number of candidates and on why the
 /// refused ones were refused. It reveals nothing else about the prime, unless `accept` does.
 ///
 /// # Errors
@@ -162,7 +162,7 @@ pub fn generate(
     bits: usize,
     accept: impl FnMut(&[Limb]) -> bool,
     rng: &mut impl CryptoRng,
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> Result<(), Error> {
     generate_within(20 * bits, prime, bits, accept, rng, scratch)
 }
@@ -174,16 +174,15 @@ pub(crate) fn generate_within(
     bits: usize,
     accept: impl FnMut(&[Limb]) -> bool,
     rng: &mut impl CryptoRng,
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let n = prime.len();
     debug_assert!(bits > LIMB_BITS && n == bits.div_ceil(LIMB_BITS));
     let given = size_of_val(scratch);
-    let Some((numbers, scratch)) = scratch.split_at_mut_checked(4 * n) else {
-        let needed = generate_scratch_lanes(n) * size_of::<Lanes>();
+    let Some((numbers, scratch)) = scratch.split_at_mut_checked(4 * LANES * n) else {
+        let needed = generate_scratch_limbs(n) * LIMB_BYTES;
         return Err(Error::ScratchTooSmall { needed, given });
     };
-    let numbers = Lanes::as_limbs_mut(numbers);
     // Clears earlier candidates, which would look like repetitions.
     ct::wipe(numbers);
     let outcome = stack::clean(modular::STACK_USE, || {
@@ -200,7 +199,7 @@ fn search(
     mut accept: impl FnMut(&[Limb]) -> bool,
     numbers: &mut [Limb],
     rng: &mut impl CryptoRng,
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let n = prime.len();
     let (candidates, room) = numbers.split_at_mut(LANES * n);
@@ -257,7 +256,7 @@ fn test_eight(
     n: usize,
     room: &mut [Limb],
     rng: &mut impl CryptoRng,
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> Result<[bool; LANES], Error> {
     let (bases, rest) = room.split_at_mut(LANES * n);
     let (exponents, results) = rest.split_at_mut(LANES * n);
@@ -284,7 +283,7 @@ fn test_eight(
     for outcome in outcomes {
         outcome?;
     }
-    let scratch = &mut Lanes::as_limbs_mut(scratch)[..strong_scratch_limbs(n)];
+    let scratch = &mut scratch[..strong_scratch_limbs(n)];
     let mut passed = [Ok(false); LANES];
     for (lane, power) in results.chunks_exact_mut(n).enumerate() {
         passed[lane] = is_strong(power, halvings[lane], candidate(lane), scratch);

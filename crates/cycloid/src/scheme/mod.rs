@@ -4,6 +4,8 @@
 pub mod bls12_381;
 pub mod curve25519;
 pub mod dh;
+#[cfg(feature = "pkcs8")]
+mod documents;
 pub mod ec;
 pub mod ecdh;
 pub mod ecdsa;
@@ -13,10 +15,13 @@ mod encoding;
 mod hash;
 mod hmac;
 mod little_endian;
+pub mod nist;
 mod random;
 #[cfg(feature = "encoding")]
 mod rfc8410;
 pub mod rsa;
+#[cfg(feature = "signature-2")]
+mod signature_2;
 pub mod stack_use;
 mod verify_after_sign;
 pub mod x25519;

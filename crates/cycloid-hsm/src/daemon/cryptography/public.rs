@@ -1,10 +1,8 @@
 //! Operations with public and secret keys, computed at once: verification and encryption.
 
 use cycloid::bls12_381::signature::{self, Scheme};
-use cycloid::scheme::ec::{self, Curve};
-use cycloid::scheme::ecdsa;
 use cycloid::scheme::ed25519::Rule;
-use cycloid::scheme::rsa;
+use cycloid::scheme::{nist, rsa};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 use subtle::ConstantTimeEq;
@@ -25,15 +23,6 @@ use crate::{Code, Result};
 
 fn wrong() -> crate::Error {
     Code::SIGNATURE_INVALID.into()
-}
-
-/// Verifies a signature on a prime curve, given as r and s concatenated.
-fn verify_ecdsa<C: Curve>(key: &ec::PublicKey<C>, digest: &[u8], signature: &[u8]) -> Result<()> {
-    if signature.len() != 2 * C::BYTES {
-        return Err(Code::SIGNATURE_LEN_RANGE.into());
-    }
-    let signature = ecdsa::Signature::from_fixed(signature).map_err(|_| wrong())?;
-    key.verify_prehashed(digest, &signature).map_err(|_| wrong())
 }
 
 /// Verifies a signature.
@@ -61,10 +50,15 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
             let mut scratch = vec![0; rsa::verify_scratch_limbs(key.bits())];
             key.verify_pss_with(pss, digest, signature, &mut scratch).map_err(|_| wrong())
         }
-        (PublicKey::P224(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::P256(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::P384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::P521(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::Nist(key), Work::Ecdsa(digest)) => {
+            // r and s, concatenated.
+            if signature.len() != 2 * key.curve().bytes() {
+                return Err(Code::SIGNATURE_LEN_RANGE.into());
+            }
+            let signature = nist::Signature::from_fixed(key.curve(), signature);
+            let signature = signature.map_err(|_| wrong())?;
+            key.verify_prehashed(digest, &signature).map_err(|_| wrong())
+        }
         (PublicKey::Ed25519(key), Work::Ed25519(input)) => {
             let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
             key.verify_with(Rule::Strict, input.variant(), &input.message, signature)

@@ -1,7 +1,6 @@
 //! Deterministic RSA keys for measuring, so that all peers use the same keys on every run.
 
 use chacha20::ChaCha20Rng;
-use cycloid::machine::lanes::Lanes;
 use cycloid::{modular, prime};
 use rand_core::SeedableRng;
 
@@ -37,7 +36,7 @@ impl Key {
     pub fn eight(bits: usize) -> [Self; 8] {
         let mut rng = ChaCha20Rng::seed_from_u64(bits as u64);
         let n = bits / 2 / 64;
-        let mut scratch = vec![Lanes([0; 8]); prime::generate_scratch_lanes(n)];
+        let mut scratch = vec![0; prime::generate_scratch_limbs(n)];
         let mut primes: Vec<Vec<u64>> = (0..5)
             .map(|_| {
                 let mut prime = vec![0; n];

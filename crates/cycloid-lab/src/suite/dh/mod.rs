@@ -4,7 +4,6 @@ mod ours;
 
 use std::time::Duration;
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{Comb, Group, Validation, minimum_scratch_limbs};
 
 use super::backends;
@@ -234,7 +233,7 @@ impl TablePlan<'_> {
     fn ours(&self, inputs: &[Input; 8]) -> Vec<Subject> {
         let (input, group) = (&inputs[0], self.group);
         let one = ours::scratch_one(group) * size_of::<u64>();
-        let eight = ours::scratch_eight(group) * size_of::<Lanes>();
+        let eight = ours::scratch_eight(group) * size_of::<u64>();
         let room = 2 * group.length();
         let subject = |label, function, scratch, operation| {
             let backend = backends::one(group.prime().len());

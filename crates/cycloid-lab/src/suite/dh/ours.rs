@@ -1,11 +1,10 @@
 //! The library's Diffie-Hellman operations, and the inputs of all subjects.
 
 use chacha20::ChaCha20Rng;
-use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus};
 use cycloid::scheme::dh::{
-    Comb, Generator, Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch_lanes,
-    exponent_bits, generator_lanes, generator_scratch_limbs, private_key_limbs, run_batch,
+    Comb, Generator, Group, Job, MAX_BITS, PrivateKey, Validation, batch_scratch_limbs,
+    exponent_bits, generator_limbs, generator_scratch_limbs, private_key_limbs, run_batch,
     scratch_limbs,
 };
 use rand_core::{Rng, SeedableRng};
@@ -97,7 +96,7 @@ pub(super) fn agreement(
 /// after the other.
 pub(super) fn eight_agreements(group: &'static Group<'static>) -> Call {
     let keys: [Key; 8] = std::array::from_fn(|i| key(group, i as u64));
-    let mut scratch = vec![Lanes([0; 8]); scratch_eight(group)];
+    let mut scratch = vec![0; scratch_eight(group)];
     Box::new(move |other, shared| {
         let mut results = shared.chunks_exact_mut(group.length());
         let mut jobs: [Job<'_>; 8] = std::array::from_fn(|i| {
@@ -112,7 +111,7 @@ pub(super) fn eight_agreements(group: &'static Group<'static>) -> Call {
 
 /// Returns the number of scratch elements for eight operations.
 pub(super) fn scratch_eight(group: &Group<'_>) -> usize {
-    batch_scratch_lanes(group.bits(), group.exponent_bits())
+    batch_scratch_limbs(group.bits(), group.exponent_bits())
 }
 
 /// Returns the number of scratch limbs at which one operation is fastest.
@@ -122,12 +121,12 @@ pub(super) fn scratch_one(group: &Group<'_>) -> usize {
 
 /// Returns the memory of a table of the generator's powers, in bytes.
 pub(super) fn table_memory(group: &Group<'_>, comb: Comb) -> usize {
-    generator_lanes(group.bits(), comb) * size_of::<Lanes>()
+    generator_limbs(group.bits(), comb) * size_of::<u64>()
 }
 
 /// Computes a table of the generator's powers, which lives as long as the process.
 fn table(group: &'static Group<'static>, comb: Comb) -> Generator<'static> {
-    let memory = Box::leak(vec![Lanes::ZERO; generator_lanes(group.bits(), comb)].into());
+    let memory = Box::leak(vec![0; generator_limbs(group.bits(), comb)].into());
     let mut scratch = vec![0; generator_scratch_limbs(group.bits())];
     Generator::prepare(group, comb, memory, &mut scratch).expect("the memory suffices")
 }
@@ -163,7 +162,7 @@ pub(super) fn generator(group: &'static Group<'static>, comb: Option<Comb>) -> C
 /// Prepares the generation of eight keys and public values in one call; on request, the first one
 /// agrees.
 pub(super) fn eight_keys(group: &'static Group<'static>) -> Call {
-    let (mut rng, mut scratch) = (random(2), vec![Lanes([0; 8]); scratch_eight(group)]);
+    let (mut rng, mut scratch) = (random(2), vec![0; scratch_eight(group)]);
     let mut one = vec![0; scratch_one(group)];
     let mut made: Option<[Key; 8]> = None;
     let mut public_values = vec![0; 8 * group.length()];

@@ -5,7 +5,6 @@ mod ours;
 
 use std::time::Duration;
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Strategy};
 
 use super::backends;
@@ -316,7 +315,7 @@ impl TablePlan<'_> {
         let first = Box::new(half(0)?);
         let operation: Box<dyn Operation> =
             if self.modexp.crt { Box::new(ours::Both(first, Box::new(half(1)?))) } else { first };
-        let scratch = ours::scratch_eight(&inputs[0][0]) * size_of::<Lanes>();
+        let scratch = ours::scratch_eight(&inputs[0][0]) * size_of::<u64>();
         let function = "modular::pow_eight_prepared";
         Ok(Subject::ours("×8", function, backends::eight(), scratch, operation).of_batch(8))
     }

@@ -1,6 +1,5 @@
 //! The library's exponentiations as operations to measure.
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 
 use crate::Failure;
@@ -124,13 +123,13 @@ pub(super) struct Eight {
     inputs: [Input; 8],
     moduli: [Modulus<'static>; 8],
     results: [Vec<u64>; 8],
-    scratch: Vec<Lanes>,
+    scratch: Vec<u64>,
     heap_held: Option<u64>,
 }
 
 /// Returns the number of scratch elements at which eight in one call are fastest.
 pub(super) const fn scratch_eight(input: &Input) -> usize {
-    modular::pow_eight_scratch_lanes(input.modulus.len(), input.exponent_bits)
+    modular::pow_eight_scratch_limbs(input.modulus.len(), input.exponent_bits)
 }
 
 impl Eight {
@@ -143,7 +142,7 @@ impl Eight {
         let mut eight = Self {
             moduli: prepared.map(|(modulus, _)| modulus),
             results: inputs.each_ref().map(|input| vec![0; input.modulus.len()]),
-            scratch: vec![Lanes([0; 8]); scratch_eight(&inputs[0])],
+            scratch: vec![0; scratch_eight(&inputs[0])],
             heap_held: prepared.iter().map(|(_, held)| *held).sum(),
             inputs,
         };

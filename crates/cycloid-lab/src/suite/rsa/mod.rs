@@ -10,9 +10,8 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::rsa::{
-    context_limbs, generate_scratch_lanes, verify_batch_scratch_lanes, verify_scratch_limbs,
+    context_limbs, generate_scratch_limbs, verify_batch_scratch_limbs, verify_scratch_limbs,
 };
 
 use self::ours::Budget;
@@ -328,7 +327,7 @@ impl TablePlan<'_> {
         };
         let with_less = |label, budget| in_context(label, budget).map(Subject::special);
         let in_batch = |label, jobs: usize, call| {
-            let scratch = ours::batch_scratch_lanes(bits, jobs) * size_of::<Lanes>();
+            let scratch = ours::batch_scratch_limbs(bits, jobs) * size_of::<u64>();
             let check = result_check::of_batch(task, inputs);
             let operation = Prepared::ours(&input.data, jobs * bits / 8, check, call);
             Subject::ours(label, "Batch::run", backends::eight(), scratch, Box::new(operation))
@@ -339,7 +338,7 @@ impl TablePlan<'_> {
                 let scratch = verify_scratch_limbs(bits) * size_of::<u64>();
                 let operation = one(ours::verifier(input));
                 let eight = one(ours::eight_verifiers(inputs));
-                let scratch_eight = verify_batch_scratch_lanes(bits) * size_of::<Lanes>();
+                let scratch_eight = verify_batch_scratch_limbs(bits) * size_of::<u64>();
                 vec![
                     Subject::ours(REFERENCE, function, backends::words(), scratch, operation),
                     Subject::ours(EIGHT, "verify_batch", backends::eight(), scratch_eight, eight)
@@ -347,7 +346,7 @@ impl TablePlan<'_> {
                 ]
             }
             Kind::Later(Task::Generate) => {
-                let scratch = generate_scratch_lanes(bits) * size_of::<Lanes>();
+                let scratch = generate_scratch_limbs(bits) * size_of::<u64>();
                 let operation = one(ours::generator(input));
                 vec![Subject::ours(REFERENCE, function, backends::eight(), scratch, operation)]
             }

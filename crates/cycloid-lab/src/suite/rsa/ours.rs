@@ -1,12 +1,11 @@
 //! The library's RSA operations as calls to measure.
 
 use chacha20::ChaCha20Rng;
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, Verification, batch_lanes,
-    context_limbs, generate_scratch_lanes, minimum_context_limbs, private_key_limbs, verify_batch,
-    verify_batch_scratch_lanes, verify_scratch_limbs,
+    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, Verification, batch_limbs,
+    context_limbs, generate_scratch_limbs, minimum_context_limbs, private_key_limbs, verify_batch,
+    verify_batch_scratch_limbs, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
 
@@ -123,8 +122,8 @@ fn operate(
 }
 
 /// Returns the number of elements for a batch of `jobs` jobs that keeps the blinding of each.
-pub(super) fn batch_scratch_lanes(bits: usize, jobs: usize) -> usize {
-    batch_lanes(bits, jobs)
+pub(super) fn batch_scratch_limbs(bits: usize, jobs: usize) -> usize {
+    batch_limbs(bits, jobs)
 }
 
 /// Prepares private operations of `JOBS` jobs in one call, with these keys in turn; the results are
@@ -134,7 +133,7 @@ pub(super) fn batch<const JOBS: usize>(task: Task, inputs: &[Input; 8]) -> Call 
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let data = inputs.each_ref().map(|input| input.data.clone());
     // Leaked, as for a context.
-    let memory = vec![Lanes::ZERO; batch_scratch_lanes(bits, JOBS)].leak();
+    let memory = vec![0; batch_scratch_limbs(bits, JOBS)].leak();
     let mut batch = Batch::new(bits, random(), memory).expect("the memory suffices");
     Box::new(move |_, output| {
         let mut outputs = output.chunks_exact_mut(bits / 8);
@@ -171,7 +170,7 @@ pub(super) fn verifier(input: &Input) -> Call {
 pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
     let keys = inputs.each_ref().map(|input| private_key(&input.key));
     let inputs = inputs.clone();
-    let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(inputs[0].key.bits)];
+    let mut scratch = vec![0; verify_batch_scratch_limbs(inputs[0].key.bits)];
     Box::new(move |signature, _| {
         let publics = keys.each_ref().map(PrivateKey::public);
         let mut verifications: [Verification<'_>; 8] = std::array::from_fn(|i| {
@@ -187,7 +186,7 @@ pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
 
 pub(super) fn generator(input: &Input) -> Call {
     let (bits, mut rng) = (input.key.bits, random());
-    let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
+    let mut scratch = vec![0; generate_scratch_limbs(bits)];
     let mut made = None;
     Box::new(move |digest, output| {
         if digest.is_empty() {

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use chacha20::ChaCha20Rng;
 use chacha20::rand_core::SeedableRng;
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::{ec, ed25519, rsa};
 use rustls::SignatureScheme;
 use rustls::pki_types::{AlgorithmIdentifier, PrivatePkcs8KeyDer, alg_id};
@@ -67,7 +66,7 @@ impl Key {
                 .map_err(|error| failed(&error))?,
             KeyKind::Rsa2048 => {
                 let memory = Zeroizing::new(vec![0; rsa::private_key_limbs(RSA_BITS)]);
-                let mut scratch = vec![Lanes::ZERO; rsa::generate_scratch_lanes(RSA_BITS)];
+                let mut scratch = vec![0; rsa::generate_scratch_limbs(RSA_BITS)];
                 rsa::PrivateKey::generate(RSA_BITS, RSA_EXPONENT, memory, &mut rng, &mut scratch)
                     .and_then(|key| key.to_pkcs8_der(&mut *der))
                     .map_err(|error| failed(&error))?

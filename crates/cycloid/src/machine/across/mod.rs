@@ -84,13 +84,13 @@ pub const fn montgomery_work_lanes(n: usize) -> usize {
     LANES * (vectors(n) + 1) + 4 * vectors(n)
 }
 
-/// Montgomery arithmetic on one number or on a pair: the interface of a backend.
+/// Montgomery arithmetic on one number: the interface of a backend.
 ///
 /// Residues are *almost* reduced: factors below 2·modulus give a product below 2·modulus. With T <
 /// 4m² and q < R + 2⁻³⁷R, T / R + q·m / R < m/2 + m + m/8, since R ≥ 8m.
 ///
 /// `accumulator` and `by` have [`vectors`]`(n)` elements for a modulus of n digits, `work` has
-/// [`montgomery_work_lanes`]`(n)`, twice that for a pair.
+/// [`montgomery_work_lanes`]`(n)`.
 pub trait AcrossLanes: LaneWords {
     /// Prepares an odd modulus above 1 of exactly `bits` bits, in little-endian limbs.
     ///
@@ -115,23 +115,6 @@ pub trait AcrossLanes: LaneWords {
 
     /// Computes `accumulator = accumulator² / R mod modulus`, almost reduced.
     fn square(self, accumulator: &mut [Lanes], work: &mut [Lanes], modulus: &Modulus<'_, Self>);
-
-    /// Runs [`multiply`](Self::multiply) on two numbers of the same length, with alternating steps.
-    fn multiply_pair(
-        self,
-        accumulators: [&mut [Lanes]; 2],
-        by: [&[Lanes]; 2],
-        work: &mut [Lanes],
-        moduli: [&Modulus<'_, Self>; 2],
-    );
-
-    /// Runs [`square`](Self::square) on two numbers of the same length, with alternating steps.
-    fn square_pair(
-        self,
-        accumulators: [&mut [Lanes]; 2],
-        work: &mut [Lanes],
-        moduli: [&Modulus<'_, Self>; 2],
-    );
 
     /// Copies `out = table[index]`, reading the whole table: consecutive entries of `out.len()`
     /// elements. An index outside the table gives zero.

@@ -1,9 +1,9 @@
-//! Montgomery multiplication composed of its steps: one number, or two with alternating steps.
+//! Montgomery multiplication composed of its steps.
 
 use super::super::lanes::Lanes;
+use super::Modulus;
 use super::kernel::Product;
 use super::vector::DigitVectors;
-use super::{Modulus, montgomery_work_lanes};
 
 /// The steps for one length, compiled for the instructions of a backend, each as a separate
 /// function. `triangle` and `square` document them; here each goes through all its tiles.
@@ -48,52 +48,4 @@ pub(super) fn square<S: Steps>(
     S::square_high(&mut product);
     S::quotient(&mut product);
     S::reduce(&product, accumulator);
-}
-
-#[inline(always)]
-pub(super) fn multiply_pair<S: Steps>(
-    accumulators: [&mut [Lanes]; 2],
-    by: [&[Lanes]; 2],
-    work: &mut [Lanes],
-    moduli: [&Modulus<'_, S::Vectors>; 2],
-) {
-    let [mut first, mut second] = pair(work, moduli);
-    let [a, b] = accumulators;
-    S::multiply_low(&mut first, a, by[0]);
-    S::multiply_low(&mut second, b, by[1]);
-    S::multiply_high(&mut first, by[0]);
-    S::multiply_high(&mut second, by[1]);
-    S::quotient(&mut first);
-    S::quotient(&mut second);
-    S::reduce(&first, a);
-    S::reduce(&second, b);
-}
-
-#[inline(always)]
-pub(super) fn square_pair<S: Steps>(
-    accumulators: [&mut [Lanes]; 2],
-    work: &mut [Lanes],
-    moduli: [&Modulus<'_, S::Vectors>; 2],
-) {
-    let [mut first, mut second] = pair(work, moduli);
-    let [a, b] = accumulators;
-    S::square_low(&mut first, a);
-    S::square_low(&mut second, b);
-    S::square_high(&mut first);
-    S::square_high(&mut second);
-    S::quotient(&mut first);
-    S::quotient(&mut second);
-    S::reduce(&first, a);
-    S::reduce(&second, b);
-}
-
-#[inline(always)]
-fn pair<'a, V: DigitVectors>(
-    work: &'a mut [Lanes],
-    moduli: [&'a Modulus<'a, V>; 2],
-) -> [Product<'a, V>; 2] {
-    let [first, second] = moduli;
-    assert_eq!(first.n, second.n, "a pair has one length");
-    let work = work.split_at_mut(montgomery_work_lanes(first.n));
-    [Product::new(work.0, first), Product::new(work.1, second)]
 }

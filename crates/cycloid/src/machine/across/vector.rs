@@ -87,33 +87,6 @@ macro_rules! across_lanes {
                         _ => montgomery::square::<Digits<0>>(accumulator, work, modulus),
                     }
                 }
-
-                fn multiply_pair(
-                    self,
-                    accumulators: [&mut [Lanes]; 2],
-                    by: [&[Lanes]; 2],
-                    work: &mut [Lanes],
-                    moduli: [&Modulus<'_, Self>; 2],
-                ) {
-                    match moduli[0].n {
-                        $($N => {
-                            montgomery::multiply_pair::<Digits<$N>>(accumulators, by, work, moduli);
-                        })*
-                        _ => montgomery::multiply_pair::<Digits<0>>(accumulators, by, work, moduli),
-                    }
-                }
-
-                fn square_pair(
-                    self,
-                    accumulators: [&mut [Lanes]; 2],
-                    work: &mut [Lanes],
-                    moduli: [&Modulus<'_, Self>; 2],
-                ) {
-                    match moduli[0].n {
-                        $($N => montgomery::square_pair::<Digits<$N>>(accumulators, work, moduli),)*
-                        _ => montgomery::square_pair::<Digits<0>>(accumulators, work, moduli),
-                    }
-                }
             }
         };
     };

@@ -91,13 +91,6 @@ macro_rules! dense {
                     wide
                 }
 
-                #[inline(never)]
-                fn square_wide(self, a: &[Limb; $n]) -> Self::Wide {
-                    let mut wide = [0; 2 * $n];
-                    Words::square(Portable, &mut wide, a);
-                    wide
-                }
-
                 #[inline]
                 fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
                     let mut sum = *a;

@@ -413,7 +413,7 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             check("one of them", &f.gather(&memory, &places), &|w| {
                 if w == 0 { y[w] } else { x[w] }.clone()
             });
-            let (product, square) = (f.mul_wide(&a, &b), f.square_wide(&a));
+            let (product, square) = (f.mul_wide(&a, &b), f.mul_wide(&a, &a));
             check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
             check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);
             // As many as allowed, as intermediate and final values, with both signs.

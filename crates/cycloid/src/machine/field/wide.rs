@@ -51,9 +51,6 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Returns a·b.
     fn mul_wide(self, a: &Self::Element, b: &Self::Element) -> Self::Wide;
 
-    /// Returns a².
-    fn square_wide(self, a: &Self::Element) -> Self::Wide;
-
     /// Returns a + b.
     fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide;
 

@@ -20,7 +20,18 @@ impl Lanes {
         }
     }
 
-    /// Returns the aligned elements within a memory of limbs, whose ends need not be aligned.
+    /// Returns the limbs that hold this many aligned elements, wherever their memory begins.
+    pub const fn limbs_for(elements: usize) -> usize {
+        (elements + 1) * LANES - 1
+    }
+
+    /// Returns how many aligned elements this many limbs hold, wherever their memory begins.
+    pub const fn fitting(limbs: usize) -> usize {
+        limbs.saturating_sub(LANES - 1) / LANES
+    }
+
+    /// Returns aligned elements within a memory of limbs: as many as fit wherever the memory begins,
+    /// and possibly one more.
     pub fn aligned_mut(limbs: &mut [Limb]) -> &mut [Self] {
         // SAFETY: `Lanes` is `LANES` limbs and nothing else; every value of either type is a value
         // of the other.

@@ -42,8 +42,7 @@ pub(super) const fn scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     if n < SHORTEST {
         return 0;
     }
-    let lanes = scratch_lanes(across::digits(n * LIMB_BITS), exponent_bits);
-    (lanes + 1) * (size_of::<Lanes>() / size_of::<Limb>()) - 1
+    Lanes::limbs_for(scratch_lanes(across::digits(n * LIMB_BITS), exponent_bits))
 }
 
 /// Returns the backend for exponentiation across lanes with a modulus of `n` limbs, if that is the

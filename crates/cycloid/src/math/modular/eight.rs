@@ -8,19 +8,19 @@ use super::modulus::{Lane, Modulus, reduced};
 use super::residues8::Residues8;
 use super::{Checked, Error, Exponent, Products, STACK_USE, Window, split_result, window};
 use crate::machine::lanes::{self, Backend, LANE_LIMB_BITS, LANES, LaneWords, Lanes};
-use crate::machine::words::{LIMB_BITS, Limb};
+use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
 use crate::machine::{ct, stack};
 
-/// Returns the `Lanes` of scratch, of 64 bytes each, with which [`pow_eight`] is fastest, for
-/// moduli of at most `n` limbs and exponents of `exponent_bits` bits.
-pub const fn pow_eight_scratch_lanes(n: usize, exponent_bits: usize) -> usize {
+/// Returns the limbs of scratch with which [`pow_eight`] is fastest, for moduli of at most `n`
+/// limbs and exponents of `exponent_bits` bits.
+pub const fn pow_eight_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
     let n = lanes::lane_limbs(n * LIMB_BITS);
-    work_lanes(n, fastest(n, exponent_bits))
+    Lanes::limbs_for(work_lanes(n, fastest(n, exponent_bits)))
 }
 
-/// Returns the minimum `Lanes` of scratch of [`pow_eight`], for moduli of at most `n` limbs.
-pub const fn pow_eight_minimum_scratch_lanes(n: usize) -> usize {
-    work_lanes(lanes::lane_limbs(n * LIMB_BITS), Window::ALL[0])
+/// Returns the minimum limbs of scratch of [`pow_eight`], for moduli of at most `n` limbs.
+pub const fn pow_eight_minimum_scratch_limbs(n: usize) -> usize {
+    Lanes::limbs_for(work_lanes(lanes::lane_limbs(n * LIMB_BITS), Window::ALL[0]))
 }
 
 /// Returns the fastest window for `n` limbs in each lane. About 2n entries are read in the time of
@@ -45,9 +45,8 @@ pub(crate) const fn powers_lanes(n: usize, window: Window) -> usize {
 /// Lengths are public and may differ between lanes; time is that of the longest. The results equal
 /// those of [`pow`](super::pow). Each lane has its own outcome: a lane with invalid arguments
 /// leaves its result untouched and does not affect the others. Uses the largest window whose table
-/// fits into `scratch`: at least [`pow_eight_minimum_scratch_lanes`], at best
-/// [`pow_eight_scratch_lanes`] elements for the longest modulus. The used part of `scratch` is
-/// wiped.
+/// fits into `scratch`: at least [`pow_eight_minimum_scratch_limbs`], at best
+/// [`pow_eight_scratch_limbs`] for the longest modulus. The used part of `scratch` is wiped.
 ///
 /// # Errors
 /// For each lane as [`Modulus::prepare`] and [`pow`](super::pow). [`Error::ScratchTooSmall`] is the
@@ -57,7 +56,7 @@ pub fn pow_eight(
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     moduli: [&[Limb]; LANES],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> [Result<(), Error>; LANES] {
     pow_eight_with(Backend::best(), results, bases, exponents, moduli, scratch)
 }
@@ -72,7 +71,7 @@ pub fn pow_eight_with(
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     moduli: [&[Limb]; LANES],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> [Result<(), Error>; LANES] {
     let moduli = moduli.map(|limbs| {
         let modulus = Checked::new(limbs)?.odd()?;
@@ -90,7 +89,7 @@ pub fn pow_eight_prepared(
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     moduli: [&Modulus<'_>; LANES],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> [Result<(), Error>; LANES] {
     pow_eight_prepared_with(Backend::best(), results, bases, exponents, moduli, scratch)
 }
@@ -99,13 +98,13 @@ pub fn pow_eight_prepared(
 ///
 /// # Errors
 /// As [`pow_eight_prepared`].
-pub fn pow_eight_prepared_with(
+fn pow_eight_prepared_with(
     backend: Option<Backend>,
     results: [&mut [Limb]; LANES],
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     moduli: [&Modulus<'_>; LANES],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> [Result<(), Error>; LANES] {
     let moduli = moduli.map(|modulus| Ok(modulus.lane()));
     stack::clean(STACK_USE, || pow_lanes(backend, results, bases, exponents, moduli, scratch))
@@ -117,7 +116,7 @@ fn pow_lanes(
     bases: [&[Limb]; LANES],
     exponents: [Exponent<'_>; LANES],
     mut jobs: [Result<Lane<'_>, Error>; LANES],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> [Result<(), Error>; LANES] {
     for (job, result) in jobs.iter_mut().zip(&mut results) {
         *job = job.and_then(|lane| split_result(result, lane.modulus.limbs.len()).map(|_| lane));
@@ -125,12 +124,13 @@ fn pow_lanes(
     let longest = jobs.iter().flatten().map(|lane| lane.modulus.bits).max().unwrap_or(0);
     let exponent_bits = exponents.iter().map(Exponent::bits).max().unwrap_or(0);
     let n = lanes::lane_limbs(longest);
-    let Some(window) = fitting(fastest(n, exponent_bits), n, scratch.len()) else {
-        let needed = work_lanes(n, Window::ALL[0]) * size_of::<Lanes>();
+    let room = Lanes::fitting(scratch.len());
+    let Some(window) = fitting(fastest(n, exponent_bits), n, room) else {
+        let needed = Lanes::limbs_for(work_lanes(n, Window::ALL[0])) * LIMB_BYTES;
         let error = Error::ScratchTooSmall { needed, given: size_of_val(scratch) };
         return jobs.map(|job| job.and(Err(error)));
     };
-    let scratch = &mut scratch[..work_lanes(n, window)];
+    let scratch = &mut Lanes::aligned_mut(scratch)[..work_lanes(n, window)];
 
     let ordinary = jobs.iter().flatten().find(|lane| !lane.modulus.is_one());
     if let (Some(backend), Some(ordinary)) = (backend, ordinary) {

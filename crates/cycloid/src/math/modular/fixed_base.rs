@@ -175,8 +175,12 @@ impl core::fmt::Debug for FixedBase<'_> {
 }
 
 impl<'a> FixedBase<'a> {
-    /// Returns the `Lanes` of memory, of 64 bytes each, for a modulus of `n` limbs.
-    pub const fn memory_lanes(n: usize, comb: Comb) -> usize {
+    /// Returns the limbs of memory for a modulus of `n` limbs.
+    pub const fn memory_limbs(n: usize, comb: Comb) -> usize {
+        Lanes::limbs_for(Self::memory_lanes(n, comb))
+    }
+
+    const fn memory_lanes(n: usize, comb: Comb) -> usize {
         let words = (n * comb.entries()).div_ceil(LANES);
         if n < across::SHORTEST {
             return words;
@@ -194,16 +198,14 @@ impl<'a> FixedBase<'a> {
         if n < across::SHORTEST {
             return words;
         }
-        let lanes = across_scratch(across_lanes::digits(n * LIMB_BITS));
-        // A margin for aligning them.
-        let across = (lanes + 1) * LANES - 1;
+        let across = Lanes::limbs_for(across_scratch(across_lanes::digits(n * LIMB_BITS)));
         if across > words { across } else { words }
     }
 
     /// Computes the table for exponents of up to `exponent_bits` bits, at least one.
     ///
-    /// `base` has any length. `memory` has at least [`FixedBase::memory_lanes`] elements, and
-    /// `scratch` at least [`FixedBase::scratch_limbs`], which is wiped. Takes as long as one or two
+    /// `base` has any length. `memory` has at least [`FixedBase::memory_limbs`], and `scratch`
+    /// at least [`FixedBase::scratch_limbs`], which is wiped. Takes as long as one or two
     /// powers without a table. Constant-time except for lengths.
     ///
     /// # Errors
@@ -213,7 +215,7 @@ impl<'a> FixedBase<'a> {
         exponent_bits: usize,
         comb: Comb,
         modulus: &Modulus<'a>,
-        memory: &'a mut [Lanes],
+        memory: &'a mut [Limb],
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let across = across::backend(modulus.limbs().len());
@@ -225,21 +227,17 @@ impl<'a> FixedBase<'a> {
     ///
     /// # Errors
     /// As [`prepare`](Self::prepare).
-    pub fn prepare_with(
+    fn prepare_with(
         across: Option<Backend>,
         base: &[Limb],
         exponent_bits: usize,
         comb: Comb,
         modulus: &Modulus<'a>,
-        memory: &'a mut [Lanes],
+        memory: &'a mut [Limb],
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let n = modulus.limbs().len();
-        let (needed, given) =
-            (Self::memory_lanes(n, comb) * size_of::<Lanes>(), size_of_val(memory));
-        if given < needed {
-            return Err(Error::ScratchTooSmall { needed, given });
-        }
+        let memory = Lanes::aligned_mut(checked_scratch(memory, Self::memory_limbs(n, comb))?);
         let scratch = checked_scratch(scratch, Self::scratch_limbs(n))?;
         let bits = exponent_bits.max(1);
         if modulus.bits() == 1 {

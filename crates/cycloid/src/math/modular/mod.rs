@@ -52,13 +52,15 @@ mod window;
 
 pub(crate) use constant_time::montgomery_mul;
 pub use constant_time::{
-    mul, pow, pow_is_across_lanes, pow_minimum_scratch_limbs, pow_scratch_limbs,
-    pow_this_cpu_scratch_limbs, pow_vartime, pow_with,
+    mul, pow, pow_minimum_scratch_limbs, pow_scratch_limbs, pow_this_cpu_scratch_limbs, pow_vartime,
 };
+#[cfg(feature = "internals")]
+pub use constant_time::{pow_is_across_lanes, pow_with};
+#[cfg(feature = "internals")]
+pub use eight::pow_eight_with;
 pub(crate) use eight::{fastest as fastest_of_eight, powers_lanes as powers_of_eight};
 pub use eight::{
-    pow_eight, pow_eight_minimum_scratch_lanes, pow_eight_prepared, pow_eight_prepared_with,
-    pow_eight_scratch_lanes, pow_eight_with,
+    pow_eight, pow_eight_minimum_scratch_limbs, pow_eight_prepared, pow_eight_scratch_limbs,
 };
 pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};

@@ -134,14 +134,27 @@ impl Strategy {
         modulus: &[Limb],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.pow_vartime_with(Backend::best(), result, base, exponent, modulus, scratch)
+        self.pow_on(Backend::best(), result, base, exponent, modulus, scratch)
     }
 
     /// Like [`pow_vartime`](Self::pow_vartime), on a backend chosen by the caller.
     ///
     /// # Errors
     /// As [`pow_vartime`](Self::pow_vartime).
+    #[cfg(feature = "internals")]
     pub fn pow_vartime_with(
+        self,
+        backend: Backend,
+        result: &mut [Limb],
+        base: &[Limb],
+        exponent: &Exponent<'_>,
+        modulus: &[Limb],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        self.pow_on(backend, result, base, exponent, modulus, scratch)
+    }
+
+    fn pow_on(
         self,
         backend: Backend,
         result: &mut [Limb],

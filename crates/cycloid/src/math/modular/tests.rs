@@ -300,7 +300,7 @@ fn scratch_is_sufficient_for_every_length() {
             let least = pow_minimum_scratch_limbs(n);
             assert!(pow_scratch_limbs(n, bits) >= least, "{n} limbs, {bits} bits");
             assert!(pow_this_cpu_scratch_limbs(n, bits) >= least, "{n} limbs, {bits} bits");
-            assert!(pow_eight_scratch_lanes(n, bits) >= pow_eight_minimum_scratch_lanes(n));
+            assert!(pow_eight_scratch_limbs(n, bits) >= pow_eight_minimum_scratch_limbs(n));
         }
     }
 }

@@ -185,8 +185,8 @@ fn generated_primes_satisfy_the_request() {
     for bits in [65_usize, 128, 200, 256, 512] {
         let n = bits.div_ceil(64);
         let mut prime = vec![0; n];
-        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(n)];
-        scratch[..4 * n].fill(Lanes([1; 8]));
+        let mut scratch = vec![0; generate_scratch_limbs(n)];
+        scratch[..32 * n].fill(1);
         let mut asked = 0;
         let accept = |candidate: &[Limb]| {
             asked += 1;
@@ -201,7 +201,7 @@ fn generated_primes_satisfy_the_request() {
         let mut square = vec![0; 2 * n];
         words::Words::square(words::Portable, &mut square, &prime);
         assert_eq!(words::bit_length_vartime(&square), 2 * bits);
-        assert!(scratch.iter().all(|element| *element == Lanes([0; 8])));
+        assert!(scratch.iter().all(|limb| *limb == 0));
     }
 }
 
@@ -214,10 +214,10 @@ fn too_little_scratch_is_an_error() {
             is_probable_prime_vartime(&[u64::MAX, u64::MAX >> 1], 1, &mut Counter(1), &mut scratch);
         assert!(matches!(outcome, Err(Error::ScratchTooSmall { .. })));
     }
-    let needed = generate_scratch_lanes(2);
-    for given in [0, 7, 8, 20] {
+    let needed = generate_scratch_limbs(2);
+    for given in [0, 63, 64, 160] {
         assert!(given < needed);
-        let mut scratch = vec![Lanes([0; 8]); given];
+        let mut scratch = vec![0; given];
         let outcome = generate(&mut [0; 2], 128, |_| true, &mut Counter(1), &mut scratch);
         assert!(matches!(outcome, Err(Error::ScratchTooSmall { .. })));
     }
@@ -231,7 +231,7 @@ fn prime_that(
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Limb>, Error> {
     let mut prime = vec![0; bits.div_ceil(64)];
-    let mut scratch = vec![Lanes([7; 8]); generate_scratch_lanes(prime.len())];
+    let mut scratch = vec![7; generate_scratch_limbs(prime.len())];
     generate_within(candidates, &mut prime, bits, accept, rng, &mut scratch)?;
     Ok(prime)
 }
@@ -402,7 +402,7 @@ fn a_search_ends_after_the_given_number_of_candidates() {
     assert_eq!(outcome, Err(Error::RandomGenerator));
     // Small primes divide six of seven.
     assert!((300..900).contains(&asked), "{asked}");
-    let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(4)];
+    let mut scratch = vec![0; generate_scratch_limbs(4)];
     let outcome = generate(&mut [0; 4], 256, |_| false, &mut Counter(1), &mut scratch);
     assert_eq!(outcome, Err(Error::RandomGenerator));
 }
@@ -410,8 +410,8 @@ fn a_search_ends_after_the_given_number_of_candidates() {
 #[test]
 fn scratch_is_enough_for_a_round() {
     for n in 2..=64 {
-        let lanes = modular::pow_eight_minimum_scratch_lanes(n) * LANES;
-        assert!(strong_scratch_limbs(n) <= lanes, "{n}");
+        let given = modular::pow_eight_minimum_scratch_limbs(n);
+        assert!(strong_scratch_limbs(n) <= given, "{n}");
         let least = 4 * n + modular::pow_minimum_scratch_limbs(n);
         assert!(least <= secret_scratch(n), "{n}");
     }

@@ -4,17 +4,17 @@ use core::fmt;
 
 use super::private::{checked_length, write_public, write_secret};
 use super::{Error, Group, PrivateKey, Validation, limbs, public};
-use crate::machine::lanes::{Backend, LANES, Lanes, Multiplication};
+use crate::machine::lanes::{Backend, LANES, Multiplication};
 use crate::machine::words::Limb;
 use crate::machine::{ct, stack};
 use crate::math::modular::{self, Exponent};
 use crate::scheme::stack_use;
 
-/// Returns the `Lanes` of scratch, of 64 bytes each, for [`run_batch`] with moduli of at most
-/// `bits` bits and exponents of `exponent_bits`.
-pub const fn batch_scratch_lanes(bits: usize, exponent_bits: usize) -> usize {
-    // Bases and results of n limbs for eight jobs, eight limbs per `Lanes`.
-    2 * limbs(bits) + modular::pow_eight_scratch_lanes(limbs(bits), exponent_bits)
+/// Returns the limbs of scratch for [`run_batch`] with moduli of at most `bits` bits and exponents
+/// of `exponent_bits`.
+pub const fn batch_scratch_limbs(bits: usize, exponent_bits: usize) -> usize {
+    // Bases and results of eight jobs.
+    2 * LANES * limbs(bits) + modular::pow_eight_scratch_limbs(limbs(bits), exponent_bits)
 }
 
 /// One operation of a batch, and its outcome once it has run.
@@ -108,20 +108,19 @@ impl<'a> Job<'a> {
 ///
 /// Groups may differ. Consecutive jobs whose moduli have the same number of limbs run side by side,
 /// eight at a time, so jobs are best sorted by length. Fewer than eight remaining ones run side by
-/// side or one by one, whichever is faster. `scratch` has [`batch_scratch_lanes`] elements for the
+/// side or one by one, whichever is faster. `scratch` has [`batch_scratch_limbs`] for the
 /// longest modulus and exponent; with less, windows are smaller. It is wiped.
 ///
 /// Time depends on lengths, on public values that are validated, and on which jobs are refused; on
 /// no secret value.
 ///
 /// ```
-/// use cycloid::machine::lanes::Lanes;
 /// use cycloid::scheme::dh::{self, Group, Job, PrivateKey, Validation};
 ///
 /// const BITS: usize = 2048;
 /// const EXPONENT_BITS: usize = dh::exponent_bits(BITS);
 /// let group = &Group::FFDHE2048;
-/// let mut scratch = [Lanes::ZERO; dh::batch_scratch_lanes(BITS, EXPONENT_BITS)];
+/// let mut scratch = [0; dh::batch_scratch_limbs(BITS, EXPONENT_BITS)];
 ///
 /// // Sixteen clients have sent their public values. One of them is not honest.
 /// let mut peers = [[7; BITS / 8]; 16];
@@ -140,7 +139,7 @@ impl<'a> Job<'a> {
 /// }
 /// # Ok::<(), dh::Error>(())
 /// ```
-pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
+pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Limb]) {
     while let Some(first) = jobs.first() {
         let n = first.group.prime().len();
         let alike = jobs.iter().take_while(|job| job.group.prime().len() == n).count();
@@ -148,28 +147,27 @@ pub fn run_batch(mut jobs: &mut [Job<'_>], scratch: &mut [Lanes]) {
         stack::clean(stack_use::DH_BATCH, || run_alike(alike_jobs, n, scratch));
         jobs = others;
     }
-    ct::wipe(Lanes::as_limbs_mut(scratch));
+    ct::wipe(scratch);
 }
 
 /// Runs jobs whose moduli have `n` limbs each; leaves secrets in `scratch`.
-fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Lanes]) {
-    let least = 2 * n + modular::pow_eight_minimum_scratch_lanes(n);
-    if scratch.len() < least {
-        let (needed, given) = (least * LANES, scratch.len() * LANES);
+fn run_alike(jobs: &mut [Job<'_>], n: usize, scratch: &mut [Limb]) {
+    let needed = 2 * LANES * n + modular::pow_eight_minimum_scratch_limbs(n);
+    let given = scratch.len();
+    if given < needed {
         let error = Error::MemoryTooSmall { needed, given };
         jobs.iter_mut().for_each(|job| job.outcome = Err(error));
         return;
     }
-    let (bases, rest) = scratch.split_at_mut(n);
-    let (powers, work) = rest.split_at_mut(n);
-    let (bases, powers) = (Lanes::as_limbs_mut(bases), Lanes::as_limbs_mut(powers));
+    let (bases, rest) = scratch.split_at_mut(LANES * n);
+    let (powers, work) = rest.split_at_mut(LANES * n);
     let mut jobs = jobs.iter_mut();
     loop {
         // A refused job takes no lane.
         let mut sound: [Option<&mut Job<'_>>; LANES] = [const { None }; LANES];
         let mut count = 0;
         for job in &mut jobs {
-            match job.prepare(&mut bases[count * n..][..n], Lanes::as_limbs_mut(work)) {
+            match job.prepare(&mut bases[count * n..][..n], work) {
                 Ok(()) => {
                     sound[count] = Some(job);
                     count += 1;
@@ -193,7 +191,7 @@ fn run_sound(
     count: usize,
     [bases, powers]: [&mut [Limb]; 2],
     n: usize,
-    work: &mut [Lanes],
+    work: &mut [Limb],
 ) {
     if fewest_side_by_side(n).is_some_and(|fewest| count >= fewest) {
         let idle = Exponent::new(&[]);
@@ -217,7 +215,6 @@ fn run_sound(
         let numbers = bases.chunks_exact(n).zip(powers.chunks_exact_mut(n));
         for (job, (base, power)) in jobs.iter_mut().flatten().zip(numbers) {
             let modulus = job.group.modulus();
-            let work = Lanes::as_limbs_mut(work);
             let outcome = modular::pow(power, base, &job.exponent, &modulus, work);
             job.finish(outcome, power);
         }

@@ -2,16 +2,15 @@
 
 use super::private::{checked_length, write_public};
 use super::{Comb, Error, Group, PrivateKey, checked_memory, limbs, minimum_scratch_limbs};
-use crate::machine::lanes::Lanes;
 use crate::machine::words::Limb;
 use crate::machine::{ct, stack};
 use crate::math::modular::FixedBase;
 use crate::scheme::stack_use;
 
-/// Returns the `Lanes` of memory, of 64 bytes each, for a [`Generator`] of a group with a modulus
+/// Returns the limbs of memory for a [`Generator`] of a group with a modulus
 /// of `bits` bits.
-pub const fn generator_lanes(bits: usize, comb: Comb) -> usize {
-    FixedBase::memory_lanes(limbs(bits), comb)
+pub const fn generator_limbs(bits: usize, comb: Comb) -> usize {
+    FixedBase::memory_limbs(limbs(bits), comb)
 }
 
 /// Returns the limbs of scratch for a [`Generator`] of a group with a modulus of `bits` bits.
@@ -28,13 +27,12 @@ pub const fn generator_scratch_limbs(bits: usize) -> usize {
 /// share it.
 ///
 /// ```
-/// use cycloid::machine::lanes::Lanes;
 /// use cycloid::scheme::dh::{self, Comb, Generator, Group, PrivateKey};
 ///
 /// const BITS: usize = 2048;
 /// let group = &Group::FFDHE2048;
 /// let mut scratch = [0; dh::generator_scratch_limbs(BITS)];
-/// let mut memory = [Lanes::ZERO; dh::generator_lanes(BITS, Comb::BALANCED)];
+/// let mut memory = [0; dh::generator_limbs(BITS, Comb::BALANCED)];
 /// let generator = Generator::prepare(group, Comb::BALANCED, &mut memory, &mut scratch)?;
 ///
 /// let memory = [0; dh::private_key_limbs(dh::exponent_bits(BITS))];
@@ -52,7 +50,7 @@ pub struct Generator<'a> {
 impl<'a> Generator<'a> {
     /// Computes the table for exponents of up to [`Group::exponent_bits`] bits.
     ///
-    /// `memory` has at least [`generator_lanes`] elements, `scratch` [`generator_scratch_limbs`].
+    /// `memory` has at least [`generator_limbs`], `scratch` [`generator_scratch_limbs`].
     /// Takes about as long as one public value without a table.
     ///
     /// # Errors
@@ -60,7 +58,7 @@ impl<'a> Generator<'a> {
     pub fn prepare(
         group: &Group<'a>,
         comb: Comb,
-        memory: &'a mut [Lanes],
+        memory: &'a mut [Limb],
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let (bits, modulus) = (group.exponent_bits(), group.modulus());

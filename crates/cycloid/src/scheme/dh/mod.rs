@@ -53,8 +53,8 @@ mod public;
 #[cfg(test)]
 mod tests;
 
-pub use batch::{Job, batch_scratch_lanes, run_batch};
-pub use generator::{Generator, generator_lanes, generator_scratch_limbs};
+pub use batch::{Job, batch_scratch_limbs, run_batch};
+pub use generator::{Generator, generator_limbs, generator_scratch_limbs};
 pub use group::{Group, exponent_bits};
 pub use parameters::{Parameters, group_limbs, group_scratch_limbs};
 pub use private::{PrivateKey, minimum_scratch_limbs, private_key_limbs, scratch_limbs};

@@ -111,7 +111,7 @@ pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
 }
 
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
+fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => {

@@ -96,7 +96,10 @@ pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
 }
 
 /// Like [`sign_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub fn sign_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
+pub(in super::super) fn sign_batch_with<C: Curve>(
+    backend: Option<Backend>,
+    jobs: &mut [SignJob<'_, C>],
+) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => {
@@ -249,7 +252,10 @@ pub fn verify_batch<C: Curve>(jobs: &mut [VerifyJob<'_, C>]) {
 }
 
 /// Like [`verify_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub fn verify_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [VerifyJob<'_, C>]) {
+pub(in super::super) fn verify_batch_with<C: Curve>(
+    backend: Option<Backend>,
+    jobs: &mut [VerifyJob<'_, C>],
+) {
     for jobs in jobs.chunks_mut(LANES) {
         match backend {
             Some(backend) if jobs.len() >= WORTH_EIGHT => verify_eight(backend, jobs),

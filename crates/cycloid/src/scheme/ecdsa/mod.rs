@@ -32,7 +32,9 @@ mod tests;
 #[cfg(feature = "signature")]
 mod traits;
 
-pub use batch::{SignJob, VerifyJob, sign_batch, sign_batch_with, verify_batch, verify_batch_with};
+pub use batch::{SignJob, VerifyJob, sign_batch, verify_batch};
+#[cfg(test)]
+pub(super) use batch::{sign_batch_with, verify_batch_with};
 pub use signature::{Signature, SignatureBytes};
 #[cfg(feature = "signature")]
 pub use traits::{DerSignature, SigningKey, VerifyingKey};

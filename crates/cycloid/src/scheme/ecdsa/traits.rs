@@ -97,6 +97,11 @@ impl<C: Curve> SigningKey<C> {
     pub const fn private_key(&self) -> &PrivateKey<C> {
         &self.key
     }
+
+    /// Returns the hash function.
+    pub const fn hash(&self) -> Hash {
+        self.hash
+    }
 }
 
 impl<C: Curve> fmt::Debug for SigningKey<C> {

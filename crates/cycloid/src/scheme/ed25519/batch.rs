@@ -115,7 +115,7 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
 }
 
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
+pub(in super::super) fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     run_signing(backend, jobs);
     run_verifying(backend, jobs);
 }

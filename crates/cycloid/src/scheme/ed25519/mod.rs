@@ -55,7 +55,9 @@ use core::fmt;
 
 #[cfg(feature = "encoding")]
 pub use super::rfc8410::FormatError;
-pub use batch::{Job, run_batch, run_batch_with};
+#[cfg(test)]
+pub(super) use batch::run_batch_with;
+pub use batch::{Job, run_batch};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     KEY_PAIR_DER_LENGTH, KEY_PAIR_PEM_LENGTH, PRIVATE_KEY_DER_LENGTH, PRIVATE_KEY_PEM_LENGTH,

@@ -133,11 +133,11 @@ impl core::fmt::Debug for Job<'_> {
     }
 }
 
-/// Returns the `Lanes` of memory for a [`Batch`] with keys of `bits` bits that keeps `blindings`
-/// blindings.
-pub const fn batch_lanes(bits: usize, blindings: usize) -> usize {
+/// Returns the limbs of memory for a [`Batch`] with keys of `bits` bits that keeps `blindings`
+/// blindings, at least eight.
+pub const fn batch_limbs(bits: usize, blindings: usize) -> usize {
     let blindings = if blindings < LANES { LANES } else { blindings };
-    work_lanes(bits) + (blindings * slot_limbs(bits)).div_ceil(LANES)
+    Lanes::limbs_for(work_lanes(bits)) + blindings * slot_limbs(bits)
 }
 
 /// Returns the `Lanes` for the messages, for three numbers in lanes and for scratch, of one
@@ -165,10 +165,9 @@ const SLOT_KEY: usize = 2;
 /// that the key occupied. When memory is full, it evicts the least recently used one.
 ///
 /// ```
-/// # use cycloid::machine::lanes::Lanes;
 /// # use cycloid::scheme::{Hash, rsa::{self, Batch, Job, PrivateKey}};
 /// # fn example(key: &PrivateKey<Vec<u64>>, rng: impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
-/// let mut memory = [Lanes::ZERO; rsa::batch_lanes(2048, 8)];
+/// let mut memory = [0; rsa::batch_limbs(2048, 8)];
 /// let mut batch = Batch::new(2048, rng, &mut memory)?;
 ///
 /// let messages = [b"one", b"two", b"six"];
@@ -185,36 +184,45 @@ const SLOT_KEY: usize = 2;
 /// # Ok(())
 /// # }
 /// ```
-pub struct Batch<'a, R> {
+///
+/// The memory is borrowed or owned: a slice, an array, a `Vec`.
+pub struct Batch<M: AsMut<[Limb]>, R> {
     bits: usize,
     rng: R,
     backend: Option<Backend>,
-    work: &'a mut [Lanes],
-    slots: &'a mut [Limb],
+    memory: M,
     /// Counts the uses of blindings, as the time of use.
     time: Limb,
 }
 
-impl<R> Drop for Batch<'_, R> {
+impl<M: AsMut<[Limb]>, R> Drop for Batch<M, R> {
     fn drop(&mut self) {
-        ct::wipe(self.slots);
+        ct::wipe(self.memory.as_mut());
     }
 }
 
-impl<R> core::fmt::Debug for Batch<'_, R> {
+impl<M: AsMut<[Limb]>, R> core::fmt::Debug for Batch<M, R> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "rsa::Batch({} bits)", self.bits)
     }
 }
 
-impl<'a, R: CryptoRng> Batch<'a, R> {
-    /// Creates a batch for keys of `bits` bits in `memory`, sized by [`batch_lanes`]. Memory beyond
+/// Splits the memory into blindings and the work of one call. A move of the batch may change the
+/// alignment of its memory, so the blindings begin where the memory does.
+fn split(memory: &mut [Limb], bits: usize) -> (&mut [Limb], &mut [Lanes]) {
+    let blindings = memory.len() - Lanes::limbs_for(work_lanes(bits));
+    let (blindings, work) = memory.split_at_mut(blindings);
+    (blindings, Lanes::aligned_mut(work))
+}
+
+impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
+    /// Creates a batch for keys of `bits` bits in `memory`, sized by [`batch_limbs`]. Memory beyond
     /// the minimum holds more blindings.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::MemoryTooSmall`].
-    pub fn new(bits: usize, rng: R, memory: &'a mut [Lanes]) -> Result<Self, Error> {
-        Self::with_backend(Backend::best(), bits, rng, memory)
+    pub fn new(bits: usize, rng: R, memory: M) -> Result<Self, Error> {
+        Self::on(Backend::best(), bits, rng, memory)
     }
 
     /// Like [`new`](Self::new), on a backend chosen by the caller; with `None`, operations run one
@@ -222,21 +230,24 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
     ///
     /// # Errors
     /// As [`new`](Self::new).
+    #[cfg(feature = "internals")]
     pub fn with_backend(
         backend: Option<Backend>,
         bits: usize,
         rng: R,
-        memory: &'a mut [Lanes],
+        memory: M,
     ) -> Result<Self, Error> {
+        Self::on(backend, bits, rng, memory)
+    }
+
+    fn on(backend: Option<Backend>, bits: usize, rng: R, mut memory: M) -> Result<Self, Error> {
         checked_modulus_length(bits)?;
-        let (needed, given) = (batch_lanes(bits, LANES) * LANES, memory.len() * LANES);
+        let (needed, given) = (batch_limbs(bits, LANES), memory.as_mut().len());
         if given < needed {
             return Err(Error::MemoryTooSmall { needed, given });
         }
-        let (work, slots) = memory.split_at_mut(work_lanes(bits));
-        let slots = Lanes::as_limbs_mut(slots);
-        ct::wipe(slots);
-        Ok(Self { bits, rng, backend, work, slots, time: 0 })
+        ct::wipe(memory.as_mut());
+        Ok(Self { bits, rng, backend, memory, time: 0 })
     }
 
     /// Runs all jobs. Each has its own outcome afterwards, independent of the others'.
@@ -276,14 +287,16 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             self.run_group(jobs, &waiting[from..from + size], from, observer);
             from += size;
         }
-        ct::wipe(Lanes::as_limbs_mut(self.work));
+        let (_, work) = split(self.memory.as_mut(), self.bits);
+        ct::wipe(Lanes::as_limbs_mut(work));
     }
 
     /// Returns the blindings in use.
     #[cfg(test)]
     pub(super) fn used_slots(&mut self) -> impl Iterator<Item = Blinding<'_>> {
         let (size, bits) = (slot_limbs(self.bits), self.bits);
-        let used = self.slots.chunks_exact_mut(size).filter(|slot| slot[0] != 0);
+        let (slots, _) = split(self.memory.as_mut(), bits);
+        let used = slots.chunks_exact_mut(size).filter(|slot| slot[0] != 0);
         used.map(move |slot| Blinding::of(&mut slot[SLOT_KEY + limbs(bits)..], bits).unwrap())
     }
 
@@ -295,7 +308,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         }
         let operation = job.operation.as_ref().map_err(|error| *error)?;
         let n = limbs(self.bits);
-        let (messages, scratch) = self.work.split_at_mut(n);
+        let (_, work) = split(self.memory.as_mut(), self.bits);
+        let (messages, scratch) = work.split_at_mut(n);
         let message = &mut Lanes::as_limbs_mut(messages)[place * n..][..n];
         let room = words::as_bytes_mut(Lanes::as_limbs_mut(scratch));
         represent(&job.key, operation, &mut self.rng, message, room)
@@ -336,11 +350,12 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         let n = limbs(self.bits);
         for (place, (i, slot)) in group.iter().zip(slots).enumerate() {
             let job = &mut jobs[*i];
-            let (messages, scratch) = self.work.split_at_mut(n);
+            let (blindings, work) = split(self.memory.as_mut(), self.bits);
+            let (messages, scratch) = work.split_at_mut(n);
             let message = &mut Lanes::as_limbs_mut(messages)[(from + place) * n..][..n];
             let scratch = Lanes::as_limbs_mut(scratch);
             observer(Step::Blinding);
-            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            let mut blinding = blinding(blindings, *slot, self.bits)?;
             blinding.renew(&job.key.public(), &mut self.rng, scratch)?;
             let (result, scratch) = scratch.split_at_mut(2 * prime_limbs(self.bits));
             let powered = power(&job.key, &mut blinding, message, result, scratch, observer);
@@ -360,13 +375,14 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         observer: &mut dyn FnMut(Step),
     ) -> Result<(), Error> {
         let n = limbs(self.bits);
-        let (messages, rest) = self.work.split_at_mut(n);
+        let (blindings, work) = split(self.memory.as_mut(), self.bits);
+        let (messages, rest) = work.split_at_mut(n);
         let messages = &mut Lanes::as_limbs_mut(messages)[from * n..];
         let (numbers, scratch) = rest.split_at_mut(3 * whole_lanes(self.bits));
         observer(Step::Blinding);
         for (i, slot) in group.iter().zip(slots) {
             let scratch = Lanes::as_limbs_mut(scratch);
-            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            let mut blinding = blinding(blindings, *slot, self.bits)?;
             blinding.renew(&jobs[*i].key.public(), &mut self.rng, scratch)?;
         }
         // Four operations or fewer occupy two lanes each; an unused lane repeats the first one.
@@ -381,7 +397,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
                 let number = if part == 0 {
                     &messages[place * n..][..n]
                 } else {
-                    let blinding = blinding(self.slots, slots[place], self.bits)?;
+                    let blinding = blinding(blindings, slots[place], self.bits)?;
                     if part == 1 { blinding.factor } else { blinding.inverse }
                 };
                 lanes::load(numbers, lane, number);
@@ -395,7 +411,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         let (factor, inverse) = factors.split_at(whole_lanes(self.bits));
         let (room, _) = Lanes::as_limbs_mut(scratch).split_at_mut(n);
         for (place, (i, slot)) in group.iter().zip(slots).enumerate() {
-            let mut blinding = blinding(self.slots, *slot, self.bits)?;
+            let mut blinding = blinding(blindings, *slot, self.bits)?;
             lanes::store(blinding.factor, factor, place);
             lanes::store(blinding.inverse, inverse, place);
             blinding.count();
@@ -421,7 +437,8 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
         let size = slot_limbs(self.bits);
         let mut oldest = (Limb::MAX, 0);
         let mut found = None;
-        for (i, slot) in self.slots.chunks_exact(size).enumerate() {
+        let (blindings, _) = split(self.memory.as_mut(), self.bits);
+        for (i, slot) in blindings.chunks_exact(size).enumerate() {
             if taken.contains(&i) {
                 continue;
             }
@@ -433,7 +450,7 @@ impl<'a, R: CryptoRng> Batch<'a, R> {
             oldest = oldest.min((slot[0], i));
         }
         let chosen = found.unwrap_or(oldest.1);
-        let slot = &mut self.slots[chosen * size..][..size];
+        let slot = &mut blindings[chosen * size..][..size];
         if found.is_none() {
             ct::wipe(slot);
             slot[1] = exponent;

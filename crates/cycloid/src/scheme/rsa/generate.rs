@@ -6,24 +6,23 @@ use super::private::{Parts, PrivateKey, are_apart, private_key_limbs};
 use super::public::checked_modulus_length;
 use super::{Error, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
-use crate::machine::lanes::Lanes;
 use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Modulus};
 use crate::math::prime::{self, powers_of_two};
 use crate::scheme::stack_use;
 
-/// Returns the `Lanes` of scratch for generating a key of `bits` bits. The search for a prime of h
+/// Returns the limbs of scratch for generating a key of `bits` bits. The search for a prime of h
 /// limbs needs more than the 16·h + 16 limbs of all later steps.
-pub const fn generate_scratch_lanes(bits: usize) -> usize {
-    prime::generate_scratch_lanes(prime_limbs(bits))
+pub const fn generate_scratch_limbs(bits: usize) -> usize {
+    prime::generate_scratch_limbs(prime_limbs(bits))
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Generates a key of exactly `bits` bits, an even number, with a public exponent that is odd
     /// and at least 65537.
     ///
-    /// `memory` has at least [`private_key_limbs`], and `scratch` [`generate_scratch_lanes`], which
+    /// `memory` has at least [`private_key_limbs`], and `scratch` [`generate_scratch_limbs`], which
     /// is wiped. Time depends on the number of candidates tried, which reveals nothing about the
     /// primes.
     ///
@@ -36,7 +35,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         public_exponent: u32,
         mut memory: M,
         rng: &mut impl CryptoRng,
-        scratch: &mut [Lanes],
+        scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         checked_modulus_length(bits)?;
         if !bits.is_multiple_of(2) {
@@ -45,17 +44,13 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
             return Err(Error::PublicExponent);
         }
-        let given = Lanes::as_limbs_mut(scratch).len();
-        let needed = generate_scratch_lanes(bits) * 8;
-        if given < needed {
-            return Err(Error::MemoryTooSmall { needed, given });
-        }
+        let scratch = checked_memory(scratch, generate_scratch_limbs(bits))?;
         checked_memory(memory.as_mut(), private_key_limbs(bits))?;
         let room = memory.as_mut();
         let outcome = stack::clean(stack_use::RSA_GENERATE, || {
             fill(room, bits, public_exponent, rng, &mut *scratch)
         });
-        ct::wipe(Lanes::as_limbs_mut(scratch));
+        ct::wipe(scratch);
         match outcome {
             Ok(()) => Ok(Self::from_prepared(memory, bits, public_exponent)),
             Err(error) => {
@@ -72,7 +67,7 @@ fn fill(
     bits: usize,
     exponent: u32,
     rng: &mut impl CryptoRng,
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse } =
         Parts::of_mut(memory, bits)?;
@@ -84,7 +79,6 @@ fn fill(
     let far = |prime: &[Limb]| usable(prime) && are_apart(p, prime, bits, &mut *d_p).reveal();
     prime::generate_within(10 * bits, q, bits / 2, far, rng, scratch)?;
 
-    let scratch = Lanes::as_limbs_mut(scratch);
     let (product, scratch) = scratch.split_at_mut(2 * h);
     Portable.mul(product, p, q);
     n.copy_from_slice(&product[..n.len()]);

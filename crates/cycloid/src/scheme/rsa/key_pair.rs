@@ -18,10 +18,9 @@ use super::private::private_key_scratch_limbs;
 use super::public::checked_modulus_length;
 use super::{
     Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction, Signature,
-    SignatureScheme, check_primes_scratch_limbs, generate_scratch_lanes, private_key_limbs,
+    SignatureScheme, check_primes_scratch_limbs, generate_scratch_limbs, private_key_limbs,
 };
 use crate::machine::ct;
-use crate::machine::lanes::Lanes;
 use crate::machine::pool::Pool;
 use crate::machine::words::Limb;
 
@@ -87,7 +86,7 @@ impl KeyPair {
     /// [`Error::ModulusLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
     pub fn generate(bits: usize, rng: &mut impl CryptoRng) -> Result<Self, Error> {
         checked_modulus_length(bits)?;
-        let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
+        let mut scratch = vec![0; generate_scratch_limbs(bits)];
         let memory = boxed(private_key_limbs(bits));
         Ok(Self::new(PrivateKey::generate(bits, EXPONENT, memory, rng, &mut scratch)?))
     }

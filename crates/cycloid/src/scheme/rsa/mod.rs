@@ -19,7 +19,7 @@
 //! # use cycloid::scheme::{Hash, rsa::{self, Context, PrivateKey, PublicKey}};
 //! # fn example(rng: &mut impl rand_core::CryptoRng) -> Result<(), rsa::Error> {
 //! const BITS: usize = 2048;
-//! let mut scratch = [cycloid::machine::lanes::Lanes([0; 8]); rsa::generate_scratch_lanes(BITS)];
+//! let mut scratch = [0; rsa::generate_scratch_limbs(BITS)];
 //! let memory = [0; rsa::private_key_limbs(BITS)];
 //! let key = PrivateKey::generate(BITS, 65537, memory, rng, &mut scratch)?;
 //!
@@ -153,15 +153,17 @@ mod tests;
 mod traits;
 mod verification;
 
-pub use batch::{Batch, Job, batch_lanes};
+pub use batch::{Batch, Job, batch_limbs};
 pub use context::{Context, context_limbs, minimum_context_limbs};
 #[cfg(feature = "encoding")]
+#[cfg(feature = "pkcs8")]
+pub(super) use encoding::pss_algorithm;
 pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
     public_key_der_length, public_key_pem_length,
 };
 pub use error::Error;
-pub use generate::generate_scratch_lanes;
+pub use generate::generate_scratch_limbs;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
 pub use length::{MAX_BITS, MIN_BITS};
@@ -179,7 +181,9 @@ pub use signature_scheme::SignatureScheme;
 pub use step::Step;
 #[cfg(feature = "signature")]
 pub use traits::{SigningKey, VerifyingKey};
-pub use verification::{Verification, verify_batch, verify_batch_scratch_lanes, verify_batch_with};
+#[cfg(feature = "internals")]
+pub use verification::verify_batch_with;
+pub use verification::{Verification, verify_batch, verify_batch_scratch_limbs};
 
 use super::Hash;
 use length::{limbs, prime_limbs};

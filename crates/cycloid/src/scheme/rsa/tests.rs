@@ -8,7 +8,7 @@ use std::vec::Vec;
 use num_bigint::BigUint;
 
 use super::*;
-use crate::machine::lanes::{self, LANES, Lanes};
+use crate::machine::lanes::{self, LANES};
 use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::prime::tests::Counter;
 
@@ -24,7 +24,7 @@ pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
 pub(super) type Key = PrivateKey<Vec<Limb>>;
 
 pub(super) fn generate(bits: usize, exponent: u32, seed: u64) -> Result<Key, Error> {
-    let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
+    let mut scratch = vec![0; generate_scratch_limbs(bits)];
     let memory = vec![0; private_key_limbs(bits)];
     PrivateKey::generate(bits, exponent, memory, &mut Counter(seed), &mut scratch)
 }
@@ -313,8 +313,8 @@ fn keys(bits: usize) -> Vec<Key> {
         .into()
 }
 
-fn batch_memory(bits: usize) -> Vec<Lanes> {
-    vec![Lanes::ZERO; batch_lanes(bits, 0)]
+fn batch_memory(bits: usize) -> Vec<Limb> {
+    vec![0; batch_limbs(bits, 0)]
 }
 
 #[test]
@@ -479,7 +479,7 @@ fn lanes_of_every_length_fit_the_halves() {
 #[test]
 fn a_batch_redraws_blindings_and_evicts_old_ones() {
     let keys = keys(2048);
-    let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 9)];
+    let mut memory = vec![0; batch_limbs(2048, 9)];
     let mut batch = Batch::new(2048, Counter(7), &mut memory).unwrap();
     let mut scratch = vec![0; verify_scratch_limbs(2048)];
     // More than one blinding's uses, with more keys in lanes than there are blindings.
@@ -530,7 +530,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let backends = lanes::tests::backends().into_iter().map(Some).chain([None]);
     for backend in backends {
         for from in [0, 1, 5, 20, 26, 27] {
-            let mut scratch = vec![Lanes([7; 8]); verify_batch_scratch_lanes(2112)];
+            let mut scratch = vec![7; verify_batch_scratch_limbs(2112)];
             let mut verifications: Vec<_> = signed[from..]
                 .iter()
                 .map(|(key, message, signature)| {
@@ -545,7 +545,7 @@ fn signatures_verified_together_are_as_valid_as_alone() {
     let (key, _, signature) = &signed[0];
     let mut one = [Verification::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
     assert_eq!(one[0].outcome(), Err(Error::NotDone));
-    verify_batch(&mut one, &mut vec![Lanes::ZERO; verify_batch_scratch_lanes(2048)]);
+    verify_batch(&mut one, &mut vec![0; verify_batch_scratch_limbs(2048)]);
     assert_eq!(one[0].outcome(), Err(Error::DigestLength));
     let mut one = [Verification::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
     verify_batch(&mut one, &mut []);

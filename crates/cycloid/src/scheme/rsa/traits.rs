@@ -113,6 +113,13 @@ impl<F: Fn() -> R, R: CryptoRng> SigningKey<F> {
     }
 }
 
+impl<F> SigningKey<F> {
+    /// Returns the signature scheme.
+    pub const fn scheme(&self) -> SignatureScheme {
+        self.scheme
+    }
+}
+
 impl<F> Keypair for SigningKey<F> {
     type VerifyingKey = VerifyingKey;
 

@@ -194,23 +194,22 @@ impl core::fmt::Debug for Verification<'_> {
     }
 }
 
-/// Returns the `Lanes` of scratch for [`verify_batch`] with keys of at most `bits` bits.
-pub const fn verify_batch_scratch_lanes(bits: usize) -> usize {
+/// Returns the limbs of scratch for [`verify_batch`] with keys of at most `bits` bits.
+pub const fn verify_batch_scratch_limbs(bits: usize) -> usize {
     let n = whole_lanes(bits);
     let eight = 6 * n + lanes::montgomery_work_lanes(n) + 2 * limbs(bits).div_ceil(LANES);
     let one = verify_scratch_limbs(bits).div_ceil(LANES);
-    if eight > one { eight } else { one }
+    Lanes::limbs_for(if eight > one { eight } else { one })
 }
 
 /// Verifies many signatures, with keys of any lengths; each has its outcome afterwards.
 ///
-/// `scratch` has at least [`verify_batch_scratch_lanes`] for the longest key.
+/// `scratch` has at least [`verify_batch_scratch_limbs`] for the longest key.
 ///
 /// ```
-/// # use cycloid::machine::lanes::Lanes;
 /// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, Verification}};
 /// # fn example(keys: &[PublicKey<Vec<u64>>], signatures: &[Vec<u8>]) -> Result<(), rsa::Error> {
-/// let mut scratch = [Lanes::ZERO; rsa::verify_batch_scratch_lanes(4096)];
+/// let mut scratch = [0; rsa::verify_batch_scratch_limbs(4096)];
 /// let mut verifications: Vec<Verification<'_>> = keys
 ///     .iter()
 ///     .zip(signatures)
@@ -223,7 +222,7 @@ pub const fn verify_batch_scratch_lanes(bits: usize) -> usize {
 /// # Ok(())
 /// # }
 /// ```
-pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Lanes]) {
+pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Limb]) {
     verify_batch_with(Backend::best(), verifications, scratch);
 }
 
@@ -231,21 +230,22 @@ pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Lanes
 pub fn verify_batch_with(
     backend: Option<Backend>,
     verifications: &mut [Verification<'_>],
-    scratch: &mut [Lanes],
+    scratch: &mut [Limb],
 ) {
-    let given = scratch.len() * LANES;
+    let given = scratch.len();
     for verification in verifications.iter_mut() {
-        let needed = verify_batch_scratch_lanes(verification.key.bits()) * LANES;
+        let bits = verification.key.bits();
         verification.outcome = if verification.digest.is_none() {
             Err(Error::DigestLength)
         } else if let Err(error) = verification.scheme {
             Err(error)
-        } else if given < needed {
-            Err(Error::MemoryTooSmall { needed, given })
+        } else if given < verify_batch_scratch_limbs(bits) {
+            Err(Error::MemoryTooSmall { needed: verify_batch_scratch_limbs(bits), given })
         } else {
             Err(Error::NotDone)
         };
     }
+    let scratch = Lanes::aligned_mut(scratch);
     // Takes up to eight of one length at a time, starting with the first remaining one.
     let mut first = 0;
     while first < verifications.len() {

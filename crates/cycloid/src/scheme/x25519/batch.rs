@@ -77,7 +77,7 @@ pub fn run_batch(jobs: &mut [Job<'_>]) {
 }
 
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
+fn run_batch_with(backend: Option<Backend>, jobs: &mut [Job<'_>]) {
     let mut agreements = jobs.iter_mut().filter(|job| job.peer.is_some());
     while let Some(jobs) = next_jobs(&mut agreements) {
         stack::clean(stack_use::X25519_BATCH, || agree(backend, jobs));

@@ -38,7 +38,7 @@ use crate::machine::words::{self, Limb};
 use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{Scalar, UOfBase, one};
 use crate::math::curve::montgomery::{Factors, Ladder};
-pub use batch::{Job, run_batch, run_batch_with};
+pub use batch::{Job, run_batch};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     PRIVATE_KEY_DER_LENGTH, PRIVATE_KEY_PEM_LENGTH, PUBLIC_KEY_DER_LENGTH, PUBLIC_KEY_PEM_LENGTH,

@@ -7,7 +7,6 @@ mod vectors;
 use crate::support::Generator as Random;
 use crate::support::dh::{number, padded};
 use crate::support::levels::{alone, at_every_level};
-use cycloid::machine::lanes::Lanes;
 use cycloid::scheme::dh::{self, Comb, Error, Generator, Group, Job, PrivateKey, Validation};
 use num_bigint::BigUint;
 use proptest::prelude::*;
@@ -23,8 +22,8 @@ fn scratch(group: &Group<'_>) -> Vec<u64> {
     vec![0; dh::scratch_limbs(group.bits(), group.bits())]
 }
 
-fn batch_scratch(group: &Group<'_>) -> Vec<Lanes> {
-    vec![Lanes::ZERO; dh::batch_scratch_lanes(group.bits(), group.bits())]
+fn batch_scratch(group: &Group<'_>) -> Vec<u64> {
+    vec![0; dh::batch_scratch_limbs(group.bits(), group.bits())]
 }
 
 fn agree(key: &Key, peer: &[u8], validation: Validation) -> Result<Vec<u8>, Error> {
@@ -176,7 +175,7 @@ fn too_little_memory_is_an_error_of_each_job() {
     results[1].pop();
     let mut jobs: Vec<_> =
         results.iter_mut().map(|result| Job::public_value(&own, result)).collect();
-    dh::run_batch(&mut jobs, &mut [Lanes::ZERO; 100]);
+    dh::run_batch(&mut jobs, &mut [0; 800]);
     for job in &jobs {
         assert!(matches!(job.outcome(), Err(Error::MemoryTooSmall { given: 800, .. })));
     }
@@ -199,7 +198,7 @@ fn public_values_in_every_way() {
             (&Group::FFDHE2048, Comb::new(8, 1).unwrap()),
         ] {
             let bits = group.bits();
-            let mut memory = vec![Lanes::ZERO; dh::generator_lanes(bits, comb)];
+            let mut memory = vec![0; dh::generator_limbs(bits, comb)];
             let mut scratch = vec![0; dh::generator_scratch_limbs(bits)];
             let generator = Generator::prepare(group, comb, &mut memory, &mut scratch).unwrap();
             let mut rng = Random::new(bits as u64);
@@ -244,7 +243,7 @@ fn public_values_in_every_way() {
 fn generators_refuse_invalid_requests() {
     let _alone = alone();
     let group = &Group::FFDHE2048;
-    let mut memory = vec![Lanes::ZERO; dh::generator_lanes(2048, Comb::COMPACT)];
+    let mut memory = vec![0; dh::generator_limbs(2048, Comb::COMPACT)];
     let mut scratch = vec![0; dh::generator_scratch_limbs(2048)];
     let short = memory.len() - 1;
     let error = Generator::prepare(group, Comb::COMPACT, &mut memory[..short], &mut scratch);

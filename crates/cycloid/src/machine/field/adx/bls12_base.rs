@@ -141,46 +141,6 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     )
 }
 
-/// Computes `out = a²`, twelve limbs: first the products of different limbs, each once; then twice
-/// their sum plus the squares.
-///
-/// # Safety
-/// As for [`mul_wide`].
-#[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb) {
-    naked_asm!(
-        enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
-        first_row!("[rsi]"; [1 2 3 4 5] "r9" "r10" "r11" "r12" "r13" "r14"),
-        row!(fresh "[rsi + 8]"; [2 3 4 5] "r11" "r12" "r13" "r14" "r15"),
-        row!(fresh "[rsi + 16]"; [3 4 5] "r13" "r14" "r15" "rcx"),
-        row!(fresh "[rsi + 24]"; [4 5] "r15" "rcx" "r8"),
-        // The last product goes to limbs 9 and 10; limb 10 waits in memory until limb 0 has left
-        // its register.
-        "mov rdx, [rsi + 32]",
-        "mulx rbx, rax, [rsi + 40]",
-        "add r8, rax",
-        "adc rbx, 0",
-        "mov [rdi + 72], r8",
-        "mov [rdi + 80], rbx",
-        "xor eax, eax",
-        double_and_square!("[rsi]"; first "r8" "r9"),
-        double_and_square!("[rsi + 8]"; "r10" "r11"),
-        store!("rdi" [0 1 2 3] "r8" "r9" "r10" "r11"),
-        load!("rdi" [9 10] "r8" "r9"),
-        double_and_square!("[rsi + 16]"; "r12" "r13"),
-        double_and_square!("[rsi + 24]"; "r14" "r15"),
-        double_and_square!("[rsi + 32]"; "rcx" "r8"),
-        "mov rdx, [rsi + 40]",
-        "mulx rbx, rax, rdx",
-        "adcx r9, r9",
-        "adox r9, rax",
-        "adcx rbx, rbp",
-        "adox rbx, rbp",
-        store!("rdi" [4 5 6 7 8 9 10 11] "r12" "r13" "r14" "r15" "rcx" "r8" "r9" "rbx"),
-        leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
-    )
-}
-
 /// Computes `out = wide / R mod p`, less than p, for twelve limbs at `wide` of a signed integer
 /// less than 2p·R in magnitude.
 ///

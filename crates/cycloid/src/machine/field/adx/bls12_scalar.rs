@@ -99,21 +99,6 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
     )
 }
 
-/// Computes `out = a²`, eight limbs.
-///
-/// # Safety
-/// As for [`mul_wide`].
-#[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn square_wide(out: *mut Limb, a: *const Limb) {
-    naked_asm!(
-        enter!("rbx" "rbp" "r12" "r13" "r14"),
-        square_4!("[rsi]" "[rsi + 8]" "[rsi + 16]" "[rsi + 24]";
-            "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
-        store!("rdi" [0 1 2 3 4 5 6 7] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rcx"),
-        leave!("r14" "r13" "r12" "rbp" "rbx"),
-    )
-}
-
 /// Computes `out = wide / R mod p`, less than p, for eight limbs at `wide` that are less than p·R.
 ///
 /// The lower half is reduced by itself, to at most p, and the upper half, less than p, is added.

@@ -37,16 +37,6 @@ macro_rules! wide {
             }
 
             #[inline(always)]
-            fn square_wide(self, a: &[Limb; $n]) -> Self::Wide {
-                let mut wide = MaybeUninit::<Self::Wide>::uninit();
-                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole square.
-                unsafe {
-                    $kernels::square_wide(wide.as_mut_ptr().cast(), a.as_ptr());
-                    wide.assume_init()
-                }
-            }
-
-            #[inline(always)]
             fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
                 let mut wide = MaybeUninit::<Self::Wide>::uninit();
                 // SAFETY: the kernel writes the whole sum.

@@ -91,35 +91,11 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     });
 }
 
-/// Returns a².
+/// Returns a². Products of different limbs are added once and the columns doubled; then the squares
+/// of limbs are added.
 #[inline(always)]
 pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::SQUARE);
-    add_square::<V, P, M, true>(v, &mut columns, a);
-    lanes(v, &P::reduce(v, &mut columns))
-}
-
-/// Returns the columns of a².
-#[inline(always)]
-pub(super) fn unreduced_square<V: Vectors, P: Shape<M>, const M: usize>(
-    v: V,
-    a: &[Lanes; M],
-) -> Columns<V> {
-    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::UNREDUCED_SQUARE);
-    add_square::<V, P, M, false>(v, &mut columns, a);
-    columns
-}
-
-/// Doubles the columns and adds a²; otherwise like [`add_product`].
-///
-/// Products of different limbs are added once and the columns doubled; then the squares of limbs
-/// are added.
-#[inline(always)]
-fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
-    v: V,
-    columns: &mut Columns<V>,
-    a: &[Lanes; M],
-) {
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
@@ -140,13 +116,14 @@ fn add_square<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
         let limb = v.load_factor(&factors[i]);
         let (low, high) = v.mul_add(columns[2 * i], columns[2 * i + 1], limb, limb);
         (columns[2 * i], columns[2 * i + 1]) = (low, high);
-        if REDUCE && 2 * i < M {
-            P::clear(v, columns, 2 * i);
+        if 2 * i < M {
+            P::clear(v, &mut columns, 2 * i);
         }
-        if REDUCE && 2 * i + 1 < M {
-            P::clear(v, columns, 2 * i + 1);
+        if 2 * i + 1 < M {
+            P::clear(v, &mut columns, 2 * i + 1);
         }
     });
+    lanes(v, &P::reduce(v, &mut columns))
 }
 
 /// Returns the limbs as factors.
@@ -245,7 +222,6 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     };
 
     const SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::PRODUCT);
-    const UNREDUCED_SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::UNREDUCED);
 
     /// Halves the initial values for columns that will be doubled. An odd unit in a column becomes
     /// 2⁵² in the one below.

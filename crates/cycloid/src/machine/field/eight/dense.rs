@@ -216,17 +216,6 @@ macro_rules! wide {
             }
 
             #[inline(always)]
-            fn square_wide(self, a: &[Lanes; $m]) -> Self::Wide {
-                $(#[target_feature(enable = $features)])?
-                #[inline(never)]
-                fn square(v: $token, a: &[Lanes; $m]) -> [Lanes; $columns] {
-                    store(v, columns::unreduced_square::<_, $prime, $m>(v, a))
-                }
-                // SAFETY: see above.
-                unsafe { square(self, a) }
-            }
-
-            #[inline(always)]
             fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
                 $(#[target_feature(enable = $features)])?
                 #[inline]

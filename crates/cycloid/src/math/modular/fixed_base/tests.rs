@@ -23,7 +23,7 @@ fn check(base: &[Limb], exponent: &Exponent<'_>, bits: usize, modulus: &[Limb], 
     let mut expected = vec![0; n];
     modular::pow(&mut expected, base, exponent, &modulus, &mut scratch).unwrap();
     for form in forms() {
-        let mut memory = vec![Lanes::ZERO; FixedBase::memory_lanes(n, comb)];
+        let mut memory = vec![0; FixedBase::memory_limbs(n, comb)];
         let mut scratch = vec![0; FixedBase::scratch_limbs(n)];
         let fixed =
             FixedBase::prepare_with(form, base, bits, comb, &modulus, &mut memory, &mut scratch);
@@ -80,7 +80,7 @@ fn errors_are_reported() {
     let mut r_squared = [0; 4];
     let mut scratch = vec![0; 200];
     let modulus = Modulus::prepare(&limbs, &mut r_squared, &mut scratch).unwrap();
-    let mut memory = vec![Lanes::ZERO; FixedBase::memory_lanes(4, comb)];
+    let mut memory = vec![0; FixedBase::memory_limbs(4, comb)];
     let short = memory.len() - 1;
     let error = FixedBase::prepare(&[2], 64, comb, &modulus, &mut memory[..short], &mut scratch);
     assert!(matches!(error, Err(Error::ScratchTooSmall { .. })));

@@ -23,6 +23,7 @@ mod source_group;
 
 pub use super::hash::Message;
 pub use super::integer::Integer;
+pub use crate::machine::ct::Mask;
 pub use group::Group;
 pub use pairing::Pairing;
 pub use scalars::Scalars;

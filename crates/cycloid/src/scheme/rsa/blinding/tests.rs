@@ -1,6 +1,7 @@
 //! The lifecycle of blindings: when they are drawn, how they change after a use and after a fault,
 //! and generators that repeat themselves.
 
+use std::boxed::Box;
 use std::cell::Cell;
 use std::vec;
 use std::vec::Vec;
@@ -9,12 +10,12 @@ use num_bigint::BigUint;
 use rand_core::{TryCryptoRng, TryRng};
 
 use super::*;
-use crate::machine::lanes::{self, Backend, Lanes};
+use crate::machine::lanes::{self, Backend};
 use crate::math::prime::tests::{Counter, Repeating, STUCK};
 use crate::scheme::Hash;
 use crate::scheme::rsa::context::{power, power_limbs};
 use crate::scheme::rsa::tests::{FAULT, key, number};
-use crate::scheme::rsa::{Batch, Context, Job, batch_lanes, context_limbs, prime_limbs};
+use crate::scheme::rsa::{Batch, Context, Job, batch_limbs, context_limbs, prime_limbs};
 
 const BITS: usize = 2048;
 
@@ -42,7 +43,10 @@ impl TryRng for Counted<'_> {
 impl TryCryptoRng for Counted<'_> {}
 
 /// Signs with the key `jobs` times in one batch.
-fn run<R: CryptoRng>(batch: &mut Batch<'_, R>, jobs: usize) -> Vec<Result<usize, Error>> {
+fn run<R: CryptoRng>(
+    batch: &mut Batch<impl AsMut<[u64]>, R>,
+    jobs: usize,
+) -> Vec<Result<usize, Error>> {
     let mut signatures = vec![[0; BITS / 8]; jobs];
     let sign = |signature| Job::sign_pkcs1v15(key(), Hash::Sha256, b"message", signature);
     let mut jobs: Vec<_> = signatures.iter_mut().map(|signature| sign(signature)).collect();
@@ -66,7 +70,7 @@ fn a_blinding_is_redrawn_after_32_uses() {
 fn a_batch_redraws_blindings_after_32_uses() {
     let drawn = Cell::new(0);
     for backend in [Backend::best(), None] {
-        let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
+        let mut memory = vec![0; batch_limbs(BITS, 8)];
         let rng = Counted(Counter(5), &drawn);
         let mut batch = Batch::with_backend(backend, BITS, rng, &mut memory).unwrap();
         for i in 0..34 {
@@ -75,6 +79,25 @@ fn a_batch_redraws_blindings_after_32_uses() {
             assert_eq!(drawn.get() > 0, i % 32 == 0, "{backend:?}, batch {i}");
         }
     }
+}
+
+/// A place for a value, as many limbs beyond an aligned one.
+#[repr(C)]
+struct Beyond<const LIMBS: usize, T>([u64; LIMBS], T);
+
+#[test]
+fn a_batch_keeps_its_blindings_when_a_move_changes_its_alignment() {
+    let drawn = Cell::new(0);
+    let rng = Counted(Counter(5), &drawn);
+    let batch = Batch::new(BITS, rng, [0; batch_limbs(BITS, 8)]).unwrap();
+    let mut batch = Box::new(Beyond([], batch));
+    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
+    drawn.set(0);
+    let mut batch = Box::new(Beyond([0], batch.1));
+    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
+    let mut batch = Box::new(Beyond([0; 6], batch.1));
+    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
+    assert_eq!(drawn.get(), 0);
 }
 
 /// Returns both factors of a blinding as numbers modulo n, and the number of uses left.
@@ -127,7 +150,7 @@ fn both_factors_are_squared_after_each_use() {
 #[test]
 fn a_batch_squares_both_factors_after_each_use() {
     for backend in lanes::tests::backends().into_iter().map(Some).chain([None]) {
-        let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
+        let mut memory = vec![0; batch_limbs(BITS, 8)];
         let mut batch = Batch::with_backend(backend, BITS, Counter(7), &mut memory).unwrap();
         // Eight operations in eight lanes, and four in two lanes each; without lanes, one blinding
         // serves the remaining ones.
@@ -173,7 +196,7 @@ fn a_blinding_is_discarded_after_a_fault() {
 #[test]
 fn a_batch_discards_a_blinding_after_a_fault() {
     for backend in lanes::tests::backends() {
-        let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
+        let mut memory = vec![0; batch_limbs(BITS, 8)];
         let mut batch = Batch::with_backend(Some(backend), BITS, Counter(7), &mut memory).unwrap();
         FAULT.set(Some(2));
         let outcomes = run(&mut batch, 8);
@@ -201,7 +224,7 @@ fn without_a_blinding_nothing_is_computed() {
         }
         assert_eq!(signature, [0xaa; BITS / 8]);
         for backend in [Backend::best(), None] {
-            let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
+            let mut memory = vec![0; batch_limbs(BITS, 8)];
             let rng = Repeating::new(values);
             let mut batch = Batch::with_backend(backend, BITS, rng, &mut memory).unwrap();
             assert_eq!(run(&mut batch, 9), [Err(Error::RandomGenerator); 9], "{values:x?}");

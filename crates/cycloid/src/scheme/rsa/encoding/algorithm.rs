@@ -134,6 +134,12 @@ fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
     Some(AlgorithmIdentifier { oid: *oid, parameters: older.then_some(AnyRef::NULL) })
 }
 
+/// Returns the AlgorithmIdentifier of a signature by RSASSA-PSS, in DER. Default values are omitted.
+#[cfg(feature = "pkcs8")]
+pub(in super::super::super) fn pss_algorithm(pss: Pss) -> der::Result<alloc::vec::Vec<u8>> {
+    Algorithm(Restriction::PssWith(pss)).to_der()
+}
+
 /// The algorithm of a key with a restriction, for writing.
 pub(super) struct Algorithm(pub(super) Restriction);
 

@@ -10,6 +10,9 @@ mod der;
 #[cfg(test)]
 mod tests;
 
+#[cfg(feature = "pkcs8")]
+pub(in super::super) use algorithm::pss_algorithm;
+
 use ::der::Encode;
 
 use self::algorithm::Algorithm;

@@ -14,10 +14,10 @@ use crate::scheme::rsa::tests::{bytes, generate, number};
 const BITS: usize = 2048;
 
 fn generate_with(rng: &mut impl CryptoRng) -> Result<PrivateKey<Vec<Limb>>, Error> {
-    let mut scratch = vec![Lanes([7; 8]); generate_scratch_lanes(BITS)];
+    let mut scratch = vec![7; generate_scratch_limbs(BITS)];
     let outcome =
         PrivateKey::generate(BITS, 65537, vec![0; private_key_limbs(BITS)], rng, &mut scratch);
-    assert!(Lanes::as_limbs_mut(&mut scratch).iter().all(|limb| *limb == 0));
+    assert!(scratch.iter().all(|limb| *limb == 0));
     outcome
 }
 
@@ -71,7 +71,7 @@ fn generators_that_are_stuck_are_errors() {
 
 /// Returns the first prime of a key made with a generator.
 fn first_prime(rng: &mut impl CryptoRng) -> Vec<Limb> {
-    let mut scratch = vec![Lanes::ZERO; generate_scratch_lanes(BITS)];
+    let mut scratch = vec![0; generate_scratch_limbs(BITS)];
     let mut p = vec![0; prime_limbs(BITS)];
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, 65537), 65537).is_some();
     prime::generate_within(5 * BITS, &mut p, BITS / 2, usable, rng, &mut scratch).unwrap();

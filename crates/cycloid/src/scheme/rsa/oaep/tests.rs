@@ -7,10 +7,9 @@ use super::super::padding::mgf1::mask;
 use super::super::padding::oaep::decode;
 use super::super::tests::key;
 use super::*;
-use crate::machine::lanes::Lanes;
 use crate::math::prime::tests::Counter;
 use crate::scheme::Hash;
-use crate::scheme::rsa::{Batch, Job, batch_lanes, context_limbs, encrypt_scratch_limbs};
+use crate::scheme::rsa::{Batch, Job, batch_limbs, context_limbs, encrypt_scratch_limbs};
 
 const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384, Hash::Sha512];
 
@@ -149,7 +148,7 @@ fn ciphertexts_one_by_one_and_in_a_batch() {
 
     let mut memory = vec![0; context_limbs(2048)];
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
-    let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 8)];
+    let mut memory = vec![0; batch_limbs(2048, 8)];
     let mut batch = Batch::new(2048, Counter(6), &mut memory).unwrap();
     let mut outputs = vec![vec![0xaa; 256]; 20];
     let mut jobs: Vec<Job<'_>> = ciphertexts

@@ -12,11 +12,10 @@ use sha2::{Digest, Sha256};
 use super::super::padding::pkcs1v15_encryption::{OVERHEAD, Rejection, decode, longest_message};
 use super::super::tests::key;
 use super::*;
-use crate::machine::lanes::Lanes;
 use crate::machine::words;
 use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::{
-    Batch, Job, PrivateComponents, PrivateKey, batch_lanes, context_limbs, encrypt_scratch_limbs,
+    Batch, Job, PrivateComponents, PrivateKey, batch_limbs, context_limbs, encrypt_scratch_limbs,
     private_key_limbs,
 };
 
@@ -273,7 +272,7 @@ fn ciphertexts_one_by_one_and_in_a_batch() {
 
     let mut memory = vec![0; context_limbs(2048)];
     let mut context = Context::new(key(), Counter(5), &mut memory).unwrap();
-    let mut memory = vec![Lanes::ZERO; batch_lanes(2048, 8)];
+    let mut memory = vec![0; batch_limbs(2048, 8)];
     let mut batch = Batch::new(2048, Counter(6), &mut memory).unwrap();
     let mut outputs = vec![vec![0xaa; 250]; 20];
     let mut jobs: Vec<Job<'_>> = ciphertexts

@@ -5,12 +5,12 @@ use std::vec;
 use std::vec::Vec;
 
 use super::*;
-use crate::machine::lanes::{Backend, Lanes};
+use crate::machine::lanes::Backend;
 use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::tests::{Key, bytes, components, key, load};
 use crate::scheme::rsa::{
-    Batch, Context, Job, Oaep, Verification, batch_lanes, context_limbs, encrypt_scratch_limbs,
-    verify_batch_scratch_lanes, verify_batch_with, verify_scratch_limbs,
+    Batch, Context, Job, Oaep, Verification, batch_limbs, context_limbs, encrypt_scratch_limbs,
+    verify_batch_scratch_limbs, verify_batch_with, verify_scratch_limbs,
 };
 
 const BITS: usize = 2048;
@@ -109,7 +109,7 @@ fn a_salt_of_any_length_is_long_enough() {
     let mut memory = vec![0; context_limbs(BITS)];
     let mut context = Context::new(self::key(), Counter(5), &mut memory).unwrap();
     let mut scratch = vec![0; verify_scratch_limbs(BITS)];
-    let mut wide = vec![Lanes::ZERO; verify_batch_scratch_lanes(BITS)];
+    let mut wide = vec![0; verify_batch_scratch_limbs(BITS)];
     let digest = Hash::Sha256.digest(&[MESSAGE]);
     for (salt, outcome) in [(0, Err(Error::Signature)), (32, Err(Error::Signature)), (33, Ok(()))] {
         let mut signature = [0; LENGTH];
@@ -136,7 +136,7 @@ fn in_a_batch_beside_keys_that_are_not_restricted() {
     let [any, only, with] = [Restriction::None, Restriction::Pss, WITH].map(restricted);
     let oaep = Oaep::new(Hash::Sha256);
     for backend in [Backend::best(), None] {
-        let mut memory = vec![Lanes::ZERO; batch_lanes(BITS, 8)];
+        let mut memory = vec![0; batch_limbs(BITS, 8)];
         let mut batch = Batch::with_backend(backend, BITS, Counter(7), &mut memory).unwrap();
         let mut outputs = [[0xaa; LENGTH]; 13];
         let digest = Hash::Sha384.digest(&[MESSAGE]);
@@ -179,7 +179,7 @@ fn in_a_batch_beside_keys_that_are_not_restricted() {
                 _ => Verification::pkcs1v15(&publics[0], Hash::Sha256, MESSAGE, output),
             })
             .collect();
-        let mut scratch = vec![Lanes::ZERO; verify_batch_scratch_lanes(BITS)];
+        let mut scratch = vec![0; verify_batch_scratch_limbs(BITS)];
         verify_batch_with(backend, &mut verifications, &mut scratch);
         for (i, verification) in verifications.iter().enumerate() {
             let expected = match i {

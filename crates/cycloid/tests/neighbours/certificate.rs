@@ -1,0 +1,121 @@
+//! Certificates issued with `x509-cert` and verified by `openssl`.
+
+use std::str::FromStr;
+use std::time::Duration;
+
+use cycloid::scheme::Hash;
+use cycloid::scheme::ec::{P256, PrivateKey};
+use cycloid::scheme::rsa::{self, SignatureScheme};
+use cycloid::scheme::{ecdsa, ed25519, nist};
+use der::EncodePem;
+use der::pem::LineEnding;
+use rand_core::UnwrapErr;
+use signature::{Keypair, Signer};
+use spki::{
+    DynSignatureAlgorithmIdentifier, EncodePublicKey, SignatureBitStringEncoding,
+    SubjectPublicKeyInfoOwned,
+};
+use x509_cert::builder::profile::cabf::Root;
+use x509_cert::builder::{Builder, CertificateBuilder};
+use x509_cert::name::Name;
+use x509_cert::serial_number::SerialNumber;
+use x509_cert::time::Validity;
+
+use crate::support::Generator;
+use crate::support::openssl::run;
+use crate::temporary;
+
+/// Issues a certificate that a key signs for itself, and has `openssl` verify it.
+fn issue<S, G>(name: &str, key: &S)
+where
+    S: Signer<G> + Keypair + DynSignatureAlgorithmIdentifier,
+    S::VerifyingKey: EncodePublicKey,
+    G: SignatureBitStringEncoding,
+{
+    let subject = Name::from_str("CN=neighbour,O=Cycloid,C=CH").unwrap();
+    let public = SubjectPublicKeyInfoOwned::from_key(&key.verifying_key()).unwrap();
+    let validity = Validity::from_now(Duration::from_secs(3600)).unwrap();
+    let serial = SerialNumber::from(7_u32);
+    let profile = Root::new(false, subject).unwrap();
+    let builder = CertificateBuilder::new(profile, serial, validity, public).unwrap();
+    let certificate = builder.build::<_, G>(key).unwrap();
+    let pem = certificate.to_pem(LineEnding::LF).unwrap();
+    let path = temporary(&format!("{name}.pem"), &pem);
+    let verify = format!("verify -check_ss_sig -CAfile {path} {path}");
+    assert!(run(&verify, b"").is_some(), "{name}: {pem}");
+    // The signature is checked: no other is valid.
+    let mut forged = certificate;
+    let mut bits = forged.signature().raw_bytes().to_vec();
+    *bits.last_mut().unwrap() ^= 1;
+    let parts = (forged.tbs_certificate().clone(), forged.signature_algorithm().clone());
+    forged = Forged::certificate(parts, &bits);
+    let path = temporary(&format!("{name}-forged.pem"), forged.to_pem(LineEnding::LF).unwrap());
+    let verify = format!("verify -check_ss_sig -CAfile {path} {path}");
+    assert!(run(&verify, b"").is_none(), "{name}: a forged certificate verifies");
+}
+
+/// Puts a certificate together from its parts.
+struct Forged;
+
+impl Forged {
+    fn certificate(
+        (tbs, algorithm): (x509_cert::TbsCertificate, spki::AlgorithmIdentifierOwned),
+        bits: &[u8],
+    ) -> x509_cert::Certificate {
+        use der::{Decode, Encode};
+        let contents = [
+            tbs.to_der().unwrap(),
+            algorithm.to_der().unwrap(),
+            der::asn1::BitString::from_bytes(bits).unwrap().to_der().unwrap(),
+        ]
+        .concat();
+        let any = der::Any::new(der::Tag::Sequence, contents).unwrap();
+        x509_cert::Certificate::from_der(&any.to_der().unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn ecdsa_certificates() {
+    let mut rng = Generator::new(1);
+    for (name, hash) in [("sha256", Hash::Sha256), ("sha512", Hash::Sha512)] {
+        let key = ecdsa::SigningKey::new(PrivateKey::<P256>::generate(&mut rng).unwrap(), hash);
+        issue::<_, ecdsa::DerSignature<P256>>(&format!("p256-{name}"), &key);
+    }
+    for curve in nist::Curve::ALL {
+        for hash in [Hash::Sha224, Hash::Sha384, Hash::Sha3_256] {
+            let key = nist::PrivateKey::generate(curve, &mut rng).unwrap();
+            let key = nist::SigningKey::new(key, hash);
+            issue::<_, nist::DerSignature>(&format!("{curve}-{hash:?}"), &key);
+        }
+    }
+}
+
+#[test]
+fn ed25519_certificates() {
+    let key = ed25519::SigningKey::generate(&mut Generator::new(2)).unwrap();
+    issue::<_, ed25519::Signature>("ed25519", &key);
+}
+
+#[test]
+fn rsa_certificates() {
+    let generator = || UnwrapErr(getrandom::SysRng);
+    for scheme in [
+        SignatureScheme::Pkcs1v15(Hash::Sha256),
+        SignatureScheme::Pkcs1v15(Hash::Sha512_256),
+        SignatureScheme::Pkcs1v15(Hash::Sha3_384),
+        SignatureScheme::pss(Hash::Sha256),
+        SignatureScheme::pss(Hash::Sha512),
+    ] {
+        let key = rsa::SigningKey::new(crate::rsa_key(), scheme, generator).unwrap();
+        let name: String =
+            format!("rsa-{scheme:?}").chars().filter(|c| c.is_alphanumeric()).collect();
+        issue::<_, rsa::Signature>(&name, &key);
+    }
+}
+
+#[test]
+fn a_hash_without_an_identifier_is_refused() {
+    let key = PrivateKey::<P256>::generate(&mut Generator::new(3)).unwrap();
+    let key = ecdsa::SigningKey::new(key, Hash::Sha512_256);
+    assert!(key.signature_algorithm_identifier().is_err());
+}
