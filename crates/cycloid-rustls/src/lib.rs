@@ -16,6 +16,7 @@
 //! | verification | the same, RSA with 2048 to 8192 bits ([`VERIFICATION_ALGORITHMS`]) | Cycloid |
 //! | signing keys and verification | ML-DSA-44, ML-DSA-65, ML-DSA-87 | AWS-LC |
 //! | cipher suites of TLS 1.2 and 1.3: AEADs, hashes, HMAC, HKDF | those of rustls's provider for aws-lc-rs | AWS-LC |
+//! | session tickets ([`Ticketer`]), HPKE for Encrypted Client Hello ([`hpke`]) | those of rustls's provider for aws-lc-rs | AWS-LC |
 //! | random numbers | the operating system's | |
 //!
 //! The parts are public, so that a provider can use some of them without the others.
@@ -48,6 +49,11 @@
 //! half. They are kept for the 16 most recently used keys of each curve, with 18 to 61 KiB each.
 //! [`VERIFICATION_ALGORITHMS_WITHOUT_MEMORY`] keep no keys.
 //!
+//! # Certificates
+//!
+//! With the feature `rcgen`, `CertificateKey` signs certificates and requests that the crate `rcgen`
+//! makes.
+//!
 //! # Errors
 //!
 //! A key that cannot be loaded gives [`rustls::Error::General`] with a description of the reason. A
@@ -55,6 +61,8 @@
 //! [`PeerMisbehaved::InvalidKeyShare`](rustls::PeerMisbehaved::InvalidKeyShare). If the system
 //! provides no random numbers, the error is [`rustls::Error::FailedToGetRandomBytes`].
 
+#[cfg(feature = "rcgen")]
+mod certificate_key;
 mod curve;
 mod frequent_keys;
 mod groups;
@@ -62,10 +70,14 @@ mod keys;
 mod random;
 mod verification;
 
+#[cfg(feature = "rcgen")]
+pub use certificate_key::CertificateKey;
 #[cfg(feature = "post-quantum")]
 pub use groups::X25519MLKEM768;
 pub use groups::{ALL_GROUPS, SECP256R1, SECP384R1, SECP521R1, X25519};
 pub use keys::any_supported_key;
+/// Session tickets and HPKE (RFC 9180, for Encrypted Client Hello), both by AWS-LC.
+pub use rustls::crypto::aws_lc_rs::{Ticketer, hpke};
 pub use verification::{VERIFICATION_ALGORITHMS, VERIFICATION_ALGORITHMS_WITHOUT_MEMORY};
 
 use std::sync::Arc;

@@ -6,7 +6,7 @@ mod support;
 use std::fmt;
 use std::sync::Arc;
 
-use cycloid_rustls::{ALL_GROUPS, default_provider};
+use cycloid_rustls::{ALL_GROUPS, Ticketer, default_provider};
 use rustls::crypto::{
     ActiveKeyExchange, CryptoProvider, KeyProvider, SharedSecret, SupportedKxGroup, aws_lc_rs,
 };
@@ -14,7 +14,8 @@ use rustls::ffdhe_groups::FfdheGroup;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::sign::{Signer, SigningKey};
 use rustls::{
-    CertificateError, Error, NamedGroup, PeerMisbehaved, SignatureAlgorithm, SignatureScheme,
+    CertificateError, Error, HandshakeKind, NamedGroup, PeerMisbehaved, SignatureAlgorithm,
+    SignatureScheme,
 };
 use support::{Certificate, Shown, client_config, handshake, provider, server_config};
 
@@ -219,5 +220,28 @@ fn invalid_key_shares_are_rejected_by_either_side() {
             let error = handshake(&client, &server).map(|_| ()).unwrap_err();
             assert_eq!(error, ("client", refused), "{wrong:?}, {suite:?}");
         }
+    }
+}
+
+#[test]
+fn a_ticket_resumes_a_session() {
+    let certificates = Certificate::all("tickets");
+    let certificate = certificates.iter().find(|it| it.kind == "p256").unwrap();
+    let client = client_config(default_provider(), certificate, Shown::ByServer).unwrap();
+    let mut server = server_config(default_provider(), certificate, Shown::ByServer).unwrap();
+    let config = Arc::get_mut(&mut server).unwrap();
+    config.ticketer = Ticketer::new().unwrap();
+    // No memory of sessions but the tickets.
+    config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
+    for kind in [HandshakeKind::Full, HandshakeKind::Resumed] {
+        let mut done = handshake(&client, &server).unwrap();
+        assert_eq!(done.client.handshake_kind(), Some(kind));
+        // The tickets follow the handshake.
+        let mut tickets = Vec::new();
+        while done.server.wants_write() {
+            done.server.write_tls(&mut tickets).unwrap();
+        }
+        done.client.read_tls(&mut tickets.as_slice()).unwrap();
+        done.client.process_new_packets().unwrap();
     }
 }
