@@ -20,6 +20,8 @@ mod random;
 #[cfg(feature = "encoding")]
 mod rfc8410;
 pub mod rsa;
+#[cfg(feature = "serde")]
+mod serialized;
 #[cfg(feature = "signature-2")]
 mod signature_2;
 pub mod stack_use;
