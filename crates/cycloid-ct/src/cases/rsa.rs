@@ -46,6 +46,7 @@ pub(crate) fn imported(check: &mut Check) -> Held<Key> {
             exponent1: half(2),
             exponent2: half(3),
             coefficient: half(4),
+            other_primes: &[],
         };
         PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
     };

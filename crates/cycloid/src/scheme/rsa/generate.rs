@@ -2,8 +2,8 @@
 
 use rand_core::CryptoRng;
 
-use super::private::{Parts, PrivateKey, are_apart, private_key_limbs};
-use super::public::checked_modulus_length;
+use super::length::{MAX_BITS, MIN_GENERATED_BITS};
+use super::private::{Parts, PrivateKey, are_apart, modulo, private_key_limbs};
 use super::{Error, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::Lanes;
@@ -28,7 +28,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// primes.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
+    /// [`Error::GeneratedLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
     /// [`Error::RandomGenerator`] if `rng` repeats itself, or gives no prime among the standard's
     /// maximum number of candidates, which happens to a sound generator once in 10¹² times.
     pub fn generate(
@@ -38,13 +38,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         rng: &mut impl CryptoRng,
         scratch: &mut [Lanes],
     ) -> Result<Self, Error> {
-        checked_modulus_length(bits)?;
-        if !bits.is_multiple_of(2) {
-            return Err(Error::ModulusLength { bits });
-        }
+        check_generated_length(bits)?;
         if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
             return Err(Error::PublicExponent);
         }
+        let exponent = u64::from(public_exponent);
         let given = Lanes::as_limbs_mut(scratch).len();
         let needed = generate_scratch_lanes(bits) * 8;
         if given < needed {
@@ -53,11 +51,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         checked_memory(memory.as_mut(), private_key_limbs(bits))?;
         let room = memory.as_mut();
         let outcome = stack::clean(stack_use::RSA_GENERATE, || {
-            fill(room, bits, public_exponent, rng, &mut *scratch)
+            fill(room, bits, exponent, rng, &mut *scratch)
         });
         ct::wipe(Lanes::as_limbs_mut(scratch));
         match outcome {
-            Ok(()) => Ok(Self::from_prepared(memory, bits, public_exponent)),
+            Ok(()) => Ok(Self::from_prepared(memory, bits, exponent)),
             Err(error) => {
                 ct::wipe(memory.as_mut());
                 Err(error)
@@ -66,11 +64,20 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     }
 }
 
+/// Returns an error unless keys of this length are generated.
+pub(super) fn check_generated_length(bits: usize) -> Result<(), Error> {
+    if (MIN_GENERATED_BITS..=MAX_BITS).contains(&bits) && bits.is_multiple_of(2) {
+        Ok(())
+    } else {
+        Err(Error::GeneratedLength { bits })
+    }
+}
+
 /// Computes all parts of a key in its memory.
 fn fill(
     memory: &mut [Limb],
     bits: usize,
-    exponent: u32,
+    exponent: u64,
     rng: &mut impl CryptoRng,
     scratch: &mut [Lanes],
 ) -> Result<(), Error> {
@@ -136,42 +143,45 @@ fn fill(
 }
 
 /// Returns `x − 1 mod exponent` for an odd x, in constant time.
-fn less_one_modulo(x: &[Limb], exponent: u32) -> Limb {
-    let low = x[0] & !1;
-    remainder(x[1..].iter().rev().chain([&low]), exponent)
+fn less_one_modulo(x: &[Limb], exponent: u64) -> Limb {
+    let rest = remainder(x, exponent);
+    Mask::is_zero(rest).select(exponent - 1, rest.wrapping_sub(1))
 }
 
-/// Returns the number with these limbs, most significant first, modulo the exponent, in constant
-/// time.
-fn remainder<'a>(limbs: impl Iterator<Item = &'a Limb>, exponent: u32) -> Limb {
-    let divisor = prime::Divisor::new(u64::from(exponent));
-    limbs.fold(0, |rest, limb| divisor.append(rest, *limb))
+/// Returns `x mod exponent`, in constant time.
+fn remainder(x: &[Limb], exponent: u64) -> Limb {
+    let mut rest = [0];
+    modulo(&mut rest, x, &[exponent]);
+    rest[0]
 }
 
 /// Returns `1 / x mod exponent` if it exists; whether it does becomes public.
-fn inverse_of(x: Limb, exponent: u32) -> Option<Limb> {
+fn inverse_of(x: Limb, exponent: u64) -> Option<Limb> {
     let mut inverse = [0];
     let mut scratch = [0; modular::invert_scratch_limbs(1)];
-    modular::invert(&mut inverse, &[x], &[Limb::from(exponent)], &mut scratch).ok()?;
+    modular::invert(&mut inverse, &[x], &[exponent], &mut scratch).ok()?;
     Some(inverse[0])
 }
 
 /// Computes `inverse = 1 / exponent mod order` in constant time. Both have equal lengths; `scratch`
 /// has one limb more.
-fn invert_exponent(
+///
+/// # Errors
+/// [`Error::PublicExponent`] if they have a common divisor, which becomes public.
+pub(super) fn invert_exponent(
     inverse: &mut [Limb],
     order: &[Limb],
-    exponent: u32,
+    exponent: u64,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible; the result is below
     // order.
-    let rest = remainder(order.iter().rev(), exponent);
-    let k = Limb::from(exponent) - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
+    let rest = remainder(order, exponent);
+    let k = exponent - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
     let numerator = &mut scratch[..order.len() + 1];
     Portable.mul(numerator, order, &[k]);
     words::add(numerator, &[1]);
-    divide_exactly(inverse, numerator, &[Limb::from(exponent)]);
+    divide_exactly(inverse, numerator, &[exponent]);
     Ok(())
 }
 

@@ -12,10 +12,10 @@ use zeroize::Zeroizing;
 
 use super::context::{context_limbs, run};
 #[cfg(feature = "encoding")]
-use super::encoding::{der_scratch_limbs, private_key_der_length, private_key_pem_length};
+use super::encoding::{private_key_der_length, private_key_pem_length};
+use super::generate::check_generated_length;
 use super::operation::Operation;
-use super::private::private_key_scratch_limbs;
-use super::public::checked_modulus_length;
+use super::private::any_private_key_scratch_limbs;
 use super::{
     Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction, Signature,
     SignatureScheme, check_primes_scratch_limbs, generate_scratch_lanes, private_key_limbs,
@@ -23,13 +23,10 @@ use super::{
 use crate::machine::ct;
 use crate::machine::lanes::Lanes;
 use crate::machine::pool::Pool;
-use crate::machine::words::Limb;
+use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The number of contexts that a key keeps for later. More threads may use a key at a time.
 const CONTEXTS: usize = 16;
-
-#[cfg(feature = "encoding")]
-const LONG_ENOUGH: &str = "the output has the maximum length";
 
 /// The public exponent of generated keys.
 const EXPONENT: u32 = 65537;
@@ -84,9 +81,9 @@ impl KeyPair {
     /// Generates a key of exactly `bits` bits, an even number, with the public exponent 65537.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
+    /// [`Error::GeneratedLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
     pub fn generate(bits: usize, rng: &mut impl CryptoRng) -> Result<Self, Error> {
-        checked_modulus_length(bits)?;
+        check_generated_length(bits)?;
         let mut scratch = vec![Lanes([0; 8]); generate_scratch_lanes(bits)];
         let memory = boxed(private_key_limbs(bits));
         Ok(Self::new(PrivateKey::generate(bits, EXPONENT, memory, rng, &mut scratch)?))
@@ -97,7 +94,7 @@ impl KeyPair {
     /// # Errors
     /// As [`PrivateKey::new`].
     pub fn from_components(components: &PrivateComponents<'_>) -> Result<Self, Error> {
-        let mut scratch = boxed(private_key_scratch_limbs(MAX_BITS));
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS));
         Self::of_any_length(|memory| PrivateKey::new(components, memory, &mut scratch))
     }
 
@@ -107,7 +104,7 @@ impl KeyPair {
     /// As [`PrivateKey::from_der`].
     #[cfg(feature = "encoding")]
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        let mut scratch = boxed(der_scratch_limbs(MAX_BITS));
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS));
         Self::of_any_length(|memory| PrivateKey::from_der(der, memory, &mut scratch))
     }
 
@@ -119,7 +116,7 @@ impl KeyPair {
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
         let pem = pem.as_ref();
         let decoded = pem.len().div_ceil(size_of::<Limb>());
-        let mut scratch = boxed(der_scratch_limbs(MAX_BITS) + decoded);
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS) + decoded);
         Self::of_any_length(|memory| PrivateKey::from_pem(pem, memory, &mut scratch))
     }
 
@@ -127,19 +124,20 @@ impl KeyPair {
     #[cfg(feature = "encoding")]
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         let key = &self.0.key;
-        let mut output = Zeroizing::new(vec![0; private_key_der_length(key.bits())]);
-        let length = key.to_pkcs8_der(&mut output).expect(LONG_ENOUGH).len();
-        output.truncate(length);
-        output
+        written(private_key_der_length(key.bits()), |output| {
+            key.to_pkcs8_der(output).map(<[u8]>::len)
+        })
     }
 
     /// Writes the key as PKCS #8 in PEM.
     #[cfg(feature = "encoding")]
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         let key = &self.0.key;
-        let mut output = Zeroizing::new(vec![0; private_key_pem_length(key.bits())]);
-        let text = key.to_pkcs8_pem(&mut output).expect(LONG_ENOUGH);
-        Zeroizing::new(text.into())
+        let mut text = written(private_key_pem_length(key.bits()), |output| {
+            key.to_pkcs8_pem(output).map(str::len)
+        });
+        let text = String::from_utf8(core::mem::take(&mut *text));
+        Zeroizing::new(text.expect("PEM is ASCII"))
     }
 
     /// Reads a key with memory for the longest one, and moves it to memory of its own length.
@@ -174,12 +172,14 @@ impl KeyPair {
         &self.0.key
     }
 
-    /// Tests whether both primes are prime, as [`PrivateKey::check_primes`].
+    /// Tests whether the primes are prime, as [`PrivateKey::check_primes`].
     ///
     /// # Errors
     /// [`Error::Composite`], [`Error::RandomGenerator`].
     pub fn check_primes(&self, rounds: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
-        let mut scratch = boxed(check_primes_scratch_limbs(self.0.key.bits()));
+        let key = self.0.key.borrowed();
+        let longest = key.factors().map(|factor| factor.prime.len()).max().unwrap_or(0);
+        let mut scratch = boxed(check_primes_scratch_limbs(2 * longest * LIMB_BITS));
         self.0.key.check_primes(rounds, rng, &mut scratch)
     }
 
@@ -266,6 +266,21 @@ impl KeyPair {
         contexts.put(memory);
         outcome
     }
+}
+
+/// Returns what `write` writes to memory of the given length, or of the length that it then needs.
+#[cfg(feature = "encoding")]
+fn written(length: usize, write: impl Fn(&mut [u8]) -> Result<usize, Error>) -> Zeroizing<Vec<u8>> {
+    let mut output = Zeroizing::new(vec![0; length]);
+    let outcome = match write(&mut output) {
+        Err(Error::OutputTooSmall { needed, .. }) => {
+            *output = vec![0; needed];
+            write(&mut output)
+        }
+        outcome => outcome,
+    };
+    output.truncate(outcome.expect("the output is as long as needed"));
+    output
 }
 
 /// Returns `limbs` zeros.

@@ -1,4 +1,4 @@
-//! RSA: signatures and encryption (RFC 8017), with keys of 2048 to 8192 bits.
+//! RSA: signatures and encryption (RFC 8017), with keys of 2041 to 16384 bits.
 //!
 //! With the feature `alloc`, a [`KeyPair`] owns its key and all working memory, and any number of
 //! threads use it.
@@ -33,6 +33,13 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Forms of keys
+//!
+//! Moduli have from [`MIN_BITS`] to [`MAX_BITS`] bits, and public exponents are odd, at least 3 and
+//! have up to 64 bits. [`PrivateComponents`] may miss parts, such as everything but n, e and d.
+//! Primes of unequal lengths and three to five primes are for keys made elsewhere: they are checked
+//! and written like others, but operations compute modulo n, which takes about three times as long.
 //!
 //! # Encryption
 //!
@@ -82,8 +89,7 @@
 //! PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. This needs no heap either: PEM is decoded
 //! into the scratch, which is wiped, and a key is written to the caller's buffer. `from_pem` and
 //! `from_der` accept every format; functions such as `from_pkcs8_pem` accept one. Encrypted keys
-//! and keys with three primes are refused, each with an error of its own. A key for RSASSA-PSS only
-//! (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
+//! are refused with an error of their own. A key for RSASSA-PSS only (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
 //! key and is written with it.
 //!
 //! ```
@@ -118,11 +124,13 @@
 
 mod batch;
 mod blinding;
+mod complete;
 mod context;
 mod eight;
 #[cfg(feature = "encoding")]
 mod encoding;
 mod error;
+mod factors;
 mod generate;
 #[cfg(feature = "alloc")]
 mod key_pair;
@@ -161,6 +169,7 @@ pub use encoding::{
     public_key_der_length, public_key_pem_length,
 };
 pub use error::Error;
+pub use factors::OtherPrime;
 pub use generate::generate_scratch_lanes;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
@@ -169,8 +178,8 @@ pub use length::{MAX_BITS, MIN_BITS};
 pub use owned_public_key::OwnedPublicKey;
 pub use parameters::{Oaep, Pss};
 pub use private::{
-    PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs,
-    private_key_scratch_limbs,
+    PrivateComponents, PrivateKey, any_private_key_scratch_limbs, check_primes_scratch_limbs,
+    private_key_limbs, private_key_scratch_limbs,
 };
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 pub use restriction::Restriction;

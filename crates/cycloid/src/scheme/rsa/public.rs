@@ -27,7 +27,7 @@ pub const fn encrypt_scratch_limbs(bits: usize) -> usize {
 pub struct PublicKey<M> {
     memory: M,
     bits: usize,
-    exponent: u32,
+    exponent: u64,
     restriction: Restriction,
 }
 
@@ -69,7 +69,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     pub(super) const fn from_prepared(
         memory: M,
         bits: usize,
-        exponent: u32,
+        exponent: u64,
         restriction: Restriction,
     ) -> Self {
         Self { memory, bits, exponent, restriction }
@@ -102,7 +102,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 
     /// Returns the public exponent.
-    pub const fn exponent(&self) -> u32 {
+    pub const fn exponent(&self) -> u64 {
         self.exponent
     }
 
@@ -131,7 +131,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         x: &[Limb],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let exponent = [Limb::from(self.exponent)];
+        let exponent = [self.exponent];
         modular::pow_vartime(result, x, &Exponent::new(&exponent), &self.modulus()?, scratch)?;
         Ok(())
     }
@@ -211,13 +211,13 @@ pub(super) fn bit_length(bytes: &[u8]) -> usize {
     bytes.first().map_or(0, |first| bytes.len() * 8 - first.leading_zeros() as usize)
 }
 
-/// Parses the public exponent: odd, at least 3, at most 32 bits.
-pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
+/// Parses the public exponent: odd, at least 3, at most 64 bits.
+pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u64, Error> {
     let exponent = trimmed(exponent);
-    if exponent.len() > 4 {
+    if exponent.len() > size_of::<u64>() {
         return Err(Error::PublicExponent);
     }
-    let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u32::from(*byte));
+    let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u64::from(*byte));
     if exponent < 3 || exponent.is_multiple_of(2) {
         Err(Error::PublicExponent)
     } else {

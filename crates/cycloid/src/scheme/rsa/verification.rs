@@ -346,7 +346,7 @@ impl lanes::Task for RaiseEight<'_, '_> {
         let mut residues = Residues8::new(backend, modulus, work);
         let known = core::array::from_fn(|lane| keys[lane].r_squared());
         residues.r_squared_from(r_squared, known, &mut room[..n]);
-        let exponents = keys.map(|key| Limb::from(key.exponent()));
+        let exponents = keys.map(|key| key.exponent());
         residues.pow_vartime(number, &exponents, r_squared, room);
     }
 }
