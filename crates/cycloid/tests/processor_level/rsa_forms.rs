@@ -6,8 +6,8 @@ use cycloid::prime;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Batch, Error, Job, KeyPair, OtherPrime, OwnedPublicKey, PrivateComponents, PrivateKey,
-    SignatureScheme, any_private_key_scratch_limbs, batch_lanes, private_key_limbs,
-    private_key_scratch_limbs,
+    SignatureScheme, any_private_key_scratch_limbs, batch_lanes, der_scratch_limbs,
+    private_key_limbs,
 };
 use num_bigint::BigUint;
 
@@ -133,6 +133,9 @@ fn gcd(mut a: BigUint, mut b: BigUint) -> BigUint {
     a
 }
 
+/// Takes parts out of a key.
+type Change = fn(&mut PrivateComponents<'_>);
+
 fn whole(_: &mut PrivateComponents<'_>) {}
 
 #[test]
@@ -205,7 +208,7 @@ fn missing_parts_are_computed() {
     ] {
         let numbers = Numbers::new(lengths, e, least);
         let complete = numbers.load(whole).unwrap();
-        let changes: [(&str, fn(&mut PrivateComponents<'_>)); 5] = [
+        let changes: [(&str, Change); 5] = [
             ("no primes", without_primes),
             ("no exponents", |parts| (parts.exponent1, parts.exponent2) = (&[], &[0, 0])),
             ("no coefficient", |parts| parts.coefficient = &[]),
@@ -360,7 +363,7 @@ fn exact_memory_suffices_for_every_form() {
         assert_eq!(read(memory, any), Ok(()));
         let error = Error::MemoryTooSmall { needed: memory, given: memory - 1 };
         assert_eq!(read(memory - 1, any), Err(error));
-        let given = private_key_scratch_limbs(bits);
+        let given = der_scratch_limbs(bits);
         let equal = lengths.len() == 2 && lengths[0] == lengths[1];
         match read(memory, given) {
             Ok(()) => assert!(equal),

@@ -1,6 +1,6 @@
 //! Why an RSA operation failed.
 
-use super::length::{MAX_BITS, MIN_BITS, MIN_GENERATED_BITS};
+use super::length::{MAX_BITS, MAX_LEGACY_BITS, MIN_BITS, MIN_GENERATED_BITS, MIN_LEGACY_BITS};
 use super::parameters::Pss;
 use crate::machine::words::LIMB_BYTES;
 use crate::math::modular;
@@ -13,6 +13,11 @@ use crate::scheme::random;
 pub enum Error {
     /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
     ModulusLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus of a legacy public key has fewer than 1024 bits or more than 2040.
+    LegacyLength {
         /// Its bits.
         bits: usize,
     },
@@ -138,6 +143,11 @@ impl core::fmt::Display for Error {
             Self::ModulusLength { bits } => {
                 write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
             }
+            Self::LegacyLength { bits } => write!(
+                f,
+                "a modulus of {bits} bits is not between {MIN_LEGACY_BITS} and {MAX_LEGACY_BITS}, \
+                 the lengths of legacy keys"
+            ),
             Self::GeneratedLength { bits } => write!(
                 f,
                 "keys are generated with an even number of bits from {MIN_GENERATED_BITS} to \

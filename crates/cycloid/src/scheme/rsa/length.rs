@@ -12,6 +12,10 @@ pub(super) const MIN_GENERATED_BITS: usize = 2048;
 /// The longest modulus that a key may have, in bits.
 pub const MAX_BITS: usize = 16384;
 
+/// The lengths of moduli that only verify old signatures, in bits.
+pub(super) const MIN_LEGACY_BITS: usize = 1024;
+pub(super) const MAX_LEGACY_BITS: usize = MIN_BITS - 1;
+
 /// Returns the limbs of a modulus of `bits` bits.
 pub(super) const fn limbs(bits: usize) -> usize {
     bits.div_ceil(LIMB_BITS)

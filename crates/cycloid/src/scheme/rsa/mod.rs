@@ -134,6 +134,8 @@ mod factors;
 mod generate;
 #[cfg(feature = "alloc")]
 mod key_pair;
+#[cfg(feature = "alloc")]
+mod legacy;
 mod length;
 mod memory;
 mod oaep;
@@ -173,6 +175,8 @@ pub use factors::OtherPrime;
 pub use generate::generate_scratch_lanes;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
+#[cfg(feature = "alloc")]
+pub use legacy::LegacyPublicKey;
 pub use length::{MAX_BITS, MIN_BITS};
 #[cfg(feature = "alloc")]
 pub use owned_public_key::OwnedPublicKey;

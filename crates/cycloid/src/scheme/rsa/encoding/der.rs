@@ -15,7 +15,7 @@ use super::algorithm::restriction;
 use super::{Error, PrivateFormat, PublicFormat, Restriction};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
-use crate::scheme::encoding::{first_tags, first_tags_of_private};
+use crate::scheme::encoding::{Number, first_tags, first_tags_of_private};
 
 /// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
@@ -122,32 +122,6 @@ impl<'a> DecodeValue<'a> for Pkcs1<'a> {
             }),
             _ => Err(reader.error(Tag::Integer.value_error())),
         }
-    }
-}
-
-/// A nonnegative INTEGER, big-endian, without the leading sign byte. It is secret except for its
-/// length.
-struct Number<'a>(&'a [u8]);
-
-impl FixedTag for Number<'_> {
-    const TAG: Tag = Tag::Integer;
-}
-
-impl<'a> DecodeValue<'a> for Number<'a> {
-    type Error = der::Error;
-
-    fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
-        let bytes = reader.read_slice(header.length())?;
-        let (first, rest) = bytes.split_first().ok_or(Tag::Integer.length_error())?;
-        // DER has a leading zero byte exactly if the next byte has its highest bit set. The length
-        // of the number reveals the same.
-        let for_sign = Mask::is_zero(Limb::from(*first)).reveal();
-        let top = if for_sign { rest.first().copied().unwrap_or(0x80) } else { !first };
-        // Whether the number is valid DER is the result of reading.
-        if !Mask::from_bit(Limb::from(top >> 7)).reveal() {
-            return Err(Tag::Integer.value_error().into());
-        }
-        Ok(Self(if for_sign && !rest.is_empty() { rest } else { bytes }))
     }
 }
 

@@ -439,6 +439,13 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 }
 
+/// Returns the modulus and the exponent of a public key in either format, and its restriction.
+#[cfg(feature = "alloc")]
+pub(super) fn public_components(der: &[u8]) -> Result<(&[u8], &[u8], Restriction), Error> {
+    let (components, restriction) = der::read_public(der, PublicFormat::Any)?;
+    Ok((components.modulus, components.exponent, restriction))
+}
+
 /// Decodes a block into the end of the scratch. Passes the DER, the number of limbs it occupies and
 /// the rest of the scratch to a closure.
 fn with_decoded<T>(

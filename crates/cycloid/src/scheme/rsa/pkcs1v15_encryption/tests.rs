@@ -16,8 +16,8 @@ use crate::machine::lanes::Lanes;
 use crate::machine::words;
 use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::{
-    Batch, Job, PrivateComponents, PrivateKey, batch_lanes, context_limbs, encrypt_scratch_limbs,
-    private_key_limbs,
+    Batch, Job, PrivateComponents, PrivateKey, any_private_key_scratch_limbs, batch_lanes,
+    context_limbs, encrypt_scratch_limbs, private_key_limbs,
 };
 
 /// HMAC-SHA-256 by its definition (RFC 2104), for keys as long as a digest.
