@@ -17,8 +17,9 @@ use super::generate::check_generated_length;
 use super::operation::Operation;
 use super::private::any_private_key_scratch_limbs;
 use super::{
-    Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction, Signature,
-    SignatureScheme, check_primes_scratch_limbs, generate_scratch_lanes, private_key_limbs,
+    DigestInfo, Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction,
+    Signature, SignatureScheme, check_primes_scratch_limbs, generate_scratch_lanes,
+    private_key_limbs,
 };
 use crate::machine::ct;
 use crate::machine::lanes::Lanes;
@@ -214,6 +215,21 @@ impl KeyPair {
             SignatureScheme::Pkcs1v15(hash) => Operation::sign_pkcs1v15(hash, digest, output),
             SignatureScheme::Pss(pss) => Operation::sign_pss(pss, digest, output),
         };
+        self.perform(operation?, rng)?;
+        Ok(signature)
+    }
+
+    /// Signs a digest by any hash function with RSASSA-PKCS1-v1_5.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign); [`Error::HashRetired`] for a digest of fewer than 28 bytes.
+    pub fn sign_digest_info(
+        &self,
+        info: &DigestInfo,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
+        let mut signature = Signature::blank(self.0.public.length());
+        let operation = Operation::sign_digest_info(info.clone(), signature.bytes_mut());
         self.perform(operation?, rng)?;
         Ok(signature)
     }

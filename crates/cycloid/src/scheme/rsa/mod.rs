@@ -41,6 +41,12 @@
 //! Primes of unequal lengths and three to five primes are for keys made elsewhere: they are checked
 //! and written like others, but operations compute modulo n, which takes about three times as long.
 //!
+//! # Hash functions
+//!
+//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other function
+//! of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP use their
+//! function for the mask too, so there it must be a [`Hash`](enum@Hash).
+//!
 //! # Encryption
 //!
 //! A public key encrypts with OAEP, or with PKCS #1 v1.5 if a protocol requires it; a context
@@ -126,6 +132,7 @@ mod batch;
 mod blinding;
 mod complete;
 mod context;
+mod digest_info;
 mod eight;
 #[cfg(feature = "encoding")]
 mod encoding;
@@ -165,6 +172,7 @@ mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
 pub use context::{Context, context_limbs, minimum_context_limbs};
+pub use digest_info::DigestInfo;
 #[cfg(feature = "encoding")]
 pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,

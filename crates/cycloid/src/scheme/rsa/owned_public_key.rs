@@ -11,7 +11,7 @@ use rand_core::CryptoRng;
 #[cfg(feature = "encoding")]
 use super::encoding::{der_scratch_limbs, public_key_der_length, public_key_pem_length};
 use super::public::{encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
-use super::{Error, MAX_BITS, Oaep, PublicKey, Restriction, SignatureScheme};
+use super::{DigestInfo, Error, MAX_BITS, Oaep, PublicKey, Restriction, SignatureScheme};
 use crate::machine::words::Limb;
 
 /// A checked and prepared public key of any length.
@@ -139,6 +139,14 @@ impl OwnedPublicKey {
             }
             SignatureScheme::Pss(pss) => self.0.verify_pss_with(pss, digest, signature, scratch),
         })
+    }
+
+    /// Verifies an RSASSA-PKCS1-v1_5 signature of a digest by any hash function.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] if it is not valid; [`Error::Restricted`].
+    pub fn verify_digest_info(&self, info: &DigestInfo, signature: &[u8]) -> Result<(), Error> {
+        self.with_scratch(|scratch| self.0.verify_digest_info(info, signature, scratch))
     }
 
     /// Passes scratch for any operation to a closure.
