@@ -235,25 +235,28 @@ const OPENSSH_TYPES: [&[u8]; 3] = [b"ssh-", b"ecdsa-sha2-", b"sk-"];
 
 impl Container {
     fn of(file: &[u8]) -> Result<Self, Error> {
-        // A few bytes of a file's start, and whether it is PEM, are public.
-        let start = &file[..file.len().min(32)];
-        crate::machine::ct::mark_public(start);
-        if let Some((_, error)) = OTHERS.iter().find(|(magic, _)| start.starts_with(magic)) {
-            return Err(*error);
-        }
-        let text = start.strip_prefix("\u{feff}".as_bytes()).unwrap_or(start).trim_ascii_start();
+        let text = file.strip_prefix("\u{feff}".as_bytes()).unwrap_or(file).trim_ascii_start();
         match text.first() {
-            None => Err(Error::Unknown),
-            Some(0x30) => Ok(Self::Der),
-            Some(b'{') => Ok(Self::Json),
-            Some(_) if OPENSSH_TYPES.iter().any(|kind| text.starts_with(kind)) => {
-                Ok(Self::OpensshLine)
-            }
-            _ if pem::is_found(file) => Ok(Self::Pem),
-            _ => Err(Error::Unknown),
+            None => return Err(Error::Unknown),
+            // Secrets may follow soon, so nothing but the first character is looked at.
+            Some(&DER_SEQUENCE) => return Ok(Self::Der),
+            Some(b'{') => return Ok(Self::Json),
+            Some(_) => {}
+        }
+        if let Some((_, error)) = OTHERS.iter().find(|(magic, _)| text.starts_with(magic)) {
+            Err(*error)
+        } else if OPENSSH_TYPES.iter().any(|kind| text.starts_with(kind)) {
+            Ok(Self::OpensshLine)
+        } else if pem::is_found(file) {
+            Ok(Self::Pem)
+        } else {
+            Err(Error::Unknown)
         }
     }
 }
+
+/// The tag of a sequence, with which every key in DER begins.
+const DER_SEQUENCE: u8 = 0x30;
 
 const PKCS1_PRIVATE: &str = "RSA PRIVATE KEY";
 const PKCS1_PUBLIC: &str = "RSA PUBLIC KEY";

@@ -29,6 +29,7 @@ const DAMAGED_PUBLIC: Error = Error::Malformed { what: "OpenSSH public key" };
 /// Splits off a number of four bytes.
 fn number(rest: &mut &[u8]) -> Option<u32> {
     let (bytes, after) = rest.split_first_chunk()?;
+    // Lengths and counts are the structure of the file.
     ct::mark_public(bytes);
     *rest = after;
     Some(u32::from_be_bytes(*bytes))
@@ -117,6 +118,7 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
     }
     let mut next = || string(&mut rest).ok_or(DAMAGED);
     let kind = next()?;
+    // The type of the key is also in the unencrypted part.
     ct::mark_public(kind);
     let key = match kind {
         b"ssh-rsa" => {
@@ -136,6 +138,7 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
             let pair: &[u8; 64] = pair.try_into().map_err(|_| DAMAGED)?;
             let (seed, public) = pair.split_first_chunk().ok_or(DAMAGED)?;
             let key = Box::new(ed25519::SigningKey::from_seed(seed));
+            // The public key.
             ct::mark_public(public);
             if key.verifying_key().as_bytes() != public {
                 return Err(Error::Mismatch);
@@ -147,8 +150,8 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
         b"ecdsa-sha2-nistp521" => read_ecdsa::<P521>([next()?, next()?, next()?])?,
         _ => return Err(unsupported(kind)),
     };
-    // The comment, then 1, 2, 3 and so on.
     next()?;
+    // After the comment: 1, 2, 3 and so on, as many as the cipher's blocks need.
     ct::mark_public(rest);
     if rest.iter().zip(1..).any(|(byte, count)| *byte != count) {
         return Err(DAMAGED);
@@ -165,6 +168,7 @@ fn read_ecdsa<C: KeyCurve>([_, point, scalar]: [&[u8]; 3]) -> Result<PrivateKey,
     // A leading zero marks the number as positive; zeros may be missing.
     let excess = scalar.len().saturating_sub(C::BYTES);
     let (excess, scalar) = scalar.split_at(excess);
+    // Zeros before the number are part of the format.
     ct::mark_public(excess);
     if excess.iter().any(|byte| *byte != 0) {
         return Err(ec::Error::PrivateKeyRange.into());

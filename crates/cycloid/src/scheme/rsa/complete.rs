@@ -1,9 +1,9 @@
 //! The missing parts of a private key, computed from the others in constant time.
 
 use super::Error;
-use super::generate::invert_exponent;
+use super::components::PrivateComponents;
 use super::length::limbs;
-use super::private::{PrivateComponents, equal, fill, modulo};
+use super::numbers::{equal, fill, invert_exponent, modulo};
 use super::public::{bit_length, trimmed};
 use crate::machine::ct::Mask;
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};

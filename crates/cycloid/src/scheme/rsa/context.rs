@@ -4,8 +4,9 @@
 use rand_core::CryptoRng;
 
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
+use super::numbers::equal;
 use super::operation::Operation;
-use super::private::{BorrowedKey, Parts, PrivateKey, equal};
+use super::private::{BorrowedKey, Parts, PrivateKey};
 use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};

@@ -3,7 +3,8 @@
 //! The primes lie where the halves of other keys do, each with its exponent and its coefficient.
 //! They are checked and written back; operations compute modulo n.
 
-use super::private::{PrivateComponents, are_apart, equal, fill, is_one, modulo};
+use super::components::PrivateComponents;
+use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::{Error, checked_memory, limbs};
 use crate::machine::ct::Mask;
 use crate::machine::words::{self, LIMB_BYTES, Limb, Portable, Words};
@@ -15,18 +16,6 @@ pub(super) const MAX_PRIMES: usize = 5;
 /// The shortest prime, in bytes. Finding a factor of this length with elliptic curves takes longer
 /// than factoring the modulus.
 const MIN_PRIME_BYTES: usize = 64;
-
-/// A third prime of a key or a further one, as in OtherPrimeInfo of PKCS #1 (RFC 8017, appendix
-/// A.1.2): big-endian; leading zeros are allowed.
-#[derive(Clone, Copy, Default)]
-pub struct OtherPrime<'a> {
-    /// r.
-    pub prime: &'a [u8],
-    /// d mod (r − 1).
-    pub exponent: &'a [u8],
-    /// The inverse, modulo r, of the product of all primes before it.
-    pub coefficient: &'a [u8],
-}
 
 /// The lengths of a key's primes in limbs; zero stands for none.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -182,6 +171,7 @@ fn check_factors(
     if !(equal(low, n) & words::is_zero(high)).reveal() {
         return Err(Error::Product);
     }
+    // Whether the exponents and coefficients match is the result of the import.
     if right.reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
 }
 

@@ -3,7 +3,8 @@
 use rand_core::CryptoRng;
 
 use super::length::{MAX_BITS, MIN_GENERATED_BITS};
-use super::private::{Parts, PrivateKey, are_apart, modulo, private_key_limbs};
+use super::numbers::{are_apart, divide_exactly, inverse_of, invert_exponent, remainder};
+use super::private::{Parts, PrivateKey, private_key_limbs};
 use super::{Error, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::lanes::Lanes;
@@ -146,58 +147,6 @@ fn fill(
 fn less_one_modulo(x: &[Limb], exponent: u64) -> Limb {
     let rest = remainder(x, exponent);
     Mask::is_zero(rest).select(exponent - 1, rest.wrapping_sub(1))
-}
-
-/// Returns `x mod exponent`, in constant time.
-fn remainder(x: &[Limb], exponent: u64) -> Limb {
-    let mut rest = [0];
-    modulo(&mut rest, x, &[exponent]);
-    rest[0]
-}
-
-/// Returns `1 / x mod exponent` if it exists; whether it does becomes public.
-fn inverse_of(x: Limb, exponent: u64) -> Option<Limb> {
-    let mut inverse = [0];
-    let mut scratch = [0; modular::invert_scratch_limbs(1)];
-    modular::invert(&mut inverse, &[x], &[exponent], &mut scratch).ok()?;
-    Some(inverse[0])
-}
-
-/// Computes `inverse = 1 / exponent mod order` in constant time. Both have equal lengths; `scratch`
-/// has one limb more.
-///
-/// # Errors
-/// [`Error::PublicExponent`] if they have a common divisor, which becomes public.
-pub(super) fn invert_exponent(
-    inverse: &mut [Limb],
-    order: &[Limb],
-    exponent: u64,
-    scratch: &mut [Limb],
-) -> Result<(), Error> {
-    // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible; the result is below
-    // order.
-    let rest = remainder(order, exponent);
-    let k = exponent - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
-    let numerator = &mut scratch[..order.len() + 1];
-    Portable.mul(numerator, order, &[k]);
-    words::add(numerator, &[1]);
-    divide_exactly(inverse, numerator, &[exponent]);
-    Ok(())
-}
-
-/// Computes `quotient = x / divisor`, for an odd divisor that divides x, limb by limb from the
-/// lowest (Jebelean, An algorithm for exact division, 1993). Constant-time. Destroys `x`, which is
-/// at least as long as the quotient.
-fn divide_exactly(quotient: &mut [Limb], x: &mut [Limb], divisor: &[Limb]) {
-    let inverse = words::montgomery_n0(divisor[0]).wrapping_neg();
-    for (i, digit) in quotient.iter_mut().enumerate() {
-        *digit = x[i].wrapping_mul(inverse);
-        let rest = &mut x[i..];
-        let used = divisor.len().min(rest.len());
-        let (low, high) = rest.split_at_mut(used);
-        let borrow = Portable.sub_mul_limb(low, &divisor[..used], *digit);
-        words::sub(high, &[borrow][..high.len().min(1)]);
-    }
 }
 
 #[cfg(test)]

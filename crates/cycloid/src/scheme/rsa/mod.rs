@@ -131,6 +131,7 @@
 mod batch;
 mod blinding;
 mod complete;
+mod components;
 mod context;
 mod digest_info;
 mod eight;
@@ -145,6 +146,7 @@ mod key_pair;
 mod legacy;
 mod length;
 mod memory;
+mod numbers;
 mod oaep;
 mod operation;
 #[cfg(feature = "alloc")]
@@ -171,6 +173,7 @@ mod traits;
 mod verification;
 
 pub use batch::{Batch, Job, batch_lanes};
+pub use components::{OtherPrime, PrivateComponents};
 pub use context::{Context, context_limbs, minimum_context_limbs};
 pub use digest_info::DigestInfo;
 #[cfg(feature = "encoding")]
@@ -179,7 +182,6 @@ pub use encoding::{
     public_key_der_length, public_key_pem_length,
 };
 pub use error::Error;
-pub use factors::OtherPrime;
 pub use generate::generate_scratch_lanes;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
@@ -190,8 +192,8 @@ pub use length::{MAX_BITS, MIN_BITS};
 pub use owned_public_key::OwnedPublicKey;
 pub use parameters::{Oaep, Pss};
 pub use private::{
-    PrivateComponents, PrivateKey, any_private_key_scratch_limbs, check_primes_scratch_limbs,
-    private_key_limbs, private_key_scratch_limbs,
+    PrivateKey, any_private_key_scratch_limbs, check_primes_scratch_limbs, private_key_limbs,
+    private_key_scratch_limbs,
 };
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 pub use restriction::Restriction;

@@ -3,7 +3,9 @@
 use rand_core::CryptoRng;
 
 use super::complete;
-use super::factors::{self, Factor, Lengths, OtherPrime};
+use super::components::PrivateComponents;
+use super::factors::{self, Factor, Lengths};
+use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
 use super::{Error, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
@@ -36,46 +38,6 @@ pub const fn any_private_key_scratch_limbs(bits: usize) -> usize {
 /// two primes of equal length.
 pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
     prime::secret_scratch(prime_limbs(bits))
-}
-
-/// The parts of a key as in PKCS #1 (RFC 8017, appendix A.1.2), all big-endian; leading zeros are
-/// allowed.
-///
-/// An empty or zero part is missing, and is computed: both primes from the exponents; the private
-/// exponent from the primes; `exponent1`, `exponent2` and `coefficient` from the primes. With
-/// `other_primes` no part may be missing.
-///
-/// ```
-/// # use cycloid::scheme::rsa::{Error, KeyPair, PrivateComponents};
-/// # fn example(n: &[u8], d: &[u8]) -> Result<KeyPair, Error> {
-/// KeyPair::from_components(&PrivateComponents {
-///     modulus: n,
-///     public_exponent: &[1, 0, 1],
-///     private_exponent: d,
-///     ..PrivateComponents::default()
-/// })
-/// # }
-/// ```
-#[derive(Clone, Copy, Default)]
-pub struct PrivateComponents<'a> {
-    /// n = p·q.
-    pub modulus: &'a [u8],
-    /// e.
-    pub public_exponent: &'a [u8],
-    /// d.
-    pub private_exponent: &'a [u8],
-    /// p.
-    pub prime1: &'a [u8],
-    /// q.
-    pub prime2: &'a [u8],
-    /// d mod (p − 1).
-    pub exponent1: &'a [u8],
-    /// d mod (q − 1).
-    pub exponent2: &'a [u8],
-    /// 1/q mod p.
-    pub coefficient: &'a [u8],
-    /// The third prime and further ones, at most three.
-    pub other_primes: &'a [OtherPrime<'a>],
 }
 
 /// A checked and prepared private key in the memory `M`; wiped when dropped.
@@ -430,19 +392,6 @@ fn load_complete(
     Ok((bits, exponent, Form::Halves))
 }
 
-/// Writes a big-endian number to a part of a key, or returns the error if it is too long. Excess
-/// bytes must be zero, and whether they are becomes public; the number of zeros among the remaining
-/// bytes does not.
-pub(super) fn fill(part: &mut [Limb], bytes: &[u8], error: Error) -> Result<(), Error> {
-    let (excess, bytes) = bytes.split_at(bytes.len().saturating_sub(size_of_val(part)));
-    let excess = excess.iter().fold(0, |any, byte| any | Limb::from(*byte));
-    if !Mask::is_zero(excess).reveal() {
-        return Err(error);
-    }
-    words::from_be_bytes(part, bytes);
-    Ok(())
-}
-
 /// Checks that p·q = n, that both are odd, and that they are far enough apart (FIPS 186-5, appendix
 /// A.1.3, step 5.4).
 fn check_primes(
@@ -465,20 +414,6 @@ fn check_primes(
         return Err(Error::Primes);
     }
     Ok(())
-}
-
-/// Returns whether |p − q| ≥ 2^(bits/2 − 100); `room` has the limbs of a prime.
-pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) -> Mask {
-    let difference = &mut room[..p.len()];
-    difference.copy_from_slice(p);
-    let borrow = words::sub(difference, q);
-    // The magnitude; off by 1 if negative, which does not matter at this size.
-    let flip = Mask::from_bit(borrow).value();
-    difference.iter_mut().for_each(|limb| *limb ^= flip);
-    let from = bits / 2 - 100;
-    let high = difference[from / LIMB_BITS] >> (from % LIMB_BITS);
-    let any = difference[from / LIMB_BITS + 1..].iter().fold(high, |any, limb| any | limb);
-    !Mask::is_zero(any)
 }
 
 /// Checks that e·d ≡ e·d_p ≡ 1 modulo p − 1, likewise for q, and q·q_inverse ≡ 1 modulo p; that
@@ -511,28 +446,6 @@ fn check_exponents(
     right &= is_one(product).value();
     // Whether the exponents match is the result of the import.
     if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
-}
-
-/// Computes `remainder = x mod modulus` bit by bit, for any nonzero modulus, in constant time.
-pub(super) fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
-    remainder.fill(0);
-    for limb in x.iter().rev() {
-        for bit in (0..LIMB_BITS).rev() {
-            let carry = words::double(remainder);
-            remainder[0] |= limb >> bit & 1;
-            words::reduce_once(carry, remainder, modulus);
-        }
-    }
-}
-
-/// Returns whether two numbers of the same length are equal.
-pub(super) fn equal(a: &[Limb], b: &[Limb]) -> Mask {
-    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
-}
-
-/// Returns whether a number is 1.
-pub(super) fn is_one(a: &[Limb]) -> Mask {
-    Mask::is_zero(a[1..].iter().fold(a[0] ^ 1, |any, limb| any | limb))
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use pkcs1::RsaPublicKey;
 use pkcs8::PrivateKeyInfoRef;
 use spki::SubjectPublicKeyInfoRef;
 
-use super::super::factors::{Factor, MAX_PRIMES, OtherPrime};
-use super::super::private::{BorrowedKey, PrivateComponents};
+use super::super::components::{OtherPrime, PrivateComponents};
+use super::super::factors::{Factor, MAX_PRIMES};
+use super::super::private::BorrowedKey;
 use super::algorithm::restriction;
 use super::{Error, PrivateFormat, PublicFormat, Restriction};
 use crate::machine::ct::{self, Mask};
