@@ -8,7 +8,7 @@ use aws_lc_rs::digest;
 use aws_lc_rs::signature;
 use cycloid::scheme::ec::{Curve, P256, P384, P521, PublicKey};
 use cycloid::scheme::ecdsa::Signature;
-use cycloid::scheme::rsa::{self, MAX_BITS};
+use cycloid::scheme::rsa;
 use cycloid::scheme::{Hash, ed25519};
 use rustls::SignatureScheme;
 use rustls::crypto::WebPkiSupportedAlgorithms;
@@ -247,6 +247,9 @@ impl Rsa {
         Self { hash, is_pss: false, signature }
     }
 }
+
+/// The longest RSA key in a certificate, in bits. The stack holds it and its scratch.
+const MAX_BITS: usize = 8192;
 
 /// Limbs of scratch for reading a key and verifying a signature.
 const SCRATCH: usize = {

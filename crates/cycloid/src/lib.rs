@@ -47,3 +47,5 @@ pub use machine::{cpu, stack};
 pub use math::{modular, prime};
 #[cfg(feature = "bls12-381")]
 pub use scheme::bls12_381;
+#[cfg(all(feature = "alloc", feature = "encoding"))]
+pub use scheme::key_file;

@@ -9,7 +9,7 @@ use syn::{
     Attribute, ImplItemFn, Item, ItemExternCrate, ItemUse, Macro, Meta, Path, UseTree, Visibility,
 };
 
-use super::attributes::{is_test, needs_alloc};
+use super::attributes::{is_test, needs_feature};
 
 /// The names of a module.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Names {
     fn part(&mut self, attributes: &[Attribute], visit: impl FnOnce(&mut Self)) {
         let outside = (self.test, self.alloc);
         self.test |= is_test(attributes);
-        self.alloc |= needs_alloc(attributes);
+        self.alloc |= needs_feature(attributes, "alloc");
         visit(self);
         (self.test, self.alloc) = outside;
     }

@@ -65,6 +65,7 @@ pub(crate) static ALL: &[Case] = &[
     case("prime: a prime of 256 bits", Long, prime::prime_256),
     case("RSA: a key of 2048 bits", Long, rsa::generate),
     case("RSA: import from numbers, DER and PEM, export", Long, rsa::import),
+    case("RSA: import with missing parts", Long, rsa::completed),
     case("RSA: signatures of 2048 bits", Long, rsa::sign),
     case("RSA: signatures with least memory", Long, rsa::sign_least),
     case("RSA: a key pair that owns its memory", Long, rsa::owned),

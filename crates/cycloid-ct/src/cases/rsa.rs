@@ -45,10 +45,43 @@ pub(crate) fn imported(check: &mut Check) -> Held<Key> {
             exponent1: half(2),
             exponent2: half(3),
             coefficient: half(4),
+            other_primes: &[],
         };
         PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
     };
     check.varying(|check| check.hold("import", import))
+}
+
+/// Recovers the primes from the private exponent, and everything else from the primes.
+pub(crate) fn completed(check: &mut Check) {
+    let mut rng = check.rng();
+    let parts = elsewhere(2 * WHOLE + 5 * HALF, || parts(&mut rng));
+    let (modulus, parts) = parts.split_at(WHOLE);
+    let secret = marked(parts);
+    let (private_exponent, halves) = secret.split_at(WHOLE);
+    let public_exponent = EXPONENT.to_be_bytes();
+    let without_primes = PrivateComponents {
+        modulus,
+        public_exponent: &public_exponent,
+        private_exponent,
+        ..PrivateComponents::default()
+    };
+    let only_primes = PrivateComponents {
+        modulus,
+        public_exponent: &public_exponent,
+        prime1: &halves[..HALF],
+        prime2: &halves[HALF..2 * HALF],
+        ..PrivateComponents::default()
+    };
+    for (name, components) in [("without primes", without_primes), ("only primes", only_primes)] {
+        let memory = vec![0; rsa::private_key_limbs(BITS)];
+        let mut scratch = vec![0; rsa::any_private_key_scratch_limbs(BITS)];
+        check.varying(|check| {
+            check.hold(name, || {
+                PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
+            })
+        });
+    }
 }
 
 /// Returns n, d, p, q, d mod p − 1, d mod q − 1 and 1/q mod p, each in its full length.

@@ -213,6 +213,7 @@ impl PrivateKey {
                     exponent1: template.needed(cka::EXPONENT_1)?,
                     exponent2: template.needed(cka::EXPONENT_2)?,
                     coefficient: template.needed(cka::COEFFICIENT)?,
+                    other_primes: &[],
                 };
                 match rsa::PrivateKey::new(&components, memory, &mut scratch).map_err(invalid)? {
                     key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
@@ -396,7 +397,7 @@ fn modulus<M: AsRef<[u64]>>(key: &rsa::PublicKey<M>) -> Vec<u8> {
     bytes[bytes.len() - key.length()..].to_vec()
 }
 
-fn exponent(exponent: u32) -> Vec<u8> {
+fn exponent(exponent: u64) -> Vec<u8> {
     let bytes = exponent.to_be_bytes();
     bytes[bytes.iter().take_while(|byte| **byte == 0).count()..].to_vec()
 }

@@ -53,7 +53,7 @@ const GROUPS: usize = {
 
 /// A divisor below 2³² that reduces numbers without a division instruction.
 #[derive(Clone, Copy)]
-pub(crate) struct Divisor {
+struct Divisor {
     value: u64,
     /// ⌊2⁶⁴ / value⌋; the value is odd and above 1.
     reciprocal: u64,
@@ -61,7 +61,7 @@ pub(crate) struct Divisor {
 
 impl Divisor {
     /// Prepares an odd value above 1.
-    pub(crate) const fn new(value: u64) -> Self {
+    const fn new(value: u64) -> Self {
         Self { value, reciprocal: u64::MAX / value }
     }
 
@@ -76,7 +76,7 @@ impl Divisor {
     }
 
     /// Returns `(2⁶⁴·rest + limb) mod value` in constant time, for `rest` below the value.
-    pub(crate) const fn append(self, rest: u64, limb: Limb) -> u64 {
+    const fn append(self, rest: u64, limb: Limb) -> u64 {
         // rest < 2³², so that each step's dividend is below 2⁶⁴.
         let rest = self.remainder(rest << 32 | limb >> 32);
         self.remainder(rest << 32 | limb & 0xffff_ffff)

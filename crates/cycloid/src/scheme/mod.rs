@@ -14,6 +14,8 @@ pub mod ed25519;
 mod encoding;
 mod hash;
 mod hmac;
+#[cfg(all(feature = "alloc", feature = "encoding"))]
+pub mod key_file;
 mod little_endian;
 pub mod nist;
 mod random;

@@ -50,6 +50,35 @@ fn vectors<C: Curve>() -> (PrivateKey<C>, PublicKey<C>, Vec<Vector<C>>) {
     (key, PublicKey::from_sec1(&point).unwrap(), vectors)
 }
 
+/// Checks that the nonce of the standard, chosen by the caller, gives the same signature.
+#[cfg(feature = "hazardous")]
+fn chosen_nonces<C: Curve>(
+    key: &PrivateKey<C>,
+    hash: Hash,
+    digest: &[u8],
+    signature: &Signature<C>,
+) {
+    use cycloid::scheme::ec::Error;
+    use cycloid::scheme::ecdsa::NonceGenerator;
+
+    let mut nonces = NonceGenerator::new(key, hash, digest, &[]);
+    let mut nonce = vec![0; C::BYTES];
+    nonces.next(&mut nonce).unwrap();
+    assert_eq!(key.sign_with_nonce(digest, &nonce).as_ref(), Ok(signature));
+    // Another nonce gives another valid signature.
+    nonces.next(&mut nonce).unwrap();
+    let other = key.sign_with_nonce(digest, &nonce).unwrap();
+    assert_ne!(other, *signature);
+    key.public_key().verify_prehashed(digest, &other).unwrap();
+
+    for wrong in [vec![0; C::BYTES], vec![0xff; C::BYTES]] {
+        assert_eq!(key.sign_with_nonce(digest, &wrong), Err(Error::PrivateKeyRange));
+    }
+    let error = Error::Length { needed: C::BYTES, given: C::BYTES - 1 };
+    assert_eq!(key.sign_with_nonce(digest, &nonce[1..]), Err(error));
+    assert_eq!(nonces.next(&mut nonce[1..]), Err(error));
+}
+
 fn check<C: Curve>() {
     let (key, public, vectors) = vectors::<C>();
     assert_eq!(vectors.len(), 10);
@@ -58,6 +87,8 @@ fn check<C: Curve>() {
         assert_eq!(key.sign(*hash, message), *signature, "{hash:?}");
         let digest = digest(*hash, message);
         assert_eq!(key.sign_prehashed(*hash, &digest), *signature, "{hash:?}");
+        #[cfg(feature = "hazardous")]
+        chosen_nonces(&key, *hash, &digest, signature);
         assert_eq!(key.sign_hedged(*hash, &digest, &[]), *signature, "{hash:?}");
         assert_eq!(public.verify(*hash, message, signature), Ok(()));
         let hedged = key.sign_hedged(*hash, &digest, b"random");

@@ -27,6 +27,8 @@ mod openssl_ec;
 mod openssl_keys;
 mod openssl_signatures;
 #[cfg(all(feature = "alloc", feature = "encoding"))]
+mod rsa_forms;
+#[cfg(all(feature = "alloc", feature = "encoding"))]
 mod rsa_owned;
 mod rsa_properties;
 #[cfg(all(feature = "encoding", feature = "signature"))]

@@ -220,13 +220,6 @@ fn keys_for_pss_stay_restricted() {
 fn unsupported_keys_have_their_own_errors() {
     let read = |file: &[u8]| try_private(|m, s| PrivateKey::from_pem(file, m, s)).err();
     let read_der = |file: &[u8]| try_private(|m, s| PrivateKey::from_der(file, m, s)).err();
-
-    let three = openssl("genrsa -primes 3 2048", b"");
-    assert_eq!(read(&three), Some(Error::MultiPrime));
-    assert_eq!(read(&openssl("rsa -traditional", &three)), Some(Error::MultiPrime));
-    let der = openssl("rsa -traditional -outform DER", &three);
-    assert_eq!(read_der(&der), Some(Error::MultiPrime));
-
     let pem = file("2048");
     for cipher in ["-v2 aes-256-cbc", "-v1 PBE-SHA1-3DES", "-scrypt"] {
         let arguments = format!("pkcs8 -topk8 -passout pass:cycloid {cipher}");

@@ -1,8 +1,9 @@
 //! RSA keys that own their memory: the same results as keys in the caller's memory, on any thread.
 
+use crate::support::openssl::openssl;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Context, Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, Restriction,
+    Context, DigestInfo, Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, Restriction,
     SignatureScheme, context_limbs,
 };
 use getrandom::SysRng;
@@ -110,9 +111,9 @@ fn keys_are_written_and_read_again() {
 
 #[test]
 fn bad_keys_are_errors() {
-    for bits in [0, 1024, 2047, 8194, usize::MAX] {
+    for bits in [0, 1024, 2046, 2049, 16386, usize::MAX] {
         let outcome = KeyPair::generate(bits, &mut RNG.clone());
-        assert_eq!(outcome.unwrap_err(), Error::ModulusLength { bits }, "{bits}");
+        assert_eq!(outcome.unwrap_err(), Error::GeneratedLength { bits }, "{bits}");
     }
     let der = KeyPair::from_pem(pem("2048")).unwrap().to_pkcs8_der();
     for length in 0..der.len() {
@@ -133,6 +134,7 @@ fn bad_keys_are_errors() {
         exponent1: &[11],
         exponent2: &[13],
         coefficient: &[15],
+        other_primes: &[],
     };
     assert_eq!(KeyPair::from_components(&parts).unwrap_err(), Error::Primes);
 }
@@ -197,4 +199,35 @@ fn shake_is_for_pss_only() {
             assert_eq!(decrypted.map(drop), refused);
         }
     }
+}
+
+#[test]
+fn digests_by_any_hash_function() {
+    use md5::Md5;
+    use sha2::{Digest, Sha256};
+
+    let key = KeyPair::from_pem(pem("2048")).unwrap();
+    let rng = &mut RNG.clone();
+    let info = DigestInfo::of(Sha256::new_with_prefix(b"message")).unwrap();
+    let signature = key.sign_digest_info(&info, rng).unwrap();
+    // The same encoding as that of the known function.
+    let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
+    assert_eq!(key.sign(scheme, b"message", rng).unwrap(), signature);
+    key.public_key().verify_digest_info(&info, &signature).unwrap();
+    let other = DigestInfo::of(Sha256::new_with_prefix(b"massage")).unwrap();
+    let outcome = key.public_key().verify_digest_info(&other, &signature);
+    assert_eq!(outcome, Err(Error::Signature));
+
+    // A hash function that the library does not know, as OpenSSL signs it; too short to sign.
+    let info = DigestInfo::of(Md5::new_with_prefix(b"message")).unwrap();
+    assert_eq!(key.sign_digest_info(&info, rng).unwrap_err(), Error::HashRetired);
+    let path = format!("{}/tests/data/rsa/2048.pem", env!("CARGO_MANIFEST_DIR"));
+    let signature = openssl(&format!("dgst -md5 -sign {path}"), b"message");
+    key.public_key().verify_digest_info(&info, &signature).unwrap();
+
+    let restricted = KeyPair::from_pem(pem("pss")).unwrap();
+    let info = DigestInfo::of(Sha256::new_with_prefix(b"message")).unwrap();
+    assert_eq!(restricted.sign_digest_info(&info, rng).unwrap_err(), Error::Restricted);
+    let outcome = restricted.public_key().verify_digest_info(&info, &signature);
+    assert_eq!(outcome, Err(Error::Restricted));
 }

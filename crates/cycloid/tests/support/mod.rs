@@ -161,11 +161,16 @@ pub(crate) fn components(group: &TestGroup) -> PrivateComponents<'_> {
         exponent1: &key.d1,
         exponent2: &key.d2,
         coefficient: &key.c,
+        other_primes: &[],
     }
 }
 
 /// Loads a key of any length.
 pub(crate) fn load(components: &PrivateComponents<'_>) -> Result<Key, Error> {
     let memory = vec![0; rsa::private_key_limbs(rsa::MAX_BITS)];
-    PrivateKey::new(components, memory, &mut vec![0; 4 * rsa::MAX_BITS / 64 + 4])
+    PrivateKey::new(
+        components,
+        memory,
+        &mut vec![0; rsa::any_private_key_scratch_limbs(rsa::MAX_BITS)],
+    )
 }

@@ -216,6 +216,6 @@ mod tests {
             assert!(keys[..i].iter().all(|other| other.modulus != key.modulus));
             crate::suite::rsa::private_key(key);
         }
-        assert_eq!(keys[0].bits, rsa::MIN_BITS);
+        assert!(keys[0].bits >= rsa::MIN_BITS);
     }
 }

@@ -1,9 +1,11 @@
 //! Parses the user's choice of tables for this suite.
 
-use cycloid::scheme::rsa::{MAX_BITS, MIN_BITS};
-
 use super::{Kind, Rsa};
 use crate::Failure;
+
+/// The lengths of the measured keys, in bits.
+const MIN_BITS: usize = 2048;
+const MAX_BITS: usize = 8192;
 
 /// Each prime has a whole number of limbs.
 const STEP: usize = 128;

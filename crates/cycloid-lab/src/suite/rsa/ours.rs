@@ -28,6 +28,7 @@ pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
         exponent1,
         exponent2,
         coefficient: &key.coefficient,
+        other_primes: &[],
     };
     let memory = vec![0; private_key_limbs(key.bits)];
     let mut scratch = vec![0; context_limbs(key.bits)];

@@ -2,8 +2,9 @@
 //! 6979).
 //!
 //! - [`PrivateKey::sign`], [`PublicKey::verify`]: take a message and hash it.
-//! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: take a digest of any length
-//!   and use its leftmost bits, as many as the order has (FIPS 186-5, section 6.4.1).
+//! - [`PrivateKey::sign_prehashed`], [`PublicKey::verify_prehashed`]: take a digest of any length,
+//!   by any hash function, and use its leftmost bits, as many as the order has (FIPS 186-5, section
+//!   6.4.1).
 //! - [`PrivateKey::sign_hedged`]: mixes the caller's randomness into the nonce.
 //! - [`PreparedPublicKey::verify`]: verifies many signatures by one key.
 //! - [`PrivateKey::verify_after_sign`]: verifies each signature before it is released.
@@ -25,6 +26,8 @@
 //! ```
 
 mod batch;
+#[cfg(feature = "hazardous")]
+mod hazardous;
 mod nonce;
 mod signature;
 #[cfg(test)]
@@ -35,6 +38,8 @@ mod traits;
 pub use batch::{SignJob, VerifyJob, sign_batch, verify_batch};
 #[cfg(test)]
 pub(super) use batch::{sign_batch_with, verify_batch_with};
+#[cfg(feature = "hazardous")]
+pub use hazardous::NonceGenerator;
 pub use signature::{Signature, SignatureBytes};
 #[cfg(feature = "signature")]
 pub use traits::{DerSignature, SigningKey, VerifyingKey};

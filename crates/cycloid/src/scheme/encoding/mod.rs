@@ -2,6 +2,7 @@
 //! caller's buffer.
 
 mod info;
+mod number;
 pub(super) mod pem;
 mod structure;
 
@@ -9,6 +10,7 @@ use ::der::asn1::AnyRef;
 use ::der::{Decode, Encode, Header, SliceReader, Tag, Tagged};
 
 pub(super) use info::{PrivateInfo, PublicInfo};
+pub(super) use number::Number;
 
 /// Why reading or writing a key failed, for causes that do not depend on the scheme. Each scheme's
 /// error type has the same causes.

@@ -57,13 +57,30 @@ pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<
     outcome
 }
 
+/// Returns whether the text has the start of a block.
+#[cfg(feature = "alloc")]
+pub(crate) fn is_found(text: &[u8]) -> bool {
+    position(text, BEGIN.as_bytes()).is_some()
+}
+
 /// A block of a PEM text: its label and its base64.
 pub(crate) struct Block<'t> {
     pub(crate) label: &'static str,
     base64: &'t [u8],
 }
 
-impl Block<'_> {
+impl<'t> Block<'t> {
+    /// Returns the headers (RFC 1421, section 4.6) and the block without them, if it has any.
+    #[cfg(feature = "encryption")]
+    pub(crate) fn split_headers(&self) -> Option<(&'t [u8], Self)> {
+        position(self.base64, b":")?;
+        let end = ["\n\n", "\n\r\n"]
+            .iter()
+            .find_map(|end| position(self.base64, end.as_bytes()).map(|at| (at, at + end.len())))?;
+        let rest = Self { label: self.label, base64: &self.base64[end.1..] };
+        Some((&self.base64[..end.0], rest))
+    }
+
     /// Returns an upper bound on the number of encoded bytes.
     pub(crate) const fn most_bytes(&self) -> usize {
         self.base64.len() / 4 * 3

@@ -6,7 +6,7 @@
 use crate::machine::ct;
 
 /// Integers of this many bytes or fewer are versions and public exponents.
-const SMALL: usize = 4;
+const SMALL: usize = 9;
 
 /// The nesting depth of key structures, with a margin.
 const DEPTH: usize = 6;

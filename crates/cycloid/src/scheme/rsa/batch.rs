@@ -162,7 +162,8 @@ const SLOT_KEY: usize = 2;
 ///
 /// Operations run eight at a time, blinded and checked like those of a [`Context`](super::Context),
 /// and give the same bytes. The batch keeps blindings for the next uses of a key, one for each lane
-/// that the key occupied. When memory is full, it evicts the least recently used one.
+/// that the key occupied. When memory is full, it evicts the least recently used one. Operations of
+/// keys with primes of unequal lengths, or with more than two, run one by one.
 ///
 /// ```
 /// # use cycloid::scheme::{Hash, rsa::{self, Batch, Job, PrivateKey}};
@@ -269,6 +270,10 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
         let mut count = 0;
         for i in 0..jobs.len() {
             match self.represent(&jobs[i], count) {
+                Ok(()) if jobs[i].key.halves().is_none() => {
+                    self.run_group(jobs, &[i], count, observer);
+                    observer(Step::Representation);
+                }
                 Ok(()) => {
                     waiting[count] = i;
                     count += 1;
@@ -433,7 +438,7 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
     /// or else the least recently used one.
     fn slot(&mut self, key: &BorrowedKey<'_>, taken: &[usize]) -> usize {
         let n = limbs(self.bits);
-        let (modulus, exponent) = (key.parts().n, Limb::from(key.public().exponent()));
+        let (modulus, exponent) = (key.n(), key.public().exponent());
         let size = slot_limbs(self.bits);
         let mut oldest = (Limb::MAX, 0);
         let mut found = None;
@@ -472,7 +477,7 @@ fn blinding(slots: &mut [Limb], slot: usize, bits: usize) -> Result<Blinding<'_>
 fn deliver(job: &mut Job<'_>, result: &[Limb], room: &mut [Limb]) -> Result<usize, Error> {
     let bytes = &mut words::as_bytes_mut(room)[..job.key.public().length()];
     words::to_be_bytes(bytes, result);
-    let d = job.key.parts().d;
+    let d = job.key.d();
     job.operation.as_mut().map_err(|error| *error)?.deliver(d, bytes)
 }
 

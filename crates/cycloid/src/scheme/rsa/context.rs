@@ -4,8 +4,9 @@
 use rand_core::CryptoRng;
 
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
+use super::numbers::equal;
 use super::operation::Operation;
-use super::private::{BorrowedKey, Parts, PrivateKey, equal};
+use super::private::{BorrowedKey, Parts, PrivateKey};
 use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
@@ -120,16 +121,16 @@ fn perform(
     memory: &mut [Limb],
 ) -> Result<usize, Error> {
     let length = key.public().length();
-    let parts = key.parts();
-    let (message, rest) = memory.split_at_mut(parts.n.len());
+    let n = key.n().len();
+    let (message, rest) = memory.split_at_mut(n);
     let mut blinding = Blinding::of(blinding, key.bits())?;
     blinding.renew(&key.public(), rng, rest)?;
-    let (result, scratch) = rest.split_at_mut(2 * parts.p.len());
+    let (result, scratch) = rest.split_at_mut(2 * prime_limbs(key.bits()));
     represent(key, operation, rng, message, words::as_bytes_mut(result))?;
     power(key, &mut blinding, message, result, scratch, &mut |_| {})?;
     let bytes = &mut words::as_bytes_mut(message)[..length];
-    words::to_be_bytes(bytes, &result[..parts.n.len()]);
-    operation.deliver(parts.d, bytes)
+    words::to_be_bytes(bytes, &result[..n]);
+    operation.deliver(key.d(), bytes)
 }
 
 /// Writes the message representative of an operation as a number; `room` has at least as many
@@ -146,7 +147,7 @@ pub(super) fn represent(
     operation.represent(key.bits(), rng, bytes)?;
     words::from_be_bytes(message, bytes);
     // Whether the number is in the key's range is public.
-    if words::is_less(message, key.parts().n).reveal() { Ok(()) } else { Err(Error::OutOfRange) }
+    if words::is_less(message, key.n()).reveal() { Ok(()) } else { Err(Error::OutOfRange) }
 }
 
 /// RSASP1 and RSADP (RFC 8017, sections 5.2.1 and 5.1.2): computes `result = message^d mod n` in
@@ -160,18 +161,22 @@ pub(super) fn power(
     scratch: &mut [Limb],
     observer: &mut dyn FnMut(Step),
 ) -> Result<(), Error> {
-    let parts = key.parts();
-    let modulus = parts.n_modulus()?;
-    let n = parts.n.len();
+    let modulus = key.modulus()?;
+    let n = key.n().len();
     montgomery_mul(message, Some(blinding.factor), &modulus, scratch)?;
-    // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
     observer(Step::Exponentiation);
-    let (m1, m2) = result.split_at_mut(parts.p.len());
-    let exponent = |limbs| Exponent::with_bits(limbs, key.prime_bits());
-    modular::pow(m1, message, &exponent(parts.d_p)?, &parts.p_modulus()?, scratch)?;
-    modular::pow(m2, message, &exponent(parts.d_q)?, &parts.q_modulus()?, scratch)?;
-    observer(Step::Recombination);
-    combine(&parts, result, scratch)?;
+    if let Some(parts) = key.halves() {
+        // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+        let (m1, m2) = result.split_at_mut(parts.p.len());
+        let exponent = |limbs| Exponent::with_bits(limbs, key.prime_bits());
+        modular::pow(m1, message, &exponent(parts.d_p)?, &parts.p_modulus()?, scratch)?;
+        modular::pow(m2, message, &exponent(parts.d_q)?, &parts.q_modulus()?, scratch)?;
+        observer(Step::Recombination);
+        combine(&parts, result, scratch)?;
+    } else {
+        let d = Exponent::with_bits(key.d(), key.bits())?;
+        modular::pow(&mut result[..n], message, &d, &modulus, scratch)?;
+    }
     let result = &mut result[..n];
     #[cfg(test)]
     super::tests::disturb(0, result);

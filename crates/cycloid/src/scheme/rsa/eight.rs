@@ -53,7 +53,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
 
     fn run<L: LaneWords>(self, backend: L) -> Self::Output {
         let Self { keys, twice, numbers, scratch, observer } = self;
-        let parts = keys.map(|key| key.parts());
+        let parts = keys.map(|key| key.halves().expect("the batch runs other keys alone"));
         let bits = keys[0].bits();
         let n = whole_lanes(bits);
         let (x, factors) = numbers.split_at_mut(n);
@@ -119,7 +119,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
         // A wrong half would reveal the primes (Boneh, DeMillo and Lipton, 1997).
         observer(Step::Verification);
         power.copy_from_slice(x);
-        let exponents = keys.map(|key| Limb::from(key.public().exponent()));
+        let exponents = keys.map(|key| key.public().exponent());
         whole.pow_vartime(power, &exponents, r_squared, room);
         let right = lanes::equal(power, blinded);
 

@@ -1,6 +1,6 @@
 //! Why an RSA operation failed.
 
-use super::length::{MAX_BITS, MIN_BITS};
+use super::length::{MAX_BITS, MAX_LEGACY_BITS, MIN_BITS, MIN_GENERATED_BITS, MIN_LEGACY_BITS};
 use super::parameters::Pss;
 use crate::machine::words::LIMB_BYTES;
 use crate::math::modular;
@@ -16,11 +16,21 @@ pub enum Error {
         /// Its bits.
         bits: usize,
     },
+    /// The modulus of a legacy public key has fewer than 1024 bits or more than 2040.
+    LegacyLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// Keys of this length are not generated: it is odd, below 2048 or above [`MAX_BITS`].
+    GeneratedLength {
+        /// Its bits.
+        bits: usize,
+    },
     /// The modulus, or a prime, is even.
     Even,
-    /// The public exponent is even, below 3, or has more than 32 bits.
+    /// The public exponent is even, below 3, or has more than 64 bits.
     PublicExponent,
-    /// The primes differ in length, are equal, or are too close to each other.
+    /// The primes are equal or too close to each other, or one has fewer than 64 bytes.
     Primes,
     /// The product of the primes is not the modulus.
     Product,
@@ -76,7 +86,8 @@ pub enum Error {
         /// Its parameters; the salt may be longer.
         allowed: Pss,
     },
-    /// The private key has more than two primes, which is not supported.
+    /// The private key has more than five primes, which is not supported, or has more than two and
+    /// misses a part.
     MultiPrime,
     /// A factor of the modulus is composite.
     Composite,
@@ -132,11 +143,21 @@ impl core::fmt::Display for Error {
             Self::ModulusLength { bits } => {
                 write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
             }
+            Self::LegacyLength { bits } => write!(
+                f,
+                "a modulus of {bits} bits is not between {MIN_LEGACY_BITS} and {MAX_LEGACY_BITS}, \
+                 the lengths of legacy keys"
+            ),
+            Self::GeneratedLength { bits } => write!(
+                f,
+                "keys are generated with an even number of bits from {MIN_GENERATED_BITS} to \
+                 {MAX_BITS}, not {bits}"
+            ),
             Self::Even => f.write_str("the modulus or a prime is even"),
             Self::PublicExponent => {
-                f.write_str("the public exponent is even, below 3 or longer than 32 bits")
+                f.write_str("the public exponent is even, below 3 or longer than 64 bits")
             }
-            Self::Primes => f.write_str("the primes are equal, too close or of different lengths"),
+            Self::Primes => f.write_str("the primes are equal, too close or too short"),
             Self::Product => f.write_str("the product of the primes is not the modulus"),
             Self::PrivateExponent => {
                 f.write_str("the private exponents or the coefficient do not match the primes")
@@ -173,7 +194,9 @@ impl core::fmt::Display for Error {
             Self::RandomGenerator => {
                 f.write_str("the random generator repeats itself or gives no usable number")
             }
-            Self::MultiPrime => f.write_str("keys with more than two primes are not supported"),
+            Self::MultiPrime => f.write_str(
+                "the key has more than five primes, or more than two and a part is missing",
+            ),
             Self::PublicKey => {
                 f.write_str("the public key in the file does not match the private key")
             }

@@ -2,8 +2,9 @@
 
 use rand_core::CryptoRng;
 
-use super::private::{Parts, PrivateKey, are_apart, private_key_limbs};
-use super::public::checked_modulus_length;
+use super::length::{MAX_BITS, MIN_GENERATED_BITS};
+use super::numbers::{are_apart, divide_exactly, inverse_of, invert_exponent, remainder};
+use super::private::{Parts, PrivateKey, private_key_limbs};
 use super::{Error, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
@@ -27,7 +28,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// primes.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
+    /// [`Error::GeneratedLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
     /// [`Error::RandomGenerator`] if `rng` repeats itself, or gives no prime among the standard's
     /// maximum number of candidates, which happens to a sound generator once in 10¹² times.
     pub fn generate(
@@ -37,22 +38,20 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        checked_modulus_length(bits)?;
-        if !bits.is_multiple_of(2) {
-            return Err(Error::ModulusLength { bits });
-        }
+        check_generated_length(bits)?;
         if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
             return Err(Error::PublicExponent);
         }
+        let exponent = u64::from(public_exponent);
         let scratch = checked_memory(scratch, generate_scratch_limbs(bits))?;
         checked_memory(memory.as_mut(), private_key_limbs(bits))?;
         let room = memory.as_mut();
         let outcome = stack::clean(stack_use::RSA_GENERATE, || {
-            fill(room, bits, public_exponent, rng, &mut *scratch)
+            fill(room, bits, exponent, rng, &mut *scratch)
         });
         ct::wipe(scratch);
         match outcome {
-            Ok(()) => Ok(Self::from_prepared(memory, bits, public_exponent)),
+            Ok(()) => Ok(Self::from_prepared(memory, bits, exponent)),
             Err(error) => {
                 ct::wipe(memory.as_mut());
                 Err(error)
@@ -61,11 +60,20 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     }
 }
 
+/// Returns an error unless keys of this length are generated.
+pub(super) fn check_generated_length(bits: usize) -> Result<(), Error> {
+    if (MIN_GENERATED_BITS..=MAX_BITS).contains(&bits) && bits.is_multiple_of(2) {
+        Ok(())
+    } else {
+        Err(Error::GeneratedLength { bits })
+    }
+}
+
 /// Computes all parts of a key in its memory.
 fn fill(
     memory: &mut [Limb],
     bits: usize,
-    exponent: u32,
+    exponent: u64,
     rng: &mut impl CryptoRng,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
@@ -130,58 +138,9 @@ fn fill(
 }
 
 /// Returns `x − 1 mod exponent` for an odd x, in constant time.
-fn less_one_modulo(x: &[Limb], exponent: u32) -> Limb {
-    let low = x[0] & !1;
-    remainder(x[1..].iter().rev().chain([&low]), exponent)
-}
-
-/// Returns the number with these limbs, most significant first, modulo the exponent, in constant
-/// time.
-fn remainder<'a>(limbs: impl Iterator<Item = &'a Limb>, exponent: u32) -> Limb {
-    let divisor = prime::Divisor::new(u64::from(exponent));
-    limbs.fold(0, |rest, limb| divisor.append(rest, *limb))
-}
-
-/// Returns `1 / x mod exponent` if it exists; whether it does becomes public.
-fn inverse_of(x: Limb, exponent: u32) -> Option<Limb> {
-    let mut inverse = [0];
-    let mut scratch = [0; modular::invert_scratch_limbs(1)];
-    modular::invert(&mut inverse, &[x], &[Limb::from(exponent)], &mut scratch).ok()?;
-    Some(inverse[0])
-}
-
-/// Computes `inverse = 1 / exponent mod order` in constant time. Both have equal lengths; `scratch`
-/// has one limb more.
-fn invert_exponent(
-    inverse: &mut [Limb],
-    order: &[Limb],
-    exponent: u32,
-    scratch: &mut [Limb],
-) -> Result<(), Error> {
-    // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible; the result is below
-    // order.
-    let rest = remainder(order.iter().rev(), exponent);
-    let k = Limb::from(exponent) - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
-    let numerator = &mut scratch[..order.len() + 1];
-    Portable.mul(numerator, order, &[k]);
-    words::add(numerator, &[1]);
-    divide_exactly(inverse, numerator, &[Limb::from(exponent)]);
-    Ok(())
-}
-
-/// Computes `quotient = x / divisor`, for an odd divisor that divides x, limb by limb from the
-/// lowest (Jebelean, An algorithm for exact division, 1993). Constant-time. Destroys `x`, which is
-/// at least as long as the quotient.
-fn divide_exactly(quotient: &mut [Limb], x: &mut [Limb], divisor: &[Limb]) {
-    let inverse = words::montgomery_n0(divisor[0]).wrapping_neg();
-    for (i, digit) in quotient.iter_mut().enumerate() {
-        *digit = x[i].wrapping_mul(inverse);
-        let rest = &mut x[i..];
-        let used = divisor.len().min(rest.len());
-        let (low, high) = rest.split_at_mut(used);
-        let borrow = Portable.sub_mul_limb(low, &divisor[..used], *digit);
-        words::sub(high, &[borrow][..high.len().min(1)]);
-    }
+fn less_one_modulo(x: &[Limb], exponent: u64) -> Limb {
+    let rest = remainder(x, exponent);
+    Mask::is_zero(rest).select(exponent - 1, rest.wrapping_sub(1))
 }
 
 #[cfg(test)]

@@ -12,23 +12,21 @@ use zeroize::Zeroizing;
 
 use super::context::{context_limbs, run};
 #[cfg(feature = "encoding")]
-use super::encoding::{der_scratch_limbs, private_key_der_length, private_key_pem_length};
+use super::encoding::{private_key_der_length, private_key_pem_length};
+use super::generate::check_generated_length;
 use super::operation::Operation;
-use super::private::private_key_scratch_limbs;
-use super::public::checked_modulus_length;
+use super::private::any_private_key_scratch_limbs;
 use super::{
-    Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction, Signature,
-    SignatureScheme, check_primes_scratch_limbs, generate_scratch_limbs, private_key_limbs,
+    DigestInfo, Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction,
+    Signature, SignatureScheme, check_primes_scratch_limbs, generate_scratch_limbs,
+    private_key_limbs,
 };
 use crate::machine::ct;
 use crate::machine::pool::Pool;
-use crate::machine::words::Limb;
+use crate::machine::words::{LIMB_BITS, Limb};
 
 /// The number of contexts that a key keeps for later. More threads may use a key at a time.
 const CONTEXTS: usize = 16;
-
-#[cfg(feature = "encoding")]
-const LONG_ENOUGH: &str = "the output has the maximum length";
 
 /// The public exponent of generated keys.
 const EXPONENT: u32 = 65537;
@@ -83,9 +81,9 @@ impl KeyPair {
     /// Generates a key of exactly `bits` bits, an even number, with the public exponent 65537.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
+    /// [`Error::GeneratedLength`], [`Error::RandomGenerator`], as [`PrivateKey::generate`].
     pub fn generate(bits: usize, rng: &mut impl CryptoRng) -> Result<Self, Error> {
-        checked_modulus_length(bits)?;
+        check_generated_length(bits)?;
         let mut scratch = vec![0; generate_scratch_limbs(bits)];
         let memory = boxed(private_key_limbs(bits));
         Ok(Self::new(PrivateKey::generate(bits, EXPONENT, memory, rng, &mut scratch)?))
@@ -96,7 +94,7 @@ impl KeyPair {
     /// # Errors
     /// As [`PrivateKey::new`].
     pub fn from_components(components: &PrivateComponents<'_>) -> Result<Self, Error> {
-        let mut scratch = boxed(private_key_scratch_limbs(MAX_BITS));
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS));
         Self::of_any_length(|memory| PrivateKey::new(components, memory, &mut scratch))
     }
 
@@ -106,7 +104,7 @@ impl KeyPair {
     /// As [`PrivateKey::from_der`].
     #[cfg(feature = "encoding")]
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
-        let mut scratch = boxed(der_scratch_limbs(MAX_BITS));
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS));
         Self::of_any_length(|memory| PrivateKey::from_der(der, memory, &mut scratch))
     }
 
@@ -118,7 +116,7 @@ impl KeyPair {
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
         let pem = pem.as_ref();
         let decoded = pem.len().div_ceil(size_of::<Limb>());
-        let mut scratch = boxed(der_scratch_limbs(MAX_BITS) + decoded);
+        let mut scratch = boxed(any_private_key_scratch_limbs(MAX_BITS) + decoded);
         Self::of_any_length(|memory| PrivateKey::from_pem(pem, memory, &mut scratch))
     }
 
@@ -126,19 +124,20 @@ impl KeyPair {
     #[cfg(feature = "encoding")]
     pub fn to_pkcs8_der(&self) -> Zeroizing<Vec<u8>> {
         let key = &self.0.key;
-        let mut output = Zeroizing::new(vec![0; private_key_der_length(key.bits())]);
-        let length = key.to_pkcs8_der(&mut output).expect(LONG_ENOUGH).len();
-        output.truncate(length);
-        output
+        written(private_key_der_length(key.bits()), |output| {
+            key.to_pkcs8_der(output).map(<[u8]>::len)
+        })
     }
 
     /// Writes the key as PKCS #8 in PEM.
     #[cfg(feature = "encoding")]
     pub fn to_pkcs8_pem(&self) -> Zeroizing<String> {
         let key = &self.0.key;
-        let mut output = Zeroizing::new(vec![0; private_key_pem_length(key.bits())]);
-        let text = key.to_pkcs8_pem(&mut output).expect(LONG_ENOUGH);
-        Zeroizing::new(text.into())
+        let mut text = written(private_key_pem_length(key.bits()), |output| {
+            key.to_pkcs8_pem(output).map(str::len)
+        });
+        let text = String::from_utf8(core::mem::take(&mut *text));
+        Zeroizing::new(text.expect("PEM is ASCII"))
     }
 
     /// Reads a key with memory for the longest one, and moves it to memory of its own length.
@@ -173,12 +172,14 @@ impl KeyPair {
         &self.0.key
     }
 
-    /// Tests whether both primes are prime, as [`PrivateKey::check_primes`].
+    /// Tests whether the primes are prime, as [`PrivateKey::check_primes`].
     ///
     /// # Errors
     /// [`Error::Composite`], [`Error::RandomGenerator`].
     pub fn check_primes(&self, rounds: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
-        let mut scratch = boxed(check_primes_scratch_limbs(self.0.key.bits()));
+        let key = self.0.key.borrowed();
+        let longest = key.factors().map(|factor| factor.prime.len()).max().unwrap_or(0);
+        let mut scratch = boxed(check_primes_scratch_limbs(2 * longest * LIMB_BITS));
         self.0.key.check_primes(rounds, rng, &mut scratch)
     }
 
@@ -213,6 +214,21 @@ impl KeyPair {
             SignatureScheme::Pkcs1v15(hash) => Operation::sign_pkcs1v15(hash, digest, output),
             SignatureScheme::Pss(pss) => Operation::sign_pss(pss, digest, output),
         };
+        self.perform(operation?, rng)?;
+        Ok(signature)
+    }
+
+    /// Signs a digest by any hash function with RSASSA-PKCS1-v1_5.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign); [`Error::HashRetired`] for a digest of fewer than 28 bytes.
+    pub fn sign_digest_info(
+        &self,
+        info: &DigestInfo,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
+        let mut signature = Signature::blank(self.0.public.length());
+        let operation = Operation::sign_digest_info(info.clone(), signature.bytes_mut());
         self.perform(operation?, rng)?;
         Ok(signature)
     }
@@ -265,6 +281,21 @@ impl KeyPair {
         contexts.put(memory);
         outcome
     }
+}
+
+/// Returns what `write` writes to memory of the given length, or of the length that it then needs.
+#[cfg(feature = "encoding")]
+fn written(length: usize, write: impl Fn(&mut [u8]) -> Result<usize, Error>) -> Zeroizing<Vec<u8>> {
+    let mut output = Zeroizing::new(vec![0; length]);
+    let outcome = match write(&mut output) {
+        Err(Error::OutputTooSmall { needed, .. }) => {
+            *output = vec![0; needed];
+            write(&mut output)
+        }
+        outcome => outcome,
+    };
+    output.truncate(outcome.expect("the output is as long as needed"));
+    output
 }
 
 /// Returns `limbs` zeros.

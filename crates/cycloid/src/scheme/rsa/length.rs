@@ -2,11 +2,19 @@
 
 use crate::machine::words::LIMB_BITS;
 
-/// The shortest modulus that a key may have, in bits.
-pub const MIN_BITS: usize = 2048;
+/// The shortest modulus that a key may have, in bits: as many bytes as one of 2048 bits. Some
+/// programs multiply primes of 1024 bits whatever the length of the product.
+pub const MIN_BITS: usize = 2041;
+
+/// The shortest modulus that is generated, in bits (FIPS 186-5, section 5.1).
+pub(super) const MIN_GENERATED_BITS: usize = 2048;
 
 /// The longest modulus that a key may have, in bits.
-pub const MAX_BITS: usize = 8192;
+pub const MAX_BITS: usize = 16384;
+
+/// The lengths of moduli that only verify old signatures, in bits.
+pub(super) const MIN_LEGACY_BITS: usize = 1024;
+pub(super) const MAX_LEGACY_BITS: usize = MIN_BITS - 1;
 
 /// Returns the limbs of a modulus of `bits` bits.
 pub(super) const fn limbs(bits: usize) -> usize {

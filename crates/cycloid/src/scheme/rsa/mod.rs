@@ -1,4 +1,4 @@
-//! RSA: signatures and encryption (RFC 8017), with keys of 2048 to 8192 bits.
+//! RSA: signatures and encryption (RFC 8017), with keys of 2041 to 16384 bits.
 //!
 //! With the feature `alloc`, a [`KeyPair`] owns its key and all working memory, and any number of
 //! threads use it.
@@ -33,6 +33,19 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! # Forms of keys
+//!
+//! Moduli have from [`MIN_BITS`] to [`MAX_BITS`] bits, and public exponents are odd, at least 3 and
+//! have up to 64 bits. [`PrivateComponents`] may miss parts, such as everything but n, e and d.
+//! Primes of unequal lengths and three to five primes are for keys made elsewhere: they are checked
+//! and written like others, but operations compute modulo n, which takes about three times as long.
+//!
+//! # Hash functions
+//!
+//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other function
+//! of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP use their
+//! function for the mask too, so there it must be a [`Hash`](enum@Hash).
 //!
 //! # Encryption
 //!
@@ -82,8 +95,7 @@
 //! PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. This needs no heap either: PEM is decoded
 //! into the scratch, which is wiped, and a key is written to the caller's buffer. `from_pem` and
 //! `from_der` accept every format; functions such as `from_pkcs8_pem` accept one. Encrypted keys
-//! and keys with three primes are refused, each with an error of its own. A key for RSASSA-PSS only
-//! (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
+//! are refused with an error of their own. A key for RSASSA-PSS only (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
 //! key and is written with it.
 //!
 //! ```
@@ -118,16 +130,23 @@
 
 mod batch;
 mod blinding;
+mod complete;
+mod components;
 mod context;
+mod digest_info;
 mod eight;
 #[cfg(feature = "encoding")]
 mod encoding;
 mod error;
+mod factors;
 mod generate;
 #[cfg(feature = "alloc")]
 mod key_pair;
+#[cfg(feature = "alloc")]
+mod legacy;
 mod length;
 mod memory;
+mod numbers;
 mod oaep;
 mod operation;
 #[cfg(feature = "alloc")]
@@ -154,10 +173,12 @@ mod traits;
 mod verification;
 
 pub use batch::{Batch, Job, batch_limbs};
+pub use components::{OtherPrime, PrivateComponents};
 pub use context::{Context, context_limbs, minimum_context_limbs};
-#[cfg(feature = "encoding")]
+pub use digest_info::DigestInfo;
 #[cfg(feature = "pkcs8")]
 pub(super) use encoding::pss_algorithm;
+#[cfg(feature = "encoding")]
 pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
     public_key_der_length, public_key_pem_length,
@@ -166,12 +187,14 @@ pub use error::Error;
 pub use generate::generate_scratch_limbs;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
+#[cfg(feature = "alloc")]
+pub use legacy::LegacyPublicKey;
 pub use length::{MAX_BITS, MIN_BITS};
 #[cfg(feature = "alloc")]
 pub use owned_public_key::OwnedPublicKey;
 pub use parameters::{Oaep, Pss};
 pub use private::{
-    PrivateComponents, PrivateKey, check_primes_scratch_limbs, private_key_limbs,
+    PrivateKey, any_private_key_scratch_limbs, check_primes_scratch_limbs, private_key_limbs,
     private_key_scratch_limbs,
 };
 pub use public::{PublicKey, encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};

@@ -3,6 +3,7 @@
 
 use rand_core::CryptoRng;
 
+use super::digest_info::DigestInfo;
 use super::padding::pkcs1v15_encryption::{self, Rejection};
 use super::padding::{oaep, pkcs1v15, pss};
 use super::parameters::{Oaep, Pss};
@@ -18,8 +19,7 @@ pub(super) struct Operation<'a> {
 
 enum Purpose<'a> {
     SignPkcs1v15 {
-        hash: Hash,
-        digest: DigestBytes,
+        info: DigestInfo,
     },
     SignPss {
         pss: Pss,
@@ -45,9 +45,18 @@ impl<'a> Operation<'a> {
         digest: &[u8],
         signature: &'a mut [u8],
     ) -> Result<Self, Error> {
-        let digest = signable(hash, digest)?;
         hash.check_suits_pkcs1v15()?;
-        Ok(Self { purpose: Purpose::SignPkcs1v15 { hash, digest }, output: signature })
+        let info = DigestInfo::known(hash, digest).ok_or(Error::DigestLength)?;
+        Self::sign_digest_info(info, signature)
+    }
+
+    /// Signs a DigestInfo with RSASSA-PKCS1-v1_5.
+    pub(super) fn sign_digest_info(
+        info: DigestInfo,
+        signature: &'a mut [u8],
+    ) -> Result<Self, Error> {
+        info.check_signable()?;
+        Ok(Self { purpose: Purpose::SignPkcs1v15 { info }, output: signature })
     }
 
     /// Signs a digest with RSASSA-PSS and a random salt.
@@ -97,9 +106,9 @@ impl<'a> Operation<'a> {
         representative: &mut [u8],
     ) -> Result<(), Error> {
         match &self.purpose {
-            Purpose::SignPkcs1v15 { hash, digest } => {
+            Purpose::SignPkcs1v15 { info } => {
                 self.check_output(representative)?;
-                pkcs1v15::encode(representative, *hash, digest);
+                pkcs1v15::encode(representative, info.as_ref());
                 Ok(())
             }
             Purpose::SignPss { pss, digest } => {

@@ -11,13 +11,13 @@ use rand_core::CryptoRng;
 #[cfg(feature = "encoding")]
 use super::encoding::{der_scratch_limbs, public_key_der_length, public_key_pem_length};
 use super::public::{encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
-use super::{Error, MAX_BITS, Oaep, PublicKey, Restriction, SignatureScheme};
+use super::{DigestInfo, Error, MAX_BITS, Oaep, PublicKey, Restriction, SignatureScheme};
 use crate::machine::words::Limb;
 
 /// A checked and prepared public key of any length.
 ///
 /// The scratch of an operation is on the stack: [`verify_scratch_limbs`] or
-/// [`encrypt_scratch_limbs`] of [`MAX_BITS`].
+/// [`encrypt_scratch_limbs`] of 8192 bits. Longer keys take it from the heap.
 #[derive(Clone)]
 pub struct OwnedPublicKey(PublicKey<Box<[Limb]>>);
 
@@ -100,7 +100,7 @@ impl OwnedPublicKey {
     }
 
     /// Returns the public exponent.
-    pub const fn exponent(&self) -> u32 {
+    pub const fn exponent(&self) -> u64 {
         self.0.exponent()
     }
 
@@ -133,14 +133,31 @@ impl OwnedPublicKey {
         digest: &[u8],
         signature: &[u8],
     ) -> Result<(), Error> {
-        let mut scratch = [0; verify_scratch_limbs(MAX_BITS)];
-        match scheme {
+        self.with_scratch(|scratch| match scheme {
             SignatureScheme::Pkcs1v15(hash) => {
-                self.0.verify_pkcs1v15_prehashed(hash, digest, signature, &mut scratch)
+                self.0.verify_pkcs1v15_prehashed(hash, digest, signature, scratch)
             }
-            SignatureScheme::Pss(pss) => {
-                self.0.verify_pss_with(pss, digest, signature, &mut scratch)
-            }
+            SignatureScheme::Pss(pss) => self.0.verify_pss_with(pss, digest, signature, scratch),
+        })
+    }
+
+    /// Verifies an RSASSA-PKCS1-v1_5 signature of a digest by any hash function.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] if it is not valid; [`Error::Restricted`].
+    pub fn verify_digest_info(&self, info: &DigestInfo, signature: &[u8]) -> Result<(), Error> {
+        self.with_scratch(|scratch| self.0.verify_digest_info(info, signature, scratch))
+    }
+
+    /// Passes scratch for any operation to a closure.
+    fn with_scratch<T>(&self, operation: impl FnOnce(&mut [Limb]) -> T) -> T {
+        const ON_STACK: usize = verify_scratch_limbs(8192);
+        const { assert!(encrypt_scratch_limbs(8192) == ON_STACK) };
+        let needed = verify_scratch_limbs(self.bits());
+        if needed <= ON_STACK {
+            operation(&mut [0; ON_STACK])
+        } else {
+            operation(&mut vec![0; needed])
         }
     }
 
@@ -155,8 +172,9 @@ impl OwnedPublicKey {
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, Error> {
         let mut ciphertext = vec![0; self.length()];
-        let mut scratch = [0; encrypt_scratch_limbs(MAX_BITS)];
-        self.0.encrypt_oaep(oaep, message, rng, &mut ciphertext, &mut scratch)?;
+        self.with_scratch(|scratch| {
+            self.0.encrypt_oaep(oaep, message, rng, &mut ciphertext, scratch)
+        })?;
         Ok(ciphertext)
     }
 
@@ -170,8 +188,9 @@ impl OwnedPublicKey {
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, Error> {
         let mut ciphertext = vec![0; self.length()];
-        let mut scratch = [0; encrypt_scratch_limbs(MAX_BITS)];
-        self.0.encrypt_pkcs1v15(message, rng, &mut ciphertext, &mut scratch)?;
+        self.with_scratch(|scratch| {
+            self.0.encrypt_pkcs1v15(message, rng, &mut ciphertext, scratch)
+        })?;
         Ok(ciphertext)
     }
 

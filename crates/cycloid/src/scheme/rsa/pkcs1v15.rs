@@ -3,6 +3,7 @@
 use rand_core::CryptoRng;
 
 use super::context::Context;
+use super::digest_info::DigestInfo;
 use super::operation::Operation;
 use super::public::PublicKey;
 use super::verification::Scheme;
@@ -35,6 +36,21 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
         signature: &mut [u8],
     ) -> Result<(), Error> {
         self.perform(Operation::sign_pkcs1v15(hash, digest, signature)?)?;
+        Ok(())
+    }
+
+    /// Signs a digest by any hash function with RSASSA-PKCS1-v1_5; `signature` is as long as the
+    /// modulus.
+    ///
+    /// # Errors
+    /// As [`sign_pkcs1v15`](Self::sign_pkcs1v15); [`Error::HashRetired`] for a digest of fewer than
+    /// 28 bytes.
+    pub fn sign_digest_info(
+        &mut self,
+        info: &DigestInfo,
+        signature: &mut [u8],
+    ) -> Result<(), Error> {
+        self.perform(Operation::sign_digest_info(info.clone(), signature)?)?;
         Ok(())
     }
 }

@@ -2,6 +2,10 @@
 
 use rand_core::CryptoRng;
 
+use super::complete;
+use super::components::PrivateComponents;
+use super::factors::{self, Factor, Lengths};
+use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
 use super::{Error, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
@@ -12,41 +16,28 @@ use crate::math::prime;
 use crate::scheme::stack_use;
 
 /// Returns the limbs of memory for a private key of `bits` bits: n and R² mod n; the private
-/// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p.
+/// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p. Keys with
+/// other primes fit as well.
 pub const fn private_key_limbs(bits: usize) -> usize {
     3 * limbs(bits) + 7 * prime_limbs(bits)
 }
 
-/// Returns the limbs of scratch for [`PrivateKey::new`] with a key of `bits` bits.
+/// Returns the limbs of scratch for [`PrivateKey::new`] with a key of `bits` bits that has two primes
+/// of equal length and no missing part.
 pub const fn private_key_scratch_limbs(bits: usize) -> usize {
     4 * limbs(bits) + 4
 }
 
-/// Returns the limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits.
-pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
-    prime::secret_scratch(prime_limbs(bits))
+/// Returns the limbs of scratch for [`PrivateKey::new`] with any key of `bits` bits: with missing
+/// parts, with primes of unequal lengths, or with more than two primes.
+pub const fn any_private_key_scratch_limbs(bits: usize) -> usize {
+    complete::scratch_limbs(limbs(bits))
 }
 
-/// The parts of a key as in PKCS #1 (RFC 8017, appendix A.1.2), all big-endian; leading zeros are
-/// allowed.
-#[derive(Clone, Copy)]
-pub struct PrivateComponents<'a> {
-    /// n = p·q.
-    pub modulus: &'a [u8],
-    /// e.
-    pub public_exponent: &'a [u8],
-    /// d.
-    pub private_exponent: &'a [u8],
-    /// p.
-    pub prime1: &'a [u8],
-    /// q.
-    pub prime2: &'a [u8],
-    /// d mod (p − 1).
-    pub exponent1: &'a [u8],
-    /// d mod (q − 1).
-    pub exponent2: &'a [u8],
-    /// 1/q mod p.
-    pub coefficient: &'a [u8],
+/// Returns the limbs of scratch for [`PrivateKey::check_primes`] with a key of `bits` bits that has
+/// two primes of equal length.
+pub const fn check_primes_scratch_limbs(bits: usize) -> usize {
+    prime::secret_scratch(prime_limbs(bits))
 }
 
 /// A checked and prepared private key in the memory `M`; wiped when dropped.
@@ -56,8 +47,18 @@ pub struct PrivateComponents<'a> {
 pub struct PrivateKey<M: AsRef<[Limb]> + AsMut<[Limb]>> {
     memory: M,
     bits: usize,
-    exponent: u32,
+    exponent: u64,
+    form: Form,
     restriction: Restriction,
+}
+
+/// The kinds of keys by their primes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Two primes of half the length of the modulus: operations compute modulo each.
+    Halves,
+    /// Other primes, of these lengths: operations compute modulo n.
+    Whole(Lengths),
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> Drop for PrivateKey<M> {
@@ -73,7 +74,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> core::fmt::Debug for PrivateKey<M> {
     }
 }
 
-/// The parts of a key, each a slice of its memory.
+/// The parts of a key of [`Form::Halves`], each a slice of its memory.
 #[derive(Clone, Copy)]
 pub(super) struct Parts<T> {
     pub(super) n: T,
@@ -139,24 +140,25 @@ impl<'a> Parts<&'a [Limb]> {
     pub(super) fn q_modulus(&self) -> Result<Modulus<'a>, Error> {
         Ok(Modulus::prepared(self.q, self.q_r_squared)?)
     }
-
-    pub(super) fn n_modulus(&self) -> Result<Modulus<'a>, Error> {
-        Ok(Modulus::prepared(self.n, self.n_r_squared)?)
-    }
 }
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Creates a key from its parts and checks them against each other.
     ///
     /// `memory` has at least [`private_key_limbs`] for the modulus. `scratch` has
-    /// [`private_key_scratch_limbs`], and is wiped. Constant-time except for the outcome and for
-    /// lengths. Primality of p and q is not tested: a key with a composite factor gives [`Error::Fault`]
-    /// whenever it is used, and [`check_primes`](Self::check_primes) detects it.
+    /// [`private_key_scratch_limbs`] for a complete key with two primes of equal length, else
+    /// [`any_private_key_scratch_limbs`], and is wiped. Constant-time except for the outcome, for
+    /// lengths and for which parts are missing. Primality is not tested: a key with a composite
+    /// factor gives [`Error::Fault`] whenever it is used, and [`check_primes`](Self::check_primes)
+    /// detects it.
+    ///
+    /// Operations with primes of unequal lengths, or with more than two, take about three times as
+    /// long as with two equal ones.
     ///
     /// # Errors
     /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`], [`Error::Primes`],
     /// [`Error::Product`], [`Error::PrivateExponent`], [`Error::Fingerprint`],
-    /// [`Error::MemoryTooSmall`].
+    /// [`Error::MultiPrime`], [`Error::MemoryTooSmall`].
     pub fn new(
         components: &PrivateComponents<'_>,
         mut memory: M,
@@ -166,7 +168,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         let outcome = stack::clean(stack_use::RSA_KEY, || load(components, room, scratch));
         ct::wipe(scratch);
         match outcome {
-            Ok((bits, exponent)) => Ok(Self::from_prepared(memory, bits, exponent)),
+            Ok((bits, exponent, form)) => {
+                Ok(Self { memory, bits, exponent, form, restriction: Restriction::None })
+            }
             Err(error) => {
                 ct::wipe(memory.as_mut());
                 Err(error)
@@ -174,9 +178,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         }
     }
 
-    /// Creates a key from `memory` that holds valid parts.
-    pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u32) -> Self {
-        Self { memory, bits, exponent, restriction: Restriction::None }
+    /// Creates a key of [`Form::Halves`] from `memory` that holds valid parts.
+    pub(super) const fn from_prepared(memory: M, bits: usize, exponent: u64) -> Self {
+        Self { memory, bits, exponent, form: Form::Halves, restriction: Restriction::None }
     }
 
     /// Returns the uses that the key is restricted to.
@@ -196,13 +200,13 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         Ok(self)
     }
 
-    /// Tests whether both primes are prime, which reading a key does not do: `rounds` rounds of the
+    /// Tests whether the primes are prime, which reading a key does not do: `rounds` rounds of the
     /// Miller-Rabin test on each, with random bases (FIPS 186-5, appendix B.3.1). A randomly made
     /// composite never passes; one made to deceive passes with a probability of at most 4^−rounds.
     ///
-    /// `scratch` has [`check_primes_scratch_limbs`] and is wiped. At every length a round takes as
-    /// long as a signature, so much longer than reading that the test runs only on request.
-    /// Constant-time if both are prime.
+    /// `scratch` has [`check_primes_scratch_limbs`], if one prime is longer than the others those of
+    /// twice its length, and is wiped. At every length a round takes as long as a signature, so much
+    /// longer than reading that the test runs only on request. Constant-time if all are prime.
     ///
     /// # Errors
     /// [`Error::Composite`]; [`Error::MemoryTooSmall`], [`Error::RandomGenerator`].
@@ -212,10 +216,10 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let parts = self.borrowed().parts();
+        let key = self.borrowed();
         stack::clean(stack_use::RSA_PRIVATE, || {
-            for prime in [parts.p, parts.q] {
-                if !prime::is_probable_prime(prime, rounds, rng, scratch)? {
+            for factor in key.factors() {
+                if !prime::is_probable_prime(factor.prime, rounds, rng, scratch)? {
                     return Err(Error::Composite);
                 }
             }
@@ -241,8 +245,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     ) -> PrivateKey<N> {
         let length = private_key_limbs(self.bits);
         memory.as_mut()[..length].copy_from_slice(&self.memory.as_ref()[..length]);
-        let Self { bits, exponent, restriction, .. } = *self;
-        PrivateKey { memory, bits, exponent, restriction }
+        let Self { bits, exponent, form, restriction, .. } = *self;
+        PrivateKey { memory, bits, exponent, form, restriction }
     }
 
     /// Borrows the key, whatever its memory type.
@@ -251,6 +255,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
             memory: self.memory.as_ref(),
             bits: self.bits,
             exponent: self.exponent,
+            form: self.form,
             restriction: self.restriction,
         }
     }
@@ -261,7 +266,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 pub(super) struct BorrowedKey<'a> {
     memory: &'a [Limb],
     bits: usize,
-    exponent: u32,
+    exponent: u64,
+    form: Form,
     restriction: Restriction,
 }
 
@@ -285,55 +291,105 @@ impl<'a> BorrowedKey<'a> {
         PublicKey::from_prepared(self.memory, self.bits, self.exponent, self.restriction)
     }
 
-    pub(super) fn parts(&self) -> Parts<&'a [Limb]> {
-        Parts::of(self.memory, self.bits)
+    /// Returns the modulus n.
+    pub(super) fn n(&self) -> &'a [Limb] {
+        &self.memory[..limbs(self.bits)]
+    }
+
+    /// Returns n, prepared for products.
+    pub(super) fn modulus(&self) -> Result<Modulus<'a>, Error> {
+        let n = limbs(self.bits);
+        Ok(Modulus::prepared(self.n(), &self.memory[n..2 * n])?)
+    }
+
+    /// Returns the private exponent d.
+    pub(super) fn d(&self) -> &'a [Limb] {
+        let n = limbs(self.bits);
+        &self.memory[2 * n..3 * n]
+    }
+
+    /// Returns the parts of a key of [`Form::Halves`].
+    pub(super) fn halves(&self) -> Option<Parts<&'a [Limb]>> {
+        (self.form == Form::Halves).then(|| Parts::of(self.memory, self.bits))
+    }
+
+    /// Returns the primes and what belongs to each, in the order of PKCS #1.
+    pub(super) fn factors(&self) -> impl Iterator<Item = Factor<&'a [Limb]>> + use<'a> {
+        let halves = self.halves().map(|parts| {
+            let Parts { p, d_p, q, d_q, q_inverse, .. } = parts;
+            [
+                Factor { prime: p, exponent: d_p, coefficient: q_inverse },
+                Factor { prime: q, exponent: d_q, coefficient: &[] },
+            ]
+        });
+        let others = match self.form {
+            Form::Halves => None,
+            Form::Whole(lengths) => {
+                Some(factors::of(&self.memory[3 * limbs(self.bits)..], lengths))
+            }
+        };
+        halves.into_iter().flatten().chain(others.into_iter().flatten())
     }
 }
 
-/// Loads the components into a key's memory and checks them. Returns the modulus length and the
-/// exponent.
+/// Loads the components into a key's memory and checks them. Returns the modulus length, the
+/// exponent and the form.
 fn load(
     components: &PrivateComponents<'_>,
     memory: &mut [Limb],
     scratch: &mut [Limb],
-) -> Result<(usize, u32), Error> {
+) -> Result<(usize, u64, Form), Error> {
     let modulus = trimmed(components.modulus);
     let bits = bit_length(modulus);
     checked_modulus_length(bits)?;
     let exponent = checked_exponent(components.public_exponent)?;
-    let scratch = checked_memory(scratch, private_key_scratch_limbs(bits))?;
+    if complete::is_needed(components) {
+        let scratch = checked_memory(scratch, any_private_key_scratch_limbs(bits))?;
+        complete::completed(components, exponent, scratch, |components, scratch| {
+            load_complete(components, bits, exponent, memory, scratch)
+        })
+    } else {
+        load_complete(components, bits, exponent, memory, scratch)
+    }
+}
+
+/// Loads components of which none is missing. `scratch` has [`private_key_scratch_limbs`] if the
+/// primes are of half length, else [`any_private_key_scratch_limbs`].
+fn load_complete(
+    components: &PrivateComponents<'_>,
+    bits: usize,
+    exponent: u64,
+    memory: &mut [Limb],
+    scratch: &mut [Limb],
+) -> Result<(usize, u64, Form), Error> {
+    checked_memory(scratch, private_key_scratch_limbs(bits))?;
     let parts = Parts::of_mut(memory, bits)?;
-    let fill = |part: &mut [Limb], bytes: &[u8], error: Error| {
-        // Excess bytes must be zero, and whether they are becomes public; the number of zeros among
-        // the remaining bytes does not.
-        let (excess, bytes) = bytes.split_at(bytes.len().saturating_sub(size_of_val(part)));
-        let excess = excess.iter().fold(0, |any, byte| any | Limb::from(*byte));
-        if !Mask::is_zero(excess).reveal() {
-            return Err(error);
-        }
-        words::from_be_bytes(part, bytes);
-        Ok(())
-    };
-    fill(parts.n, modulus, Error::Product)?;
+    fill(parts.n, components.modulus, Error::Product)?;
     fill(parts.d, components.private_exponent, Error::PrivateExponent)?;
-    fill(parts.p, components.prime1, Error::Primes)?;
-    fill(parts.q, components.prime2, Error::Primes)?;
+    let are_halves = components.other_primes.is_empty()
+        && fill(parts.p, components.prime1, Error::Primes).is_ok()
+        && fill(parts.q, components.prime2, Error::Primes).is_ok()
+        && {
+            // Each prime has half the bits: the bits from its highest one up are the number 1.
+            let top = bits.div_ceil(2) - 1;
+            let wrong = |prime: &[Limb]| prime[top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
+            // The lengths of the primes are public.
+            Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal()
+        };
+    if !are_halves {
+        let lengths = factors::load(components, bits, exponent, memory, scratch)?;
+        return Ok((bits, exponent, Form::Whole(lengths)));
+    }
     fill(parts.d_p, components.exponent1, Error::PrivateExponent)?;
     fill(parts.d_q, components.exponent2, Error::PrivateExponent)?;
     fill(parts.q_inverse, components.coefficient, Error::PrivateExponent)?;
-    // Each prime has half the bits: the bits from its highest one up are the number 1.
-    let top = bits.div_ceil(2) - 1;
-    let wrong = |prime: &[Limb]| prime[top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
-    if !Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal() {
-        return Err(Error::Primes);
-    }
     check_primes(&parts, bits, scratch)?;
     super::public::check_fingerprint(parts.n)?;
     Modulus::prepare(parts.n, parts.n_r_squared, scratch)?;
     Modulus::prepare(parts.p, parts.p_r_squared, scratch)?;
     Modulus::prepare(parts.q, parts.q_r_squared, scratch)?;
     check_exponents(&parts, exponent, scratch)?;
-    Ok((bits, exponent))
+    Ok((bits, exponent, Form::Halves))
 }
 
 /// Checks that p·q = n, that both are odd, and that they are far enough apart (FIPS 186-5, appendix
@@ -360,29 +416,15 @@ fn check_primes(
     Ok(())
 }
 
-/// Returns whether |p − q| ≥ 2^(bits/2 − 100); `room` has the limbs of a prime.
-pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) -> Mask {
-    let difference = &mut room[..p.len()];
-    difference.copy_from_slice(p);
-    let borrow = words::sub(difference, q);
-    // The magnitude; off by 1 if negative, which does not matter at this size.
-    let flip = Mask::from_bit(borrow).value();
-    difference.iter_mut().for_each(|limb| *limb ^= flip);
-    let from = bits / 2 - 100;
-    let high = difference[from / LIMB_BITS] >> (from % LIMB_BITS);
-    let any = difference[from / LIMB_BITS + 1..].iter().fold(high, |any, limb| any | limb);
-    !Mask::is_zero(any)
-}
-
 /// Checks that e·d ≡ e·d_p ≡ 1 modulo p − 1, likewise for q, and q·q_inverse ≡ 1 modulo p; that
 /// each residue is less than its modulus, and d less than n.
 fn check_exponents(
     parts: &Parts<&mut [Limb]>,
-    exponent: u32,
+    exponent: u64,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let h = parts.p.len();
-    let e = [Limb::from(exponent)];
+    let e = [exponent];
     let mut right = words::is_less(parts.q_inverse, parts.p).value();
     right &= words::is_less(parts.d, parts.n).value();
     for (prime, residue) in [(&parts.p, &parts.d_p), (&parts.q, &parts.d_q)] {
@@ -404,28 +446,6 @@ fn check_exponents(
     right &= is_one(product).value();
     // Whether the exponents match is the result of the import.
     if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
-}
-
-/// Computes `remainder = x mod modulus` bit by bit, for any nonzero modulus, in constant time.
-fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
-    remainder.fill(0);
-    for limb in x.iter().rev() {
-        for bit in (0..LIMB_BITS).rev() {
-            let carry = words::double(remainder);
-            remainder[0] |= limb >> bit & 1;
-            words::reduce_once(carry, remainder, modulus);
-        }
-    }
-}
-
-/// Returns whether two numbers of the same length are equal.
-pub(super) fn equal(a: &[Limb], b: &[Limb]) -> Mask {
-    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
-}
-
-/// Returns whether a number is 1.
-fn is_one(a: &[Limb]) -> Mask {
-    Mask::is_zero(a[1..].iter().fold(a[0] ^ 1, |any, limb| any | limb))
 }
 
 #[cfg(test)]

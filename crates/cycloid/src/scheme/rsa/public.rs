@@ -1,5 +1,7 @@
 //! The public key, and the public operation.
 
+#[cfg(feature = "alloc")]
+use super::length::{MAX_LEGACY_BITS, MIN_LEGACY_BITS};
 use super::{Error, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, Limb};
@@ -27,7 +29,7 @@ pub const fn encrypt_scratch_limbs(bits: usize) -> usize {
 pub struct PublicKey<M> {
     memory: M,
     bits: usize,
-    exponent: u32,
+    exponent: u64,
     restriction: Restriction,
 }
 
@@ -48,15 +50,39 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     pub fn new(
         modulus: &[u8],
         exponent: &[u8],
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        checked_modulus_length(bit_length(trimmed(modulus)))?;
+        Self::of_any_length(modulus, exponent, memory, scratch)
+    }
+
+    /// Like [`new`](Self::new), for moduli that are too short for anything but old signatures.
+    #[cfg(feature = "alloc")]
+    pub(super) fn legacy(
+        modulus: &[u8],
+        exponent: &[u8],
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let bits = bit_length(trimmed(modulus));
+        if !(MIN_LEGACY_BITS..=MAX_LEGACY_BITS).contains(&bits) {
+            return Err(Error::LegacyLength { bits });
+        }
+        Self::of_any_length(modulus, exponent, memory, scratch)
+    }
+
+    fn of_any_length(
+        modulus: &[u8],
+        exponent: &[u8],
         mut memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let modulus = trimmed(modulus);
         let bits = bit_length(modulus);
         let exponent = checked_exponent(exponent)?;
-        let n = checked_modulus_length(bits)?;
         let (limbs, r_squared) =
-            checked_memory(memory.as_mut(), public_key_limbs(bits))?.split_at_mut(n);
+            checked_memory(memory.as_mut(), public_key_limbs(bits))?.split_at_mut(limbs(bits));
         words::from_be_bytes(limbs, modulus);
         check_fingerprint(limbs)?;
         Modulus::prepare(limbs, r_squared, scratch)?;
@@ -69,7 +95,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     pub(super) const fn from_prepared(
         memory: M,
         bits: usize,
-        exponent: u32,
+        exponent: u64,
         restriction: Restriction,
     ) -> Self {
         Self { memory, bits, exponent, restriction }
@@ -102,7 +128,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 
     /// Returns the public exponent.
-    pub const fn exponent(&self) -> u32 {
+    pub const fn exponent(&self) -> u64 {
         self.exponent
     }
 
@@ -131,7 +157,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         x: &[Limb],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let exponent = [Limb::from(self.exponent)];
+        let exponent = [self.exponent];
         modular::pow_vartime(result, x, &Exponent::new(&exponent), &self.modulus()?, scratch)?;
         Ok(())
     }
@@ -211,13 +237,13 @@ pub(super) fn bit_length(bytes: &[u8]) -> usize {
     bytes.first().map_or(0, |first| bytes.len() * 8 - first.leading_zeros() as usize)
 }
 
-/// Parses the public exponent: odd, at least 3, at most 32 bits.
-pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
+/// Parses the public exponent: odd, at least 3, at most 64 bits.
+pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u64, Error> {
     let exponent = trimmed(exponent);
-    if exponent.len() > 4 {
+    if exponent.len() > size_of::<u64>() {
         return Err(Error::PublicExponent);
     }
-    let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u32::from(*byte));
+    let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u64::from(*byte));
     if exponent < 3 || exponent.is_multiple_of(2) {
         Err(Error::PublicExponent)
     } else {
@@ -225,13 +251,9 @@ pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u32, Error> {
     }
 }
 
-/// Returns the limbs of a modulus of `bits` bits if keys may have that length.
-pub(super) fn checked_modulus_length(bits: usize) -> Result<usize, Error> {
-    if (MIN_BITS..=MAX_BITS).contains(&bits) {
-        Ok(limbs(bits))
-    } else {
-        Err(Error::ModulusLength { bits })
-    }
+/// Returns an error unless keys may have a modulus of `bits` bits.
+pub(super) fn checked_modulus_length(bits: usize) -> Result<(), Error> {
+    if (MIN_BITS..=MAX_BITS).contains(&bits) { Ok(()) } else { Err(Error::ModulusLength { bits }) }
 }
 
 /// Returns an error if the modulus is a power of 65537 modulo each of the small primes whose

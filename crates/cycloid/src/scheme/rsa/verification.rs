@@ -1,6 +1,7 @@
 //! Signature verification, single and in batches: eight at a time where the processor has vectors.
 //! All values are public.
 
+use super::digest_info::DigestInfo;
 use super::eight::whole_lanes;
 use super::padding::pkcs1v15;
 use super::padding::pss::{self, Salt};
@@ -58,7 +59,8 @@ impl Scheme {
         digest: &[u8],
     ) -> Result<(), Error> {
         let valid = match self {
-            Self::Pkcs1v15 => pkcs1v15::is_encoding_of(encoded, hash, digest),
+            Self::Pkcs1v15 => DigestInfo::known(hash, digest)
+                .is_some_and(|info| pkcs1v15::is_encoding_of(encoded, info.as_ref())),
             Self::Pss { mask_hash, salt } => {
                 pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt)
             }
@@ -81,6 +83,31 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
             return Err(Error::DigestLength);
         }
         let scheme = scheme.under(self.restriction(), hash)?;
+        scheme.check(self.opened(signature, scratch)?, self.bits(), hash, digest)
+    }
+
+    /// Verifies an RSASSA-PKCS1-v1_5 signature of a digest by any hash function. `scratch` has at
+    /// least [`verify_scratch_limbs`]. All values are public.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] if it is not valid; [`Error::MemoryTooSmall`], [`Error::Restricted`].
+    pub fn verify_digest_info(
+        &self,
+        info: &DigestInfo,
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        self.restriction().allows_all()?;
+        let encoded = self.opened(signature, scratch)?;
+        if pkcs1v15::is_encoding_of(encoded, info.as_ref()) {
+            Ok(())
+        } else {
+            Err(Error::Signature)
+        }
+    }
+
+    /// Returns the signature raised to the public exponent, as long as the modulus.
+    fn opened<'s>(&self, signature: &[u8], scratch: &'s mut [Limb]) -> Result<&'s mut [u8], Error> {
         let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits()))?;
         let n = limbs(self.bits());
         let (s, rest) = scratch.split_at_mut(n);
@@ -89,7 +116,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         self.raise(m, s, rest)?;
         let encoded = &mut words::as_bytes_mut(s)[..self.length()];
         words::to_be_bytes(encoded, m);
-        scheme.check(encoded, self.bits(), hash, digest)
+        Ok(encoded)
     }
 }
 
@@ -346,7 +373,7 @@ impl lanes::Task for RaiseEight<'_, '_> {
         let mut residues = Residues8::new(backend, modulus, work);
         let known = core::array::from_fn(|lane| keys[lane].r_squared());
         residues.r_squared_from(r_squared, known, &mut room[..n]);
-        let exponents = keys.map(|key| Limb::from(key.exponent()));
+        let exponents = keys.map(|key| key.exponent());
         residues.pow_vartime(number, &exponents, r_squared, room);
     }
 }

@@ -324,7 +324,7 @@ fn sums_and_comparisons() {
         }
         for ((found, a), b) in everywhere::<Compare>(&inputs).iter().zip(&points).zip(&others) {
             let small = multiply(&add(a, &negate(b)), &8u8.into()) == neutral();
-            assert_eq!(found, &[(&a == b).into(), small.into()]);
+            assert_eq!(found, &[u64::from(&a == b), small.into()]);
         }
     }
 }

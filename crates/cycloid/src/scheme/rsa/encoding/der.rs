@@ -3,19 +3,20 @@
 
 use der::asn1::UintRef;
 use der::{
-    Decode, DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, SliceReader, Tag,
-    Writer,
+    Decode, DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, Tag, Writer,
 };
-use pkcs1::{RsaPrivateKey, RsaPublicKey};
+use pkcs1::RsaPublicKey;
 use pkcs8::PrivateKeyInfoRef;
 use spki::SubjectPublicKeyInfoRef;
 
-use super::super::private::{Parts, PrivateComponents};
+use super::super::components::{OtherPrime, PrivateComponents};
+use super::super::factors::{Factor, MAX_PRIMES};
+use super::super::private::BorrowedKey;
 use super::algorithm::restriction;
 use super::{Error, PrivateFormat, PublicFormat, Restriction};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
-use crate::scheme::encoding::{first_tags, first_tags_of_private};
+use crate::scheme::encoding::{Number, first_tags, first_tags_of_private};
 
 /// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
@@ -32,7 +33,7 @@ pub(super) struct PublicComponents<'a> {
 pub(super) fn read_private(
     der: &[u8],
     format: PrivateFormat,
-) -> Result<(PrivateComponents<'_>, Restriction), Error> {
+) -> Result<(Pkcs1<'_>, Restriction), Error> {
     // PKCS #8 begins with version and algorithm, PKCS #1 with version and modulus.
     let fields = first_tags_of_private(der)?;
     match format {
@@ -57,63 +58,83 @@ pub(super) fn read_public(
 }
 
 /// Reads RSAPrivateKey (RFC 8017, appendix A.1.2).
-fn read_private_key(der: &[u8]) -> Result<PrivateComponents<'_>, Error> {
-    let version = |mut reader: SliceReader<'_>| {
-        Header::decode(&mut reader)?.tag().assert_eq(Tag::Sequence)?;
-        u8::decode(&mut reader)
-    };
-    // Version 1 marks keys with otherPrimeInfos.
-    if SliceReader::new(der).and_then(version).map_err(malformed)? == 1 {
-        return Err(Error::MultiPrime);
+fn read_private_key(der: &[u8]) -> Result<Pkcs1<'_>, Error> {
+    Pkcs1::from_der(der).map_err(malformed)
+}
+
+/// An RSAPrivateKey that was read.
+pub(super) struct Pkcs1<'a> {
+    /// From the modulus to the coefficient.
+    numbers: [&'a [u8]; 8],
+    others: [OtherPrime<'a>; MAX_PRIMES - 1],
+    count: usize,
+}
+
+impl Pkcs1<'_> {
+    /// Returns the parts of the key.
+    pub(super) fn components(&self) -> PrivateComponents<'_> {
+        let [modulus, public_exponent, private_exponent, prime1, prime2, ..] = self.numbers;
+        let [.., exponent1, exponent2, coefficient] = self.numbers;
+        PrivateComponents {
+            modulus,
+            public_exponent,
+            private_exponent,
+            prime1,
+            prime2,
+            exponent1,
+            exponent2,
+            coefficient,
+            other_primes: &self.others[..self.count],
+        }
     }
-    let key = RsaPrivateKey::<Number<'_>>::from_der(der).map_err(malformed)?;
-    Ok(PrivateComponents {
-        modulus: key.modulus.0,
-        public_exponent: key.public_exponent.0,
-        private_exponent: key.private_exponent.0,
-        prime1: key.prime1.0,
-        prime2: key.prime2.0,
-        exponent1: key.exponent1.0,
-        exponent2: key.exponent2.0,
-        coefficient: key.coefficient.0,
-    })
 }
 
-/// A nonnegative INTEGER, big-endian, without the leading sign byte. It is secret except for its
-/// length.
-struct Number<'a>(&'a [u8]);
-
-impl FixedTag for Number<'_> {
-    const TAG: Tag = Tag::Integer;
+impl FixedTag for Pkcs1<'_> {
+    const TAG: Tag = Tag::Sequence;
 }
 
-impl<'a> DecodeValue<'a> for Number<'a> {
+impl<'a> DecodeValue<'a> for Pkcs1<'a> {
     type Error = der::Error;
 
-    fn decode_value<R: Reader<'a>>(reader: &mut R, header: Header) -> der::Result<Self> {
-        let bytes = reader.read_slice(header.length())?;
-        let (first, rest) = bytes.split_first().ok_or(Tag::Integer.length_error())?;
-        // DER has a leading zero byte exactly if the next byte has its highest bit set. The length
-        // of the number reveals the same.
-        let for_sign = Mask::is_zero(Limb::from(*first)).reveal();
-        let top = if for_sign { rest.first().copied().unwrap_or(0x80) } else { !first };
-        // Whether the number is valid DER is the result of reading.
-        if !Mask::from_bit(Limb::from(top >> 7)).reveal() {
-            return Err(Tag::Integer.value_error().into());
+    fn decode_value<R: Reader<'a>>(reader: &mut R, _header: Header) -> der::Result<Self> {
+        let version = u8::decode(reader)?;
+        let mut numbers = [&[][..]; 8];
+        for number in &mut numbers {
+            *number = Number::decode(reader)?.0;
         }
-        Ok(Self(if for_sign && !rest.is_empty() { rest } else { bytes }))
+        let mut key = Self { numbers, others: Default::default(), count: 0 };
+        match version {
+            0 => Ok(key),
+            // Version 1 marks keys with otherPrimeInfos, at least one.
+            1 => reader.sequence(|reader| {
+                while !reader.is_finished() || key.count == 0 {
+                    let other = reader.sequence(|reader| {
+                        let mut number = || Ok::<_, der::Error>(Number::decode(reader)?.0);
+                        let (prime, exponent, coefficient) = (number()?, number()?, number()?);
+                        Ok::<_, der::Error>(OtherPrime { prime, exponent, coefficient })
+                    })?;
+                    // One prime too many is kept, so that the key is refused for it.
+                    if let Some(room) = key.others.get_mut(key.count) {
+                        *room = other;
+                        key.count += 1;
+                    }
+                }
+                Ok(key)
+            }),
+            _ => Err(reader.error(Tag::Integer.value_error())),
+        }
     }
 }
 
 /// Reads OneAsymmetricKey (RFC 5958, section 2). Attributes are skipped; a public key must match
 /// the private key.
-fn read_private_info(der: &[u8]) -> Result<(PrivateComponents<'_>, Restriction), Error> {
+fn read_private_info(der: &[u8]) -> Result<(Pkcs1<'_>, Restriction), Error> {
     let info = PrivateKeyInfoRef::from_der(der).map_err(malformed)?;
     let restriction = restriction(&info.algorithm)?;
     let key = read_private_key(info.private_key.as_bytes())?;
     if let Some(public) = info.public_key {
         let public = read_public_key(public.as_bytes().ok_or(Error::Der)?)?;
-        if public.modulus != key.modulus || public.exponent != key.public_exponent {
+        if [public.modulus, public.exponent] != key.numbers[..2] {
             return Err(Error::PublicKey);
         }
     }
@@ -137,27 +158,96 @@ fn read_public_info(der: &[u8]) -> Result<(PublicComponents<'_>, Restriction), E
     Ok((key, restriction))
 }
 
-/// Returns an RSAPrivateKey for writing.
-pub(super) fn private_key<'a>(parts: &Parts<&'a [Limb]>, exponent: u32) -> impl Encode + use<'a> {
-    RsaPrivateKey {
-        modulus: Integer::Limbs(parts.n),
-        public_exponent: Integer::Small([exponent.into()]),
-        private_exponent: Integer::Limbs(parts.d),
-        prime1: Integer::Limbs(parts.p),
-        prime2: Integer::Limbs(parts.q),
-        exponent1: Integer::Limbs(parts.d_p),
-        exponent2: Integer::Limbs(parts.d_q),
-        coefficient: Integer::Limbs(parts.q_inverse),
-        other_prime_infos: None,
+/// An RSAPrivateKey for writing.
+pub(super) struct PrivateKeyStructure<'a>(pub(super) BorrowedKey<'a>);
+
+impl FixedTag for PrivateKeyStructure<'_> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl<'a> PrivateKeyStructure<'a> {
+    /// Returns the version, the numbers, and the further primes.
+    fn fields(&self) -> (u8, [Integer<'a>; 8], Option<OtherPrimes<'a>>) {
+        let key = self.0;
+        let mut factors = key.factors();
+        let mut factor = || factors.next().expect("a key has two primes at least");
+        let (first, second) = (factor(), factor());
+        let others = factors.next().map(|_| OtherPrimes(key));
+        let numbers = [
+            Integer::Limbs(key.n()),
+            Integer::Small([key.public().exponent()]),
+            Integer::Limbs(key.d()),
+            Integer::Limbs(first.prime),
+            Integer::Limbs(second.prime),
+            Integer::Limbs(first.exponent),
+            Integer::Limbs(second.exponent),
+            Integer::Limbs(first.coefficient),
+        ];
+        (u8::from(others.is_some()), numbers, others)
+    }
+}
+
+impl EncodeValue for PrivateKeyStructure<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        let (version, numbers, others) = self.fields();
+        let lengths = numbers.iter().map(Encode::encoded_len);
+        let start = version.encoded_len()? + others.encoded_len()?;
+        lengths.fold(start, |sum, length| sum? + length?)
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        let (version, numbers, others) = self.fields();
+        version.encode(writer)?;
+        numbers.iter().try_for_each(|number| number.encode(writer))?;
+        others.encode(writer)
+    }
+}
+
+/// OtherPrimeInfos: the third prime of a key and further ones.
+struct OtherPrimes<'a>(BorrowedKey<'a>);
+
+impl<'a> OtherPrimes<'a> {
+    fn iter(&self) -> impl Iterator<Item = OtherPrimeStructure<'a>> {
+        self.0.factors().skip(2).map(|Factor { prime, exponent, coefficient }| {
+            OtherPrimeStructure([prime, exponent, coefficient].map(Integer::Limbs))
+        })
+    }
+}
+
+impl FixedTag for OtherPrimes<'_> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl EncodeValue for OtherPrimes<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        self.iter().try_fold(Length::ZERO, |sum, other| sum + other.encoded_len()?)
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        self.iter().try_for_each(|other| other.encode(writer))
+    }
+}
+
+/// OtherPrimeInfo.
+struct OtherPrimeStructure<'a>([Integer<'a>; 3]);
+
+impl FixedTag for OtherPrimeStructure<'_> {
+    const TAG: Tag = Tag::Sequence;
+}
+
+impl EncodeValue for OtherPrimeStructure<'_> {
+    fn value_len(&self) -> der::Result<Length> {
+        self.0.iter().try_fold(Length::ZERO, |sum, number| sum + number.encoded_len()?)
+    }
+
+    fn encode_value(&self, writer: &mut impl Writer) -> der::Result<()> {
+        self.0.iter().try_for_each(|number| number.encode(writer))
     }
 }
 
 /// Returns an RSAPublicKey for writing.
-pub(super) fn public_key(modulus: &[Limb], exponent: u32) -> impl Encode {
-    RsaPublicKey {
-        modulus: Integer::Limbs(modulus),
-        public_exponent: Integer::Small([exponent.into()]),
-    }
+pub(super) fn public_key(modulus: &[Limb], exponent: u64) -> impl Encode {
+    RsaPublicKey { modulus: Integer::Limbs(modulus), public_exponent: Integer::Small([exponent]) }
 }
 
 /// A number for writing. Its length in bytes becomes public, since the length of the file reveals

@@ -100,16 +100,18 @@ const ALGORITHM_LENGTH: usize = {
     element(element(9) + element(element(hash) + element(mask) + salt))
 };
 /// The maximum length of the public exponent, in bytes.
-const EXPONENT: usize = integer(32);
+const EXPONENT: usize = integer(64);
 
-/// Returns the maximum length of a private key of `bits` bits in DER, in either format, in bytes.
+/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in DER,
+/// in either format, in bytes. For other keys, [`Error::OutputTooSmall`] has the length.
 pub const fn private_key_der_length(bits: usize) -> usize {
     let version = integer(0);
     let parts = 2 * integer(bits) + EXPONENT + 5 * integer(bits.div_ceil(2));
     element(version + ALGORITHM_LENGTH + element(element(version + parts)))
 }
 
-/// Returns the maximum length of a private key of `bits` bits in PEM, in either format, in bytes.
+/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in PEM,
+/// in either format, in bytes. For other keys, [`Error::OutputTooSmall`] has the length.
 pub const fn private_key_pem_length(bits: usize) -> usize {
     pem::length(PKCS8_LABEL, private_key_der_length(bits))
 }
@@ -141,7 +143,10 @@ pub const fn pem_scratch_limbs(bits: usize) -> usize {
 /// Keys in files. The caller provides the key's memory and the scratch: `memory` has at least
 /// [`private_key_limbs`](super::private_key_limbs), and `scratch` [`der_scratch_limbs`] or
 /// [`pem_scratch_limbs`], which is wiped, also on an error. A key is checked as by
-/// [`new`](PrivateKey::new), with the same errors.
+/// [`new`](PrivateKey::new), with the same errors, and missing parts (zero in PKCS #1) are computed.
+/// A key with missing parts, or with other than two primes of equal length, needs
+/// [`any_private_key_scratch_limbs`](super::any_private_key_scratch_limbs) instead of
+/// [`der_scratch_limbs`], and in PEM as much more.
 ///
 /// PKCS #8 may have attributes, which are skipped, and a public key, which must match the private
 /// key. The algorithm, rsaEncryption or id-RSASSA-PSS with or without parameters, determines the
@@ -261,7 +266,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let (components, restriction) = der::read_private(der, format)?;
+        let (key, restriction) = der::read_private(der, format)?;
+        let components = key.components();
         check_scratch(components.modulus, scratch.len(), 0)?;
         Self::new(&components, memory, scratch)?.restricted(restriction)
     }
@@ -275,7 +281,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         let block = pem::find(pem, format.labels())?;
         let format = PrivateFormat::of_label(block.label)?;
         let outcome = with_decoded(&block, scratch, |der, taken, scratch| {
-            let (components, restriction) = der::read_private(der, format)?;
+            let (key, restriction) = der::read_private(der, format)?;
+            let components = key.components();
             check_scratch(components.modulus, scratch.len(), taken)?;
             Self::new(&components, memory, scratch)?.restricted(restriction)
         });
@@ -290,7 +297,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// Returns RSAPrivateKey.
     fn structure(&self) -> impl Encode {
-        der::private_key(&self.borrowed().parts(), self.public().exponent())
+        der::PrivateKeyStructure(self.borrowed())
     }
 }
 
@@ -433,6 +440,13 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     fn structure(&self) -> impl Encode {
         der::public_key(self.modulus_limbs(), self.exponent())
     }
+}
+
+/// Returns the modulus and the exponent of a public key in either format, and its restriction.
+#[cfg(feature = "alloc")]
+pub(super) fn public_components(der: &[u8]) -> Result<(&[u8], &[u8], Restriction), Error> {
+    let (components, restriction) = der::read_public(der, PublicFormat::Any)?;
+    Ok((components.modulus, components.exponent, restriction))
 }
 
 /// Decodes a block into the end of the scratch. Passes the DER, the number of limbs it occupies and

@@ -4,7 +4,7 @@ use crate::scheme::hash::Hash;
 
 /// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1; for SHA-3,
 /// with the identifiers of NIST's register). SHAKE has none; callers refuse it.
-const fn prefix(hash: Hash) -> &'static [u8] {
+pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
     match hash {
         Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
         Hash::Sha224 => {
@@ -46,28 +46,28 @@ const fn prefix(hash: Hash) -> &'static [u8] {
     }
 }
 
-/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. A modulus of 2048 bits is long enough for
-/// every digest.
-pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], hash: Hash, digest: &[u8]) {
-    let (padding, info) = encoded.split_at_mut(encoded.len() - prefix(hash).len() - digest.len());
+/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. The shortest modulus is long enough for every
+/// DigestInfo.
+pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) {
+    let (padding, end) = encoded.split_at_mut(encoded.len() - info.len());
     let last = padding.len() - 1;
     padding.fill(0xff);
     padding[0] = 0;
     padding[1] = 1;
     padding[last] = 0;
-    let (start, end) = info.split_at_mut(prefix(hash).len());
-    start.copy_from_slice(prefix(hash));
-    end.copy_from_slice(digest);
+    end.copy_from_slice(info);
 }
 
-/// Returns whether `encoded`, as long as the modulus, is the one valid encoding of the digest.
+/// Returns whether `encoded`, as long as the modulus, is the one valid encoding of DigestInfo.
 /// Compares encodings instead of parsing.
-pub(in crate::scheme::rsa) fn is_encoding_of(encoded: &[u8], hash: Hash, digest: &[u8]) -> bool {
-    let (padding, info) = encoded.split_at(encoded.len() - prefix(hash).len() - digest.len());
-    let (start, end) = info.split_at(prefix(hash).len());
+pub(in crate::scheme::rsa) fn is_encoding_of(encoded: &[u8], info: &[u8]) -> bool {
+    // A modulus for old signatures may be too short: eight bytes of padding are the least.
+    let Some(padding) = encoded.len().checked_sub(info.len()).filter(|length| *length >= 11) else {
+        return false;
+    };
+    let (padding, end) = encoded.split_at(padding);
     padding.starts_with(&[0, 1])
         && padding.ends_with(&[0])
         && padding[2..padding.len() - 1].iter().all(|byte| *byte == 0xff)
-        && start == prefix(hash)
-        && end == digest
+        && end == info
 }
