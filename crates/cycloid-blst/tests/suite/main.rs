@@ -11,6 +11,8 @@ mod groups;
 mod hashing;
 mod multi_scalar;
 mod pairings;
+mod polynomials;
+mod prepared;
 mod scalars;
 mod signatures;
 mod support;

@@ -16,12 +16,14 @@
 //! assert_eq!(left, right);
 //! ```
 //!
-//! - [`Fr`]: scalars. [`Domain`]: Fourier transforms over Fr, G1 and G2.
+//! - [`Fr`]: scalars. [`polynomial`]: polynomials over Fr. [`Domain`]: Fourier transforms over Fr,
+//!   G1 and G2, also on cosets, and polynomials by their values.
 //! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups only; encodings are
 //!   checked. [`G1CurvePoint`], [`G2CurvePoint`]: arbitrary points of the curves.
+//!   [`PreparedSums`]: sums of multiples of fixed points.
 //! - [`signature`]: BLS signatures.
 //! - [`Gt`], in [`Fq12`]; [`pairing()`], [`multi_pairing`], [`pairing_check`], [`miller_loop`],
-//!   [`G2Prepared`].
+//!   [`G2Prepared`], [`PairingProduct`].
 //!
 //! **Encodings.** Points have ZCash's encodings, big-endian. Scalars are little-endian, unless a
 //! function's name says otherwise. Elements of Fq12 are twelve little-endian integers.
@@ -46,6 +48,8 @@ mod integer;
 mod operators;
 mod own;
 mod pairing;
+pub mod polynomial;
+mod prepared;
 mod projective;
 pub mod signature;
 mod target;
@@ -56,9 +60,11 @@ pub use backend::{Backend, First, Message, Second, SourceGroup};
 pub use curve_point::{CurvePoint, G1CurvePoint, G2CurvePoint};
 pub use cycloid::Cycloid;
 pub use error::Error;
-pub use fft::Domain;
+pub use fft::{Domain, bit_reversal_permutation};
 pub use hash::expand_message;
 pub use pairing::{
-    G2Prepared, miller_loop, miller_loop_prepared, multi_pairing, pairing, pairing_check,
+    G2Prepared, PairingProduct, miller_loop, miller_loop_prepared, multi_pairing, pairing,
+    pairing_check,
 };
+pub use prepared::PreparedSums;
 pub use target::{Fq12, Gt};

@@ -197,6 +197,7 @@ macro_rules! group {
         impl Group<$G> for Cycloid {
             type Projective = [$memory; 3];
             type Affine = [$memory; 2];
+            type TableForm = msm::prepared::TableForm;
 
             fn identity() -> [$memory; 3] {
                 [$G::ZERO, $G::ONE, $G::ZERO]
@@ -420,6 +421,33 @@ macro_rules! group {
                 scratch: &mut [u64],
             ) -> [$memory; 3] {
                 msm::sum_of_parts::<$G>(points, scalars, scratch, threads::parts(points.len()))
+            }
+
+            fn table_limbs(points: usize, size: usize) -> usize {
+                msm::prepared::table_limbs::<$G>(points, size)
+            }
+
+            fn prepare_sums(
+                points: &[Affine<Self, $G>],
+                size: usize,
+                table: &mut [u64],
+            ) -> Self::TableForm {
+                msm::prepared::prepare::<$G>(points, size, table)
+            }
+
+            fn prepared_scratch_limbs(points: usize, size: usize) -> usize {
+                msm::prepared::scratch::<$G>(points, size)
+            }
+
+            fn prepared_sums_vartime(
+                _: &[Affine<Self, $G>],
+                (table, form): (&[u64], &Self::TableForm),
+                size: usize,
+                scalars: &[Fr<Self>],
+                sums: &mut [Projective<Self, $G>],
+                scratch: &mut [u64],
+            ) {
+                msm::prepared::sums_of_multiples::<$G>(form, table, size, scalars, sums, scratch);
             }
         }
     };
