@@ -4,8 +4,10 @@
 mod checklist;
 mod defaults;
 mod differential;
+mod eip2537;
 mod encodings;
 mod ethereum;
+mod fields;
 mod fourier;
 mod groups;
 mod hashing;

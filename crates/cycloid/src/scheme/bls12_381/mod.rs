@@ -21,7 +21,9 @@
 //! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups only; encodings are
 //!   checked. [`G1CurvePoint`], [`G2CurvePoint`]: arbitrary points of the curves.
 //!   [`PreparedSums`]: sums of multiples of fixed points.
-//! - [`signature`]: BLS signatures.
+//! - [`Fp`], [`Fp2`]: the fields of the coordinates. [`hash_to_field`] and [`Expander`]: hashing to
+//!   any of the fields.
+//! - [`signature`]: BLS signatures. [`eip2537`]: Ethereum's precompiled contracts.
 //! - [`Gt`], in [`Fq12`]; [`pairing()`], [`multi_pairing`], [`pairing_check`], [`miller_loop`],
 //!   [`G2Prepared`], [`PairingProduct`].
 //!
@@ -37,8 +39,10 @@
 
 mod affine;
 pub mod backend;
+mod base_field;
 mod curve_point;
 mod cycloid;
+pub mod eip2537;
 mod encoding;
 mod error;
 mod fft;
@@ -57,11 +61,14 @@ mod target;
 pub use backend::group::{Affine, G1, G1Affine, G2, G2Affine, Projective};
 pub use backend::scalars::Fr;
 pub use backend::{Backend, First, Message, Second, SourceGroup};
+pub use base_field::{Fp, Fp2};
 pub use curve_point::{CurvePoint, G1CurvePoint, G2CurvePoint};
 pub use cycloid::Cycloid;
 pub use error::Error;
 pub use fft::{Domain, bit_reversal_permutation};
-pub use hash::expand_message;
+pub use hash::{Expander, HashedField, XmdSha256, XmdSha512, expand_message, hash_to_field};
+#[cfg(feature = "sha3")]
+pub use hash::{XofShake128, XofShake256};
 pub use pairing::{
     G2Prepared, PairingProduct, miller_loop, miller_loop_prepared, multi_pairing, pairing,
     pairing_check,

@@ -142,7 +142,10 @@ impl<B: Pairing> Fq12<B> {
 }
 
 /// Draws a uniform integer below p, big-endian, which is public.
-fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result<(), Error> {
+pub(super) fn random_integer(
+    integer: &mut [u8; 48],
+    rng: &mut impl TryCryptoRng,
+) -> Result<(), Error> {
     for _ in 0..random::DRAWS {
         random::fill(rng, integer)?;
         // Random elements of Fq12 are not meant to be secret.

@@ -219,6 +219,12 @@ pub trait Group<G: SourceGroup>: Scalars {
         }
     }
 
+    /// Maps any public point of the curve to the group: a multiple of it by
+    /// [`SourceGroup::EFFECTIVE_COFACTOR`] (clear_cofactor of RFC 9380, section 7).
+    fn clear_cofactor(a: &Self::Projective) -> Self::Projective {
+        Self::multiply_integer_vartime(a, G::EFFECTIVE_COFACTOR)
+    }
+
     /// Maps one element of the base field to a point of the group (encode_to_curve), or two
     /// elements to the sum of their points (hash_to_curve): map_to_curve and clear_cofactor of RFC
     /// 9380, sections 6.6.3, 8.8.1 and 8.8.2.

@@ -95,6 +95,11 @@ each! {
         export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
     }
 
+    /// Maps points of the curve to the group.
+    ClearCofactor: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
+        export::<G, A>(&G::Field::<A>::clear_cofactor(&import::<G, A>(f, inputs)), outputs);
+    }
+
     /// Takes an x coordinate as an integer, and which of the two y coordinates to return.
     Decompress: (G::Memory, bool) => Option<Memory2<G>>, |f, inputs, outputs| {
         let mut x = [G::ZERO; MAX_WIDTH];
@@ -356,6 +361,10 @@ macro_rules! group {
                         *point = Projective::from_raw(raw);
                     }
                 }
+            }
+
+            fn clear_cofactor(a: &[$memory; 3]) -> [$memory; 3] {
+                single::<ClearCofactor<$G>>(*a, *a)
             }
 
             fn map_to_curve(uniform: &[[u8; 64]]) -> [$memory; 3] {
