@@ -20,19 +20,7 @@ use sha2::{Digest, Sha256};
 use crate::blob::sum;
 use crate::error::equal_counts;
 use crate::field::{self, encode, from_hash, powers};
-use crate::{BLOB_LENGTH, Error, Point, Settings};
-
-/// Number of cells of a blob.
-pub const CELLS: usize = 128;
-
-/// Number of values in a cell.
-pub(crate) const CELL_LENGTH: usize = 2 * BLOB_LENGTH / CELLS;
-
-/// Bytes of a cell.
-pub const CELL_BYTES: usize = 32 * CELL_LENGTH;
-
-/// A cell: 64 values, big-endian.
-pub type Cell = [u8; CELL_BYTES];
+use crate::{BLOB_LENGTH, CELL_BYTES, CELL_LENGTH, CELLS, Cell, Error, Point, Settings};
 
 impl<B: Backend> Settings<B> {
     /// Returns the cells of a blob (compute_cells).

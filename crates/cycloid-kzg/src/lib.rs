@@ -30,7 +30,6 @@ mod error;
 mod field;
 mod settings;
 
-pub use cells::{CELL_BYTES, CELLS, Cell};
 pub use error::Error;
 pub use settings::Settings;
 
@@ -39,6 +38,18 @@ pub const BLOB_LENGTH: usize = 4096;
 
 /// Bytes of a blob.
 pub const BLOB_BYTES: usize = 32 * BLOB_LENGTH;
+
+/// Number of cells of a blob.
+pub const CELLS: usize = 128;
+
+/// Number of values in a cell.
+const CELL_LENGTH: usize = 2 * BLOB_LENGTH / CELLS;
+
+/// Bytes of a cell.
+pub const CELL_BYTES: usize = 32 * CELL_LENGTH;
+
+/// A cell: 64 values, each 32 bytes, big-endian.
+pub type Cell = [u8; CELL_BYTES];
 
 /// A commitment or a proof, compressed.
 pub type Point = [u8; 48];

@@ -8,8 +8,7 @@ use cycloid::bls12_381::{
     miller_loop_prepared,
 };
 
-use crate::cells::{CELL_LENGTH, CELLS};
-use crate::{BLOB_LENGTH, Error, field};
+use crate::{BLOB_LENGTH, CELL_LENGTH, CELLS, Error, field};
 
 /// The points [τ^i] of Ethereum's mainnet: 4096 of G1 and 65 of G2 (data/README.md).
 static MAINNET: &[u8] = include_bytes!("../data/mainnet.bin");
