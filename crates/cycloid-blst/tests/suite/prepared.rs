@@ -72,6 +72,8 @@ fn long_sums<B: Backend>() {
     let few: Vec<Fr<B>> = (0..1500).map(|i| repeated([0x11, 0x33, 0x55][i % 3])).collect();
     check::<B, First>(points(1500), &few, 1500);
     check::<B, First>(points(1500), &few, 750);
+    // More digits in each of a few buckets than are folded at a time.
+    check::<B, First>(points(4000), &[repeated(0x11); 4000], 4000);
 }
 
 fn wrong_lengths<B: Backend>() {

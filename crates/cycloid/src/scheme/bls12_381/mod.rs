@@ -28,11 +28,13 @@
 //!   [`G2Prepared`], [`PairingProduct`].
 //!
 //! **Encodings.** Points have ZCash's encodings, big-endian. Scalars are little-endian, unless a
-//! function's name says otherwise. Elements of Fq12 are twelve little-endian integers.
+//! function's name says otherwise. Elements of Fp and Fp2 are big-endian, as coordinates are, and
+//! those of Fq12 are twelve little-endian integers.
 //!
-//! **Memory.** Nothing is allocated. Lists are slices. Operations that need memory take the
-//! caller's scratch or work in pieces of a fixed size. With the feature `rayon`, sums of many
-//! multiples use all available threads, and as much scratch for each.
+//! **Memory.** Nothing is allocated, except by [`signature::aggregate_verify`] with the feature
+//! `alloc`. Lists are slices. Operations that need memory take the caller's scratch or work in
+//! pieces of a fixed size. With the feature `rayon`, sums of many multiples use all available
+//! threads, and as much scratch for each; [`PreparedSums`] uses one.
 //!
 //! **Time** depends on no value, except in functions ending in `_vartime`. Whether a point is
 //! infinity and the results of comparisons are public; so are decoded and hashed inputs.

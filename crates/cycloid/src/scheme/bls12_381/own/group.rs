@@ -15,7 +15,7 @@ use super::shared_inversion;
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
-use crate::machine::lanes::LANES;
+use crate::machine::lanes::{Backend, LANES};
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
 use crate::math::field::MAX_WIDTH;
 
@@ -441,7 +441,7 @@ macro_rules! group {
                 size: usize,
                 table: &mut [u64],
             ) -> Self::TableForm {
-                msm::prepared::prepare::<$G>(points, size, table)
+                msm::prepared::prepare::<$G>(Backend::best(), points, size, table)
             }
 
             fn prepared_scratch_limbs(points: usize, size: usize) -> usize {

@@ -94,8 +94,10 @@ pub(in super::super) fn scratch<G: Curve>(points: usize, size: usize) -> usize {
 /// Number of points whose multiples are computed together.
 const PIECE: usize = 64;
 
-/// Writes the table of the points, for sums of `size`.
+/// Writes the table of the points, for sums of `size` on eight lanes, or on one number without a
+/// backend.
 pub(in super::super) fn prepare<G: Curve>(
+    backend: Option<lanes::Backend>,
     points: &[Affine<Cycloid, G>],
     size: usize,
     table: &mut [u64],
@@ -105,7 +107,7 @@ where
 {
     let plan = TablePlan::new(size, 1);
     let start = table.as_ptr().align_offset(ALIGNMENT * size_of::<u64>()).min(ALIGNMENT);
-    let form = TableForm { backend: lanes::Backend::best(), start };
+    let form = TableForm { backend, start };
     let mut affine = [[G::ZERO; 2]; PIECE];
     for (piece, points) in points.chunks(PIECE).enumerate() {
         let count = points.len();
