@@ -28,6 +28,7 @@ fn main() {
         "aws-lc-sys",
         "blst",
         "bls12_381",
+        "c-kzg",
         "crypto-bigint",
         "curve25519-dalek",
         "ed25519-dalek",

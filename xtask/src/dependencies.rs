@@ -11,13 +11,15 @@ const SERVICES: [(&str, usize); 3] =
     [("cycloid-hsm", 130), ("cycloid-vpn", 95), ("cycloid-pkcs11", 60)];
 
 /// The lab and its peers. No service may contain them.
-const LAB_ONLY: [&str; 14] = [
+const LAB_ONLY: [&str; 16] = [
     "ark-ec",
     "backtrace",
     "bls12_381",
     "blst",
+    "c-kzg",
     "crypto-bigint",
     "cycloid-blst",
+    "cycloid-kzg",
     "cycloid-lab",
     "ed25519-dalek",
     "graviola",

@@ -28,6 +28,7 @@ macro_rules! group {
         impl Group<$group> for Blst {
             type Projective = $projective;
             type Affine = $affine;
+            type TableForm = ();
 
             fn identity() -> $projective {
                 $projective::default()

@@ -102,8 +102,8 @@ pub(crate) struct Common {
     pub(crate) cpu: Option<String>,
 
     /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
-    /// zkcrypto, arkworks, mirage-crypto, softhsm, openvpn, wireguard-go, separated by commas; all;
-    /// none.
+    /// zkcrypto, arkworks, c-kzg, mirage-crypto, softhsm, openvpn, wireguard-go, separated by
+    /// commas; all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 

@@ -102,6 +102,7 @@ fn features() -> String {
     let peers = [
         ("arkworks", cfg!(feature = "arkworks")),
         ("aws-lc", cfg!(feature = "aws-lc")),
+        ("c-kzg", cfg!(feature = "c-kzg")),
         ("dalek", cfg!(feature = "dalek")),
         ("graviola", cfg!(feature = "graviola")),
         ("ring", cfg!(feature = "ring")),

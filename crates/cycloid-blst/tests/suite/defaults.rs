@@ -56,6 +56,7 @@ macro_rules! group {
         impl Group<$group> for Defaults {
             type Projective = <Blst as Group<$group>>::Projective;
             type Affine = <Blst as Group<$group>>::Affine;
+            type TableForm = ();
 
             fn identity() -> Self::Projective {
                 <Blst as Group<$group>>::identity()

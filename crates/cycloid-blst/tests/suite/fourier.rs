@@ -64,6 +64,16 @@ fn points_of<B: Backend + Group<G>, G: SourceGroup>(largest: u32) {
         assert!(scalars.iter().map(multiple).eq(points.iter().copied()));
         domain.inverse_fft_points(&mut points).expect("the length of the domain");
         assert_eq!(points, start);
+        // On a coset.
+        let shift = Fr::from(7);
+        domain.inverse_fft(&mut scalars).expect("the length of the domain");
+        domain.coset_fft(&shift, &mut scalars).expect("the length of the domain");
+        domain.coset_fft_points(&shift, &mut points).expect("the length of the domain");
+        assert!(scalars.iter().map(multiple).eq(points.iter().copied()));
+        domain.inverse_coset_fft_points(&shift, &mut points).expect("an invertible shift");
+        assert_eq!(points, start);
+        let zero = domain.inverse_coset_fft_points(&Fr::ZERO, &mut points);
+        assert_eq!(zero, Err(Error::Zero));
     }
 }
 
@@ -87,5 +97,6 @@ fn wrong_lengths<B: Backend>() {
         let mut points = vec![Projective::<B, First>::identity(); length];
         assert_eq!(domain.fft_points(&mut points), Err(Error::Domain));
         assert_eq!(domain.inverse_fft_points(&mut points), Err(Error::Domain));
+        assert_eq!(domain.coset_fft_points(&Fr::ONE, &mut points), Err(Error::Domain));
     }
 }

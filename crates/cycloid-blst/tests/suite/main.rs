@@ -4,13 +4,17 @@
 mod checklist;
 mod defaults;
 mod differential;
+mod eip2537;
 mod encodings;
 mod ethereum;
+mod fields;
 mod fourier;
 mod groups;
 mod hashing;
 mod multi_scalar;
 mod pairings;
+mod polynomials;
+mod prepared;
 mod scalars;
 mod signatures;
 mod support;

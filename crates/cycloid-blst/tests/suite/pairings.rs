@@ -1,8 +1,8 @@
 //! The laws of the pairing, the field laws of Fq12, and GT.
 
 use cycloid::bls12_381::{
-    Backend, Error, Fq12, Fr, G1, G1Affine, G2, G2Affine, G2Prepared, Gt, miller_loop,
-    miller_loop_prepared, multi_pairing, pairing, pairing_check,
+    Backend, Error, Fq12, Fr, G1, G1Affine, G2, G2Affine, G2Prepared, Gt, PairingProduct,
+    miller_loop, miller_loop_prepared, multi_pairing, pairing, pairing_check,
 };
 use num_bigint::BigUint;
 
@@ -16,6 +16,8 @@ on_every_backend!(
     membership,
     members_are_encoded,
     powers_of_members,
+    products_of_powers,
+    merged_products,
     generators,
     bilinear,
     infinity_gives_one,
@@ -264,4 +266,55 @@ fn any_number_of_pairs<B: Backend>() {
     assert_eq!(miller_loop_prepared(&p, &[]), Err(counts));
     assert_eq!(pairing_check(&p, &[]), Err(counts));
     assert_eq!(multi_pairing(&p, &[]), Err(counts));
+}
+
+fn products_of_powers<B: Backend>() {
+    let mut rng = Generator(31);
+    for n in [0, 1, 2, 5, 8, 9, 17] {
+        let mut bases: Vec<_> =
+            (0..n).map(|_| Gt::<B>::random(&mut rng).expect("a sound generator")).collect();
+        let mut exponents: Vec<_> =
+            (0..n).map(|_| Fr::<B>::random(&mut rng).expect("a sound generator")).collect();
+        if n > 4 {
+            bases[1] = Gt::one();
+            bases[3] = bases[2].invert();
+            exponents[2] = Fr::ZERO;
+            exponents[4] = -Fr::ONE;
+        }
+        let expected: Gt<B> = bases.iter().zip(&exponents).map(|(base, k)| base.pow(k)).product();
+        assert_eq!(Gt::multi_pow(&bases, &exponents), Ok(expected));
+    }
+    let counts = Err(Error::Counts { first: 1, other: 0 });
+    assert_eq!(Gt::<B>::multi_pow(&[Gt::one()], &[]), counts);
+}
+
+/// Products of any lengths, merged in any order, are the product of all pairings.
+fn merged_products<B: Backend>() {
+    let mut rng = Generator(32);
+    let pairs: Vec<(G1Affine<B>, G2Affine<B>)> = (0..40)
+        .map(|i| match i {
+            3 => (G1Affine::identity(), G2Affine::generator()),
+            17 => (G1Affine::generator(), G2Affine::identity()),
+            _ => (
+                G1Affine::random(&mut rng).expect("a sound generator"),
+                G2Affine::random(&mut rng).expect("a sound generator"),
+            ),
+        })
+        .collect();
+    let product = |pairs: &[(G1Affine<B>, G2Affine<B>)]| {
+        let mut product = PairingProduct::new();
+        pairs.iter().for_each(|(p, q)| product.multiply(p, q));
+        product
+    };
+    assert_eq!(PairingProduct::<B>::new().finish(), Gt::one());
+    for (n, cut) in [(1, 0), (1, 1), (15, 3), (16, 16), (17, 2), (20, 18), (33, 16), (40, 17)] {
+        let (p, q): (Vec<_>, Vec<_>) = pairs[..n].iter().copied().unzip();
+        let expected = multi_pairing(&p, &q).expect("equal counts");
+        let (first, second) = (product(&pairs[..cut]), product(&pairs[cut..n]));
+        for (into, other) in [(&first, &second), (&second, &first)] {
+            let mut merged = into.clone();
+            merged.merge(other);
+            assert_eq!(merged.finish(), expected, "{n} {cut}");
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use cycloid::bls12_381::backend::SourceGroup;
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, PublicKey, Scheme, SecretKey, Signature, SignatureBackend, Variant,
-    aggregate_verify, batch_verify, fast_aggregate_verify,
+    aggregate_verify, batch_verify, fast_aggregate_verify, first_invalid,
 };
 use cycloid::bls12_381::{Affine, Backend, Error, Fr, Projective};
 use num_bigint::BigUint;
@@ -14,6 +14,7 @@ pub(crate) const SCHEMES: [Scheme; 3] =
     [Scheme::Basic, Scheme::MessageAugmentation, Scheme::ProofOfPossession];
 
 on_every_backend!(
+    weighted_aggregates,
     single,
     tags,
     encodings,
@@ -207,12 +208,20 @@ fn batches_of<B: SignatureBackend<V>, V: Variant>() {
             let mut verify = |signatures: &[_]| {
                 batch_verify(scheme, &public[..n], &messages[..n], signatures, &mut rng)
             };
+            let mut weights = Generator(34);
+            let mut first = |signatures: &[_]| {
+                first_invalid(scheme, &public[..n], &messages[..n], signatures, &mut weights)
+            };
             assert_eq!(verify(&signatures[..n]), Ok(()), "{n}");
             for wrong in [0, n / 2, n - 1] {
                 let mut signatures = signatures[..n].to_vec();
                 signatures[wrong] = secret[wrong].sign(scheme, b"another");
                 assert_eq!(verify(&signatures), Err(Error::Verification));
+                assert_eq!(first(&signatures), Ok(Some(wrong)));
+                signatures[n - 1] = secret[n - 1].sign(scheme, b"another");
+                assert_eq!(first(&signatures), Ok(Some(wrong)));
             }
+            assert_eq!(first(&signatures[..n]), Ok(None));
             if n > 1 {
                 // Errors that cancel each other in an aggregate.
                 let mut signatures = signatures[..n].to_vec();
@@ -292,4 +301,38 @@ fn eip2333<B: Backend>() {
 fn secrets_stay<B: Backend>() {
     let (secret, _) = keys::<B, MinPk>(1);
     assert_eq!(format!("{:?}", secret[0]), "SecretKey");
+}
+
+fn weighted_aggregates<B: Backend>() {
+    weighted_aggregates_of::<B, MinPk>();
+    weighted_aggregates_of::<B, MinSig>();
+}
+
+fn weighted_aggregates_of<B: SignatureBackend<V>, V: Variant>() {
+    let mut rng = Generator(33);
+    let (secret, public) = keys::<B, V>(18);
+    let scheme = Scheme::ProofOfPossession;
+    let signatures: Vec<_> = secret.iter().map(|key| key.sign(scheme, b"message")).collect();
+    for n in [1, 2, 15, 16, 17, 18] {
+        let mut weights: Vec<_> =
+            (0..n).map(|_| Fr::<B>::random(&mut rng).expect("a sound generator")).collect();
+        weights[n / 2] = Fr::from(n as u64);
+        let sum = Signature::weighted_aggregate(&signatures[..n], &weights).expect("a sum");
+        let expected = signatures.iter().zip(&weights);
+        let expected: Projective<B, V::Signatures> =
+            expected.map(|(s, weight)| Projective::from(*s.as_affine()) * *weight).sum();
+        assert_eq!(*sum.as_affine(), expected.to_affine());
+        let key = PublicKey::weighted_aggregate(&public[..n], &weights).expect("a sum");
+        assert_eq!(key.verify(scheme, b"message", &sum), Ok(()));
+        weights[0] += Fr::ONE;
+        let key = PublicKey::weighted_aggregate(&public[..n], &weights).expect("a sum");
+        assert_eq!(key.verify(scheme, b"message", &sum), Err(Error::Verification));
+    }
+    let counts = Err(Error::Counts { first: 2, other: 1 });
+    assert_eq!(Signature::weighted_aggregate(&signatures[..2], &[Fr::ONE]).map(drop), counts);
+    assert_eq!(PublicKey::weighted_aggregate(&public[..2], &[Fr::ONE]).map(drop), counts);
+    assert_eq!(Signature::<B, V>::weighted_aggregate(&[], &[]).map(drop), Err(Error::Empty));
+    let same = [public[0], public[0]];
+    let zero = PublicKey::weighted_aggregate(&same, &[Fr::ONE, -Fr::ONE]).map(drop);
+    assert_eq!(zero, Err(Error::Infinity));
 }

@@ -1,11 +1,13 @@
 //! BLS12-381 on the library's own arithmetic: scalars, multiples, keys, signatures, shares,
-//! pairings of secret points, powers in GT, transforms.
+//! pairings of secret points, powers in GT, transforms, polynomials, coordinates.
 
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, Share, SignatureBackend, Variant, recover_secret_key, share,
 };
-use cycloid::bls12_381::{self, Affine, Cycloid, Domain, First, Projective, Second, SourceGroup};
-use cycloid::bls12_381::{Backend, Fr as AnyFr};
+use cycloid::bls12_381::{
+    self, Affine, Backend, Cycloid, Domain, First, Fp, Fp2, Fr as AnyFr, Gt, Projective, Second,
+    SourceGroup, polynomial,
+};
 
 use crate::check::{Check, Held, marked};
 
@@ -203,9 +205,63 @@ pub(crate) fn pairing(check: &mut Check) {
 
 pub(crate) fn powers(check: &mut Check) {
     let (plain, secret) = scalar(check);
-    let base = bls12_381::Gt::<Cycloid>::generator();
+    let base = Gt::<Cycloid>::generator();
     let value = check.hold("power", || base.pow(&secret).to_bytes());
     check.secret("power", &*value, |value| value == base.pow(&plain).to_bytes());
+    let pairs: Vec<_> = (0..9).map(|_| scalar(check)).collect();
+    let bases = [base; 9];
+    let product = check.hold("product of powers", || {
+        let exponents: Vec<Fr> = pairs.iter().map(|pair| *pair.1).collect();
+        Gt::multi_pow(&bases, &exponents).expect("as many").to_bytes()
+    });
+    let exponents: Vec<Fr> = pairs.iter().map(|pair| pair.0).collect();
+    let expected = Gt::multi_pow(&bases, &exponents).expect("as many").to_bytes();
+    check.secret("product of powers", &*product, |product| product == expected);
+}
+
+/// Polynomials with secret coefficients, values and arguments, at public points.
+pub(crate) fn polynomials(check: &mut Check) {
+    let domain = Domain::new(8, vec![Fr::ZERO; 4]).expect("a power of two");
+    let points: Vec<Fr> = (1..9).map(Fr::from).collect();
+    let pairs: Vec<_> = (0..9).map(|_| scalar(check)).collect();
+    let compute = |scalars: &[Fr]| {
+        let (z, coefficients) = (scalars[8], &scalars[..8]);
+        let mut all = vec![polynomial::evaluate(coefficients, &z)];
+        let mut values = coefficients.to_vec();
+        all.push(polynomial::divide_by_linear(&mut values, &z));
+        all.push(domain.evaluate(&mut values, &z).expect("as many"));
+        domain.coset_fft(&z, &mut values).expect("as many");
+        domain.inverse_coset_fft(&z, &mut values).expect("not zero");
+        let scratch = &mut [Fr::ZERO; 16];
+        polynomial::interpolate(&points, &mut values, scratch).expect("distinct points");
+        all.extend(values);
+        let mut product = [Fr::ZERO; 16];
+        polynomial::multiply(coefficients, scalars, &mut product).expect("as many");
+        all.extend(product);
+        all
+    };
+    let mut found = vec![Fr::ZERO; 27];
+    check.trace("polynomials", || {
+        let secrets: Vec<Fr> = pairs.iter().map(|pair| *pair.1).collect();
+        found.copy_from_slice(&compute(&secrets));
+    });
+    let expected = compute(&pairs.iter().map(|pair| pair.0).collect::<Vec<_>>());
+    check.secret("polynomials", &found, |found| *found == expected[..]);
+}
+
+/// Elements of Fp and Fp2. Whether a root exists is public.
+pub(crate) fn base_fields(check: &mut Check) {
+    let bytes = check.bytes(96);
+    let compute = |bytes: &[u8]| {
+        let a = Fp::from_bytes_wide(&bytes[..64]);
+        let b = Fp2::new(&a, &Fp::from_bytes_wide(&bytes[64..]));
+        let root = (b * b).sqrt().expect("a square");
+        let inverse = (b + root.square()).invert().expect("not zero");
+        (inverse - b.conjugate() * Fp2::new(&b.norm(), &-a)).to_bytes()
+    };
+    let secret = marked(&bytes);
+    let result = check.hold("base fields", || compute(&secret));
+    check.secret("base fields", &*result, |result| result == compute(&bytes));
 }
 
 pub(crate) fn transform(check: &mut Check) {

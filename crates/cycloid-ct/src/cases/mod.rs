@@ -120,4 +120,6 @@ pub(crate) static ALL: &[Case] = &[
     case("BLS12-381: pairing of secret points", Long, bls12_381::pairing),
     case("BLS12-381: powers in GT", Long, bls12_381::powers),
     case("BLS12-381: transform", Long, bls12_381::transform),
+    case("BLS12-381: polynomials", Long, bls12_381::polynomials),
+    case("BLS12-381: base fields", Long, bls12_381::base_fields),
 ];

@@ -27,7 +27,7 @@ pub(super) enum Shape {
 use Shape::{Circle, Cross, Diamond, Hexagon, Nabla, Plus, Square, Triangle};
 
 /// Names with a fixed appearance.
-const KNOWN: [(&str, u8, Shape); 15] = [
+const KNOWN: [(&str, u8, Shape); 16] = [
     ("Cycloid", 0, Circle),
     ("OpenSSL", 1, Square),
     ("AWS-LC", 2, Triangle),
@@ -40,6 +40,7 @@ const KNOWN: [(&str, u8, Shape); 15] = [
     ("blst", 1, Square),
     ("zkcrypto", 2, Triangle),
     ("arkworks", 3, Nabla),
+    ("c-kzg", 4, Hexagon),
     ("SoftHSM", 1, Square),
     ("OpenVPN", 1, Square),
     ("mirage-crypto", 4, Plus),
@@ -139,7 +140,7 @@ mod tests {
                 "mirage-crypto",
             ],
             &["Cycloid", "OpenSSL", "AWS-LC", "GMP", "crypto-bigint", "mirage-crypto"],
-            &["cycloid", "blst", "zkcrypto", "arkworks"],
+            &["cycloid", "blst", "zkcrypto", "arkworks", "c-kzg"],
             &["Cycloid", "SoftHSM"],
         ];
         for names in together {

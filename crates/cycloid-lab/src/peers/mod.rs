@@ -10,6 +10,8 @@ mod arkworks;
 mod aws_lc;
 mod bn;
 pub(crate) mod bytes;
+#[cfg(feature = "c-kzg")]
+mod c_kzg;
 mod call;
 mod crypto_bigint;
 #[cfg(feature = "dalek")]
@@ -69,6 +71,8 @@ pub enum Peer {
     Zkcrypto,
     /// The arkworks crates for BLS12-381, compiled in.
     Arkworks,
+    /// c-kzg, in C on blst, compiled in.
+    CKzg,
     /// mirage-crypto, in OCaml, through a runner.
     MirageCrypto,
     /// SoftHSM, from the system.
@@ -110,7 +114,7 @@ pub struct Found {
 
 impl Peer {
     /// All peers, in the order of the tables.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::OpenSsl,
         Self::Gmp,
         Self::AwsLc,
@@ -121,6 +125,7 @@ impl Peer {
         Self::RustCrypto,
         Self::Zkcrypto,
         Self::Arkworks,
+        Self::CKzg,
         Self::MirageCrypto,
         Self::SoftHsm,
         Self::OpenVpn,
@@ -140,6 +145,7 @@ impl Peer {
             Self::RustCrypto => "RustCrypto",
             Self::Zkcrypto => "zkcrypto",
             Self::Arkworks => "arkworks",
+            Self::CKzg => "c-kzg",
             Self::MirageCrypto => "mirage-crypto",
             Self::SoftHsm => "SoftHSM",
             Self::OpenVpn => "OpenVPN",
@@ -158,7 +164,7 @@ impl Peer {
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),
             Self::Dalek => matches!(family, Family::Ec),
-            Self::Zkcrypto | Self::Arkworks => matches!(family, Family::Bls),
+            Self::Zkcrypto | Self::Arkworks | Self::CKzg => matches!(family, Family::Bls),
             Self::MirageCrypto => matches!(family, Family::ModExp | Family::Rsa | Family::Ec),
             Self::SoftHsm => matches!(family, Family::Hsm),
             Self::OpenVpn | Self::WireGuardGo => matches!(family, Family::Vpn),
@@ -226,6 +232,10 @@ impl Peer {
             Self::Arkworks => Ok(Box::new(arkworks::Arkworks) as Box<dyn Library>),
             #[cfg(not(feature = "arkworks"))]
             Self::Arkworks => not_compiled_in("arkworks"),
+            #[cfg(feature = "c-kzg")]
+            Self::CKzg => Ok(Box::new(c_kzg::CKzg) as Box<dyn Library>),
+            #[cfg(not(feature = "c-kzg"))]
+            Self::CKzg => not_compiled_in("c-kzg"),
             Self::MirageCrypto => external::mirage_crypto::find(),
             Self::SoftHsm => soft_hsm::find(),
             Self::OpenVpn => open_vpn::find(),
@@ -243,7 +253,8 @@ impl Peer {
         feature = "dalek",
         feature = "rust-crypto",
         feature = "zkcrypto",
-        feature = "arkworks"
+        feature = "arkworks",
+        feature = "c-kzg"
     ),
     allow(dead_code)
 )]

@@ -3,7 +3,7 @@
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, batch_verify, recover_secret_key, share,
 };
-use cycloid::bls12_381::{Cycloid, Fr, G1, G2, multi_pairing, pairing};
+use cycloid::bls12_381::{Cycloid, Fr, G1, G2, Gt, multi_pairing, pairing};
 use cycloid::scheme::stack_use;
 use cycloid::stack;
 use num_bigint::BigUint;
@@ -140,6 +140,20 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             G1::multiply_many(first, scalars).expect("as many");
             G2::multiply_many(second, scalars).expect("as many");
             *gt = gt.pow(scalar);
+        },
+    ));
+    cases.push(case(
+        "BLS product of eight powers by a secret scalar",
+        stack_use::BLS_PAIRING_MANY,
+        scalar,
+        |input| {
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
+            let gt = pairing(&G1::generator().to_affine(), &G2::generator().to_affine());
+            ([scalar; 8], [gt; 8])
+        },
+        |(scalars, bases)| {
+            bases[0] = Gt::multi_pow(bases, scalars).expect("as many");
         },
     ));
     cases.push(case(

@@ -24,11 +24,13 @@ pub enum Part {
     Msm,
     /// Transforms.
     Fft,
+    /// KZG commitments of Ethereum.
+    Kzg,
 }
 
 impl Part {
     /// All parts, in the order of the tables.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Fr,
         Self::G1,
         Self::G2,
@@ -37,6 +39,7 @@ impl Part {
         Self::Signature,
         Self::Msm,
         Self::Fft,
+        Self::Kzg,
     ];
 
     /// Returns its name on the command line and in records.
@@ -50,6 +53,7 @@ impl Part {
             Self::Signature => "signature",
             Self::Msm => "msm",
             Self::Fft => "fft",
+            Self::Kzg => "kzg",
         }
     }
 }

@@ -43,7 +43,8 @@ Examples:
     options: &[
         Choice {
             name: "part",
-            help: "Parts: fr, g1, g2, gt, pairing, signature, msm, fft, separated by commas; all",
+            help: "Parts: fr, g1, g2, gt, pairing, signature, msm, fft, kzg, separated by commas; \
+                   all",
             value: Value::Default("LIST", "all"),
         },
         Choice {

@@ -1,5 +1,5 @@
 use super::*;
-#[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
+#[cfg(any(feature = "arkworks", feature = "c-kzg", feature = "zkcrypto"))]
 use crate::peers::Peer;
 
 #[test]
@@ -72,7 +72,7 @@ fn blst_has_a_version_of_its_own() {
 /// A peer's case is found by name, so a case without a backend's name would never be measured. Its
 /// result must equal the library's, also when state from a previous run remains.
 #[test]
-#[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
+#[cfg(any(feature = "arkworks", feature = "c-kzg", feature = "zkcrypto"))]
 fn peers_agree_with_the_library() {
     let result = |case: &Case| {
         let mut operation = (case.prepare)();

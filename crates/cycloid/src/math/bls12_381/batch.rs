@@ -196,6 +196,11 @@ impl Reference {
         (self.0 >> 1) as usize
     }
 
+    /// Returns a reference to the copy of the point at another number, with the same sign.
+    pub(crate) const fn moved(self, number: usize) -> Self {
+        Self::new(number, self.is_negative())
+    }
+
     #[inline(always)]
     const fn is_negative(self) -> bool {
         self.0 & 1 == 1
@@ -217,6 +222,8 @@ pub(crate) const BATCH: usize = 1024;
 pub(crate) struct Points<'m, F: Packed> {
     arithmetic: F::Arithmetic,
     memory: &'m mut [Limb],
+    /// The points that references mean, instead of those in memory.
+    table: Option<&'m [Limb]>,
     inverses: Inverses<'m, F::Arithmetic>,
     additions: [Addition; BATCH],
     count: usize,
@@ -233,7 +240,24 @@ impl<'m, F: Packed> Points<'m, F> {
         let none = Addition { p: Reference::NONE, q: Reference::NONE, sum: 0 };
         let inverses = Inverses::new(arithmetic, inverses);
         let batch = inverses.room().min(BATCH);
-        Self { arithmetic, memory, inverses, additions: [none; BATCH], count: 0, batch }
+        let additions = [none; BATCH];
+        Self { arithmetic, memory, table: None, inverses, additions, count: 0, batch }
+    }
+
+    /// Lets references mean points of a table, or with `None` those in memory. Sums and copies are
+    /// written to memory in both cases. Must not be called while additions are queued.
+    pub(crate) fn read_from(&mut self, table: Option<&'m [Limb]>) {
+        debug_assert!(self.count == 0);
+        self.table = table;
+    }
+
+    /// Returns the limbs of the points that references mean.
+    #[inline(always)]
+    fn source(&self) -> &[Limb] {
+        match self.table {
+            Some(table) => table,
+            None => self.memory,
+        }
     }
 
     /// Limbs of a point.
@@ -261,8 +285,13 @@ impl<'m, F: Packed> Points<'m, F> {
 
     /// Copies a point.
     pub(crate) fn copy(&mut self, from: usize, to: usize) {
-        let from = from * Self::LIMBS;
-        self.memory.copy_within(from..from + Self::LIMBS, to * Self::LIMBS);
+        let (from, to) = (from * Self::LIMBS, to * Self::LIMBS);
+        match self.table {
+            Some(table) => {
+                self.memory[to..to + Self::LIMBS].copy_from_slice(&table[from..from + Self::LIMBS]);
+            }
+            None => self.memory.copy_within(from..from + Self::LIMBS, to),
+        }
     }
 
     /// Queues point number `sum` to become p + q, at the latest with the next
@@ -304,7 +333,7 @@ impl<'m, F: Packed> Points<'m, F> {
         for addition in self.additions[start..self.count].iter().take(Self::WIDTH) {
             for point in [addition.p, addition.q] {
                 let at = point.number() * Self::LIMBS + coordinate;
-                prefetch_vartime(self.memory, at, limbs::<F>());
+                prefetch_vartime(self.source(), at, limbs::<F>());
             }
         }
     }
@@ -326,7 +355,7 @@ impl<'m, F: Packed> Points<'m, F> {
                     let at = Places::new(Self::WIDTH, |place| {
                         which(self.addition(group, place)).number() * Self::LIMBS
                     });
-                    F::gather(f, self.memory, at.all())
+                    F::gather(f, self.source(), at.all())
                 };
                 let difference = x(|addition| addition.q).sub(&x(|addition| addition.p));
                 let norm = if self.is_special(group, &difference) {
@@ -358,7 +387,7 @@ impl<'m, F: Packed> Points<'m, F> {
     /// Returns whether a group contains equal x coordinates or points that may be infinity.
     #[inline(always)]
     fn is_special(&self, group: usize, difference: &F) -> bool {
-        let zero = |point: Reference| self.memory[point.number() * Self::LIMBS] == 0;
+        let zero = |point: Reference| self.source()[point.number() * Self::LIMBS] == 0;
         let candidate = (0..Self::WIDTH).any(|place| {
             let addition = self.addition(group, place);
             zero(addition.p) | zero(addition.q)
@@ -369,7 +398,7 @@ impl<'m, F: Packed> Points<'m, F> {
     /// Returns whether a point is infinity.
     fn is_infinity(&self, point: Reference) -> bool {
         let at = point.number() * Self::LIMBS;
-        self.memory[at..at + Self::LIMBS].iter().all(|limb| *limb == 0)
+        self.source()[at..at + Self::LIMBS].iter().all(|limb| *limb == 0)
     }
 
     #[inline(always)]
@@ -384,14 +413,14 @@ impl<'m, F: Packed> Points<'m, F> {
         let f = self.arithmetic;
         let at = Places::new(Self::WIDTH, |i| reference(i).number() * Self::LIMBS);
         let upper = Places::new(Self::WIDTH, |i| at.at[i] + limbs::<F>());
-        let y = F::gather(f, self.memory, upper.all());
+        let y = F::gather(f, self.source(), upper.all());
         let y = if (0..Self::WIDTH).any(|i| reference(i).is_negative()) {
             let negative = f.mask(|i| Mask::from_bit(reference(i).is_negative().into()));
             F::select(negative, &y.negate(), &y)
         } else {
             y
         };
-        Affine { x: F::gather(f, self.memory, at.all()), y }
+        Affine { x: F::gather(f, self.source(), at.all()), y }
     }
 }
 

@@ -24,7 +24,7 @@ use crate::math::field::Element;
 pub(crate) use batch::{BATCH, Inverses, Packed, Points, Reference, inverses_limbs};
 pub(crate) use fourier::{FEWEST_VALUES, Slot, reverse_bits, transform};
 pub(crate) use fp2::{Field, Fp2, reveal};
-pub(crate) use map::{Mapped, decompress, is_on_curve, to_group};
+pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};
 pub(crate) use multiply::{
     Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
 };

@@ -7,7 +7,7 @@ use core::ops::{Add, Neg, Sub};
 use super::backend::{First, Group, Second, SourceGroup};
 use super::encoding::{self, Decoded};
 use super::error::equal_counts;
-use super::{Affine, Cycloid, Error, Projective, integer};
+use super::{Affine, Cycloid, Error, Fp, Fp2, Projective, integer};
 
 /// A point of the curve of `G` with the backend `B`; not necessarily a member of the group.
 ///
@@ -51,6 +51,23 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
                 <B as Group<G>>::from_coordinates(&x, &y).map(Self).ok_or(Error::NotOnCurve)
             }
         }
+    }
+
+    /// Returns the point with these big-endian coordinates, for Fp2 with the coefficient of u first.
+    ///
+    /// # Errors
+    /// [`Error::NotCanonical`], [`Error::NotOnCurve`].
+    pub fn from_coordinates(x: &G::Compressed, y: &G::Compressed) -> Result<Self, Error> {
+        if ![x, y].into_iter().all(|integers| encoding::is_canonical(integers.as_ref())) {
+            return Err(Error::NotCanonical);
+        }
+        <B as Group<G>>::from_coordinates(x, y).map(Self).ok_or(Error::NotOnCurve)
+    }
+
+    /// Maps this point to the group, as hashing does: clear_cofactor of RFC 9380, section 7. A
+    /// member becomes another member.
+    pub fn clear_cofactor(&self) -> Projective<B, G> {
+        Projective::from_raw(<B as Group<G>>::clear_cofactor(&self.to_projective()))
     }
 
     /// Returns the compressed encoding, in ZCash's format.
@@ -120,12 +137,34 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         Ok(Self::from_projective(&sum))
     }
 
+    /// Returns the point with the coordinates of a point of the curve, or infinity.
+    fn from_mapped(coordinates: Option<(G::Compressed, G::Compressed)>) -> Self {
+        let point = coordinates.and_then(|(x, y)| <B as Group<G>>::from_coordinates(&x, &y));
+        point.map_or_else(Self::identity, Self)
+    }
+
     fn to_projective(self) -> B::Projective {
         <B as Group<G>>::from_affine(&self.0)
     }
 
     fn from_projective(point: &B::Projective) -> Self {
         Self(<B as Group<G>>::to_affine(point))
+    }
+}
+
+impl<B: Group<First>> CurvePoint<B, First> {
+    /// Maps an element to a point of the curve, by map_to_curve of RFC 9380, section 6.6.3, without
+    /// clearing the cofactor.
+    pub fn map_to_curve(u: &Fp) -> Self {
+        Self::from_mapped(u.map_to_curve())
+    }
+}
+
+impl<B: Group<Second>> CurvePoint<B, Second> {
+    /// Maps an element to a point of the curve, by map_to_curve of RFC 9380, section 6.6.3, without
+    /// clearing the cofactor.
+    pub fn map_to_curve(u: &Fp2) -> Self {
+        Self::from_mapped(u.map_to_curve())
     }
 }
 

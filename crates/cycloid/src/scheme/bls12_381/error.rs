@@ -55,6 +55,10 @@ pub enum Error {
     },
     /// The length is not a power of two up to 2³², or not that of the domain.
     Domain,
+    /// A value that must be invertible is 0.
+    Zero,
+    /// Two points of an interpolation are equal.
+    SamePoint,
     /// The scratch is too small.
     ScratchTooSmall {
         /// Limbs needed.
@@ -100,6 +104,8 @@ impl fmt::Display for Error {
             Self::Domain => {
                 f.write_str("the length is not a power of two or not the domain's length")
             }
+            Self::Zero => f.write_str("a value that must be invertible is 0"),
+            Self::SamePoint => f.write_str("two points of an interpolation are equal"),
             Self::ScratchTooSmall { needed, given } => {
                 write!(f, "the scratch has {given} limbs, but {needed} are needed")
             }

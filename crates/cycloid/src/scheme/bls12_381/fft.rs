@@ -1,5 +1,5 @@
-//! Discrete Fourier transforms over Fr, G1 and G2, in place. The only other memory is a table of
-//! roots of unity that the caller provides.
+//! Discrete Fourier transforms over Fr, G1 and G2, in place, and polynomials by their values on the
+//! roots of unity. The only other memory is a table of roots that the caller provides.
 
 use super::backend::{Group, Scalars, SourceGroup};
 use super::error::equal_counts;
@@ -124,6 +124,114 @@ impl<B: Scalars, R: AsRef<[Fr<B>]> + AsMut<[Fr<B>]>> Domain<B, R> {
         Ok(())
     }
 
+    /// Computes the values of a polynomial on the coset of `shift` from its coefficients: bᵢ is the
+    /// value at shift·ω^i.
+    ///
+    /// # Errors
+    /// As [`fft`](Self::fft).
+    pub fn coset_fft(&self, shift: &Fr<B>, values: &mut [Fr<B>]) -> Result<(), Error> {
+        self.check(values.len())?;
+        scale_by_powers(values, shift);
+        self.fft(values)
+    }
+
+    /// Computes the inverse of [`coset_fft`](Self::coset_fft).
+    ///
+    /// # Errors
+    /// As [`fft`](Self::fft), and [`Error::Zero`] if the shift is 0.
+    pub fn inverse_coset_fft(&self, shift: &Fr<B>, values: &mut [Fr<B>]) -> Result<(), Error> {
+        let inverse = shift.invert().ok_or(Error::Zero)?;
+        self.inverse_fft(values)?;
+        scale_by_powers(values, &inverse);
+        Ok(())
+    }
+
+    /// Computes bᵢ = Σ (shift·ω^i)^j·aⱼ, for members of G1 or G2 and a public shift.
+    ///
+    /// # Errors
+    /// As [`fft`](Self::fft).
+    pub fn coset_fft_points<G: SourceGroup>(
+        &self,
+        shift: &Fr<B>,
+        points: &mut [Projective<B, G>],
+    ) -> Result<(), Error>
+    where
+        B: Group<G>,
+    {
+        self.check(points.len())?;
+        scale_points_by_powers(points, shift, Fr::ONE);
+        self.fft_points(points)
+    }
+
+    /// Computes the inverse of [`coset_fft_points`](Self::coset_fft_points).
+    ///
+    /// # Errors
+    /// As [`inverse_coset_fft`](Self::inverse_coset_fft).
+    pub fn inverse_coset_fft_points<G: SourceGroup>(
+        &self,
+        shift: &Fr<B>,
+        points: &mut [Projective<B, G>],
+    ) -> Result<(), Error>
+    where
+        B: Group<G>,
+    {
+        let inverse = shift.invert_vartime().ok_or(Error::Zero)?;
+        self.fft_points(points)?;
+        points[1..].reverse();
+        scale_points_by_powers(points, &inverse, self.inverse_length);
+        Ok(())
+    }
+
+    /// Returns the value at any z of the polynomial with these values at ω⁰, ω¹, …: evaluation in
+    /// the Lagrange basis. Overwrites the values. Takes two products per value and no inversion,
+    /// and z may be one of the roots.
+    ///
+    /// # Errors
+    /// As [`fft`](Self::fft).
+    pub fn evaluate(&self, values: &mut [Fr<B>], z: &Fr<B>) -> Result<Fr<B>, Error> {
+        self.check(values.len())?;
+        let roots = self.roots.as_ref();
+        let (mut half, mut z) = (values.len() / 2, *z);
+        while half > 0 {
+            // p(z) = e(z²) + z·o(z²) for the even and the odd coefficients, where 2·e(ω^2i) =
+            // p(ω^i) + p(−ω^i) and 2·o(ω^2i) = ω^−i·(p(ω^i) − p(−ω^i)). ω^−i is −ω^(n/2−i).
+            let (low, high) = values[..2 * half].split_at_mut(half);
+            let stride = roots.len() / half;
+            for_each_chunk(half, |start, count| {
+                let (low, high) = (&mut low[start..][..count], &high[start..][..count]);
+                let mut odd = [Fr::ZERO; CHUNK];
+                let mut factors = [Fr::ZERO; CHUNK];
+                for i in 0..count {
+                    odd[i] = high[i] - low[i];
+                    factors[i] = match start + i {
+                        0 => -Fr::ONE,
+                        place => roots[(half - place) * stride],
+                    };
+                }
+                B::fr_mul_many(&mut odd[..count], &factors[..count]);
+                B::fr_mul_many(&mut odd[..count], &[z; CHUNK][..count]);
+                B::fr_add_many(low, high);
+                B::fr_add_many(low, &odd[..count]);
+            });
+            z = z.square();
+            half /= 2;
+        }
+        Ok(values[0] * self.inverse_length)
+    }
+
+    /// Multiplies polynomials, given by their coefficients, modulo Xⁿ − 1: `a` becomes the product
+    /// and `b` its own values. The product is exact if the degrees add up to less than n.
+    ///
+    /// # Errors
+    /// As [`fft`](Self::fft).
+    pub fn multiply(&self, a: &mut [Fr<B>], b: &mut [Fr<B>]) -> Result<(), Error> {
+        self.check(b.len())?;
+        self.fft(a)?;
+        self.fft(b)?;
+        B::fr_mul_many(a, b);
+        self.inverse_fft(a)
+    }
+
     fn check(&self, length: usize) -> Result<(), Error> {
         if length == self.length { Ok(()) } else { Err(Error::Domain) }
     }
@@ -135,6 +243,52 @@ fn scale<B: Scalars>(values: &mut [Fr<B>], by: &Fr<B>) {
     for values in values.chunks_mut(CHUNK) {
         B::fr_mul_many(values, &factors[..values.len()]);
     }
+}
+
+/// Multiplies the i-th value by the i-th power of `by`.
+fn scale_by_powers<B: Scalars>(values: &mut [Fr<B>], by: &Fr<B>) {
+    let (mut powers, step) = first_powers(by, Fr::ONE);
+    for values in values.chunks_mut(CHUNK) {
+        B::fr_mul_many(values, &powers[..values.len()]);
+        scale(&mut powers, &step);
+    }
+}
+
+/// Multiplies the i-th point by `first` times the i-th power of `by`.
+fn scale_points_by_powers<B: Group<G>, G: SourceGroup>(
+    points: &mut [Projective<B, G>],
+    by: &Fr<B>,
+    first: Fr<B>,
+) {
+    let (mut powers, step) = first_powers(by, first);
+    for points in points.chunks_mut(CHUNK) {
+        <B as Group<G>>::multiply_many_vartime(points, &powers[..points.len()]);
+        scale(&mut powers, &step);
+    }
+}
+
+/// Returns `first` times the powers of `by` from 0 to 15, and power 16.
+fn first_powers<B: Scalars>(by: &Fr<B>, first: Fr<B>) -> ([Fr<B>; CHUNK], Fr<B>) {
+    let mut powers = [first; CHUNK];
+    let mut power = Fr::ONE;
+    for entry in &mut powers {
+        *entry *= power;
+        power *= *by;
+    }
+    (powers, power)
+}
+
+/// Moves each value to the place whose binary digits are in reverse order, as lists of values in
+/// Ethereum's specifications are.
+///
+/// # Errors
+/// [`Error::Domain`] if the length is not a power of two.
+pub fn bit_reversal_permutation<T>(values: &mut [T]) -> Result<(), Error> {
+    if !values.len().is_power_of_two() {
+        return Err(Error::Domain);
+    }
+    reverse_bits(values);
+    Ok(())
 }
 
 /// The same over a group: the backend computes a layer's products in chunks.

@@ -11,6 +11,7 @@ use rand_core::TryCryptoRng;
 
 use super::backend::{Integer, Scalars};
 use super::error::{array, equal_counts};
+use super::hash::{Expander, HashedField, Message, hash_to_field};
 use super::{Error, Fr, integer};
 use crate::machine::{ct, stack};
 use crate::scheme::{random, stack_use};
@@ -84,6 +85,32 @@ impl<B: Scalars> Fr<B> {
             }
             sum
         })
+    }
+
+    /// Reduces big-endian bytes, of any number, modulo r.
+    pub fn from_be_bytes_wide(bytes: &[u8]) -> Self {
+        stack::clean(stack_use::BLS_SCALAR, || {
+            let shift = Self(B::fr_from_integer(&[0, 0, 0, 1 << 56]));
+            let mut sum = Self::ZERO;
+            for piece in bytes.rchunks(31).rev() {
+                let mut padded = [0; 32];
+                padded[..piece.len()].copy_from_slice(piece);
+                padded[..piece.len()].reverse();
+                let digit = Self(B::fr_from_integer(&integer::from_le_bytes(&padded)));
+                ct::wipe_bytes(&mut padded);
+                sum = sum * shift + digit;
+            }
+            sum
+        })
+    }
+
+    /// Hashes a message to a scalar: hash_to_field of RFC 9380, section 5.2, for one element of Fr.
+    pub fn hash<E: Expander>(message: &Message<'_>, dst: &[u8]) -> Self {
+        let (mut scalar, mut uniform) = ([Self::ZERO], [0; 48]);
+        match hash_to_field::<E, Self>(message, dst, &mut scalar, &mut uniform) {
+            Ok(()) => scalar[0],
+            Err(_) => unreachable!("an expander gives 48 bytes"),
+        }
     }
 
     /// Converts a little-endian integer.
@@ -303,6 +330,14 @@ impl<B: Scalars> Fr<B> {
 
     fn compare_integers(&self, other: &Self) -> Ordering {
         self.to_integer().iter().rev().cmp(other.to_integer().iter().rev())
+    }
+}
+
+impl<B: Scalars> HashedField for Fr<B> {
+    const UNIFORM_BYTES: usize = 48;
+
+    fn from_uniform(bytes: &[u8]) -> Self {
+        Self::from_be_bytes_wide(bytes)
     }
 }
 

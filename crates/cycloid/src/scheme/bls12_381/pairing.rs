@@ -107,6 +107,90 @@ pub fn miller_loop_prepared<B: Pairing>(
     })
 }
 
+/// A product of pairings that is computed piece by piece, for pairs that arrive one after the other
+/// or on several threads: products are merged, and one final exponentiation serves all pairs.
+pub struct PairingProduct<B: Pairing = Cycloid> {
+    p: [G1Affine<B>; CHUNK],
+    q: [G2Affine<B>; CHUNK],
+    /// Number of pairs whose Miller loops are not in `value` yet.
+    collected: usize,
+    value: Fq12<B>,
+}
+
+impl<B: Pairing> PairingProduct<B> {
+    /// Returns the product of no pairings.
+    pub fn new() -> Self {
+        Self {
+            p: [G1Affine::identity(); CHUNK],
+            q: [G2Affine::identity(); CHUNK],
+            collected: 0,
+            value: Fq12::one(),
+        }
+    }
+
+    /// Multiplies by the pairing of p and q.
+    pub fn multiply(&mut self, p: &G1Affine<B>, q: &G2Affine<B>) {
+        if self.collected == CHUNK {
+            stack::clean(stack_use::bls_pairings(CHUNK), || self.compute());
+        }
+        (self.p[self.collected], self.q[self.collected]) = (*p, *q);
+        self.collected += 1;
+    }
+
+    /// Like [`multiply`](Self::multiply), but does not clean the points from the stack.
+    pub(super) fn multiply_in_frames(&mut self, p: &G1Affine<B>, q: &G2Affine<B>) {
+        if self.collected == CHUNK {
+            self.compute();
+        }
+        (self.p[self.collected], self.q[self.collected]) = (*p, *q);
+        self.collected += 1;
+    }
+
+    /// Multiplies by another product.
+    pub fn merge(&mut self, other: &Self) {
+        self.value *= other.value;
+        for (p, q) in other.p.iter().zip(&other.q).take(other.collected) {
+            self.multiply(p, q);
+        }
+    }
+
+    /// Returns the product.
+    pub fn finish(self) -> Gt<B> {
+        stack::clean(stack_use::bls_pairings(CHUNK), || self.finish_in_frames())
+    }
+
+    /// Like [`finish`](Self::finish), but does not clean the points from the stack.
+    pub(super) fn finish_in_frames(mut self) -> Gt<B> {
+        self.compute();
+        // The value of a Miller loop is never 0.
+        self.value.final_exponentiation_in_frames().unwrap_or_else(Gt::one)
+    }
+
+    fn compute(&mut self) {
+        let pairs = (&self.p[..self.collected], &self.q[..self.collected]);
+        if self.collected > 0 {
+            match miller_loop_in_frames(pairs.0, pairs.1) {
+                Ok(factor) => self.value *= factor,
+                Err(_) => unreachable!("as many points of G1 as of G2"),
+            }
+        }
+        self.collected = 0;
+    }
+}
+
+impl<B: Pairing> Clone for PairingProduct<B> {
+    fn clone(&self) -> Self {
+        Self { ..*self }
+    }
+}
+
+impl<B: Pairing> Default for PairingProduct<B> {
+    /// Returns the product of no pairings.
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 /// Returns e(p, q): the final exponentiation of the Miller loop.
 pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
     stack::clean(stack_use::BLS_PAIRING, || match multi_pairing_in_frames(&[*p], &[*q]) {

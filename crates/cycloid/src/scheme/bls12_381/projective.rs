@@ -8,6 +8,7 @@ use rand_core::TryCryptoRng;
 
 use super::backend::{Group, SourceGroup};
 use super::error::equal_counts;
+use super::hash::Expander;
 use super::{Affine, Error, Fr, Message, Projective, hash, integer};
 use crate::machine::stack;
 use crate::scheme::stack_use;
@@ -154,6 +155,26 @@ impl<B: Group<G>, G: SourceGroup> Projective<B, G> {
     pub fn encode_to_curve(message: &[u8], dst: &[u8]) -> Self {
         let dst = hash::Dst::new(dst);
         Self(<B as Group<G>>::encode_to_curve(&[&[], message], &dst))
+    }
+
+    /// Like [`hash_parts_to_curve`](Self::hash_parts_to_curve), with any function that expands the
+    /// message.
+    pub fn hash_to_curve_with<E: Expander>(message: &Message<'_>, dst: &[u8]) -> Self {
+        Self::map_expanded::<E>(message, dst, 2 * G::DEGREE)
+    }
+
+    /// Encodes a message to a point that is not uniform, with any function that expands it.
+    pub fn encode_to_curve_with<E: Expander>(message: &Message<'_>, dst: &[u8]) -> Self {
+        Self::map_expanded::<E>(message, dst, G::DEGREE)
+    }
+
+    fn map_expanded<E: Expander>(message: &Message<'_>, dst: &[u8], coefficients: usize) -> Self {
+        let mut uniform = [[0; 64]; 4];
+        let uniform = &mut uniform[..coefficients];
+        match E::expand(message, dst, uniform.as_flattened_mut()) {
+            Ok(()) => Self(<B as Group<G>>::map_to_curve(uniform)),
+            Err(_) => unreachable!("an expander gives 256 bytes"),
+        }
     }
 
     /// Runs [`hash_to_curve`](Self::hash_to_curve) on many messages.

@@ -7,7 +7,7 @@ use core::ops::{Add, AddAssign, Div, Mul, MulAssign, Neg, Sub, SubAssign};
 use rand_core::TryCryptoRng;
 
 use super::backend::Pairing;
-use super::error::array;
+use super::error::{array, equal_counts};
 use super::{Cycloid, Error, Fr, encoding};
 use crate::machine::ct;
 use crate::machine::stack;
@@ -142,7 +142,10 @@ impl<B: Pairing> Fq12<B> {
 }
 
 /// Draws a uniform integer below p, big-endian, which is public.
-fn random_integer(integer: &mut [u8; 48], rng: &mut impl TryCryptoRng) -> Result<(), Error> {
+pub(super) fn random_integer(
+    integer: &mut [u8; 48],
+    rng: &mut impl TryCryptoRng,
+) -> Result<(), Error> {
     for _ in 0..random::DRAWS {
         random::fill(rng, integer)?;
         // Random elements of Fq12 are not meant to be secret.
@@ -213,6 +216,17 @@ impl<B: Pairing> Gt<B> {
     /// Returns this member to the power of a scalar.
     pub fn pow(&self, exponent: &Fr<B>) -> Self {
         stack::clean(stack_use::BLS_PAIRING, || Self(B::gt_pow(&self.0, exponent.raw())))
+    }
+
+    /// Returns the product of the powers baseᵢ^exponentᵢ.
+    ///
+    /// # Errors
+    /// [`Error::Counts`].
+    pub fn multi_pow(bases: &[Self], exponents: &[Fr<B>]) -> Result<Self, Error> {
+        equal_counts(bases.len(), exponents.len())?;
+        Ok(stack::clean(stack_use::bls_pairings(bases.len()), || {
+            Self(B::gt_multi_pow(bases.len(), |i| &bases[i].0, |i| exponents[i].raw()))
+        }))
     }
 
     /// Returns this member to the power of a public scalar.

@@ -2,6 +2,7 @@
 
 pub(super) mod groups;
 pub(super) mod inputs;
+pub(super) mod kzg;
 mod many;
 mod pairings;
 mod scalars;
@@ -33,5 +34,6 @@ pub(super) fn of<B: Backend>(part: Part, sums: &[u32]) -> Vec<Case> {
             let of_scalars = [8, 12, 16].map(many::transform::<B>);
             of_scalars.into_iter().chain([many::transform_points::<B>(6)]).collect()
         }
+        Part::Kzg => kzg::of::<B>(),
     }
 }

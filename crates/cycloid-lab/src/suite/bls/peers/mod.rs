@@ -3,6 +3,8 @@
 
 #[cfg(feature = "arkworks")]
 mod arkworks;
+#[cfg(feature = "c-kzg")]
+mod c_kzg;
 #[cfg(any(feature = "arkworks", feature = "zkcrypto"))]
 mod common;
 #[cfg(feature = "zkcrypto")]
@@ -16,6 +18,7 @@ pub(super) fn cases(peer: Peer, part: Part, sums: &[u32]) -> Vec<Case> {
     match peer {
         Peer::Zkcrypto => zkcrypto::cases(part),
         Peer::Arkworks => arkworks::cases(part, sums),
+        Peer::CKzg => c_kzg::cases(part),
         _ => Vec::new(),
     }
 }
@@ -31,6 +34,14 @@ mod arkworks {
 /// A placeholder without cases: not compiled in.
 #[cfg(not(feature = "zkcrypto"))]
 mod zkcrypto {
+    pub(super) const fn cases(_: super::Part) -> Vec<super::Case> {
+        Vec::new()
+    }
+}
+
+/// A placeholder without cases: not compiled in.
+#[cfg(not(feature = "c-kzg"))]
+mod c_kzg {
     pub(super) const fn cases(_: super::Part) -> Vec<super::Case> {
         Vec::new()
     }

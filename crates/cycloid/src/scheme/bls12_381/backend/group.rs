@@ -17,6 +17,9 @@ pub trait Group<G: SourceGroup>: Scalars {
     /// A point in affine coordinates, or infinity.
     type Affine: Copy + Send + Sync + 'static;
 
+    /// How a [`table`](Self::prepare_sums) of a backend is laid out.
+    type TableForm: Copy + Default + Send + Sync + 'static;
+
     /// Returns infinity.
     fn identity() -> Self::Projective;
 
@@ -177,6 +180,49 @@ pub trait Group<G: SourceGroup>: Scalars {
         Self::Affine: 'a,
     {
         by_buckets::<Self, G>(n, point, integer)
+    }
+
+    /// Returns the limbs of the table of [`prepare_sums`](Self::prepare_sums).
+    fn table_limbs(points: usize, size: usize) -> usize {
+        let _ = (points, size);
+        0
+    }
+
+    /// Computes a table of public members of the group that makes their
+    /// [`prepared_sums_vartime`](Self::prepared_sums_vartime) faster; a backend may need none.
+    fn prepare_sums(points: &[Affine<Self, G>], size: usize, table: &mut [u64]) -> Self::TableForm {
+        let _ = (points, size, table);
+        Self::TableForm::default()
+    }
+
+    /// Returns the limbs of scratch of [`prepared_sums_vartime`](Self::prepared_sums_vartime).
+    fn prepared_scratch_limbs(points: usize, size: usize) -> usize {
+        let _ = points;
+        Self::msm_scratch_limbs(size)
+    }
+
+    /// Computes several sums Σ kᵢ·aᵢ of `size` multiples each, of consecutive points and of public
+    /// scalars. `table` and `form` are from [`prepare_sums`](Self::prepare_sums) for the same
+    /// points.
+    fn prepared_sums_vartime(
+        points: &[Affine<Self, G>],
+        (table, form): (&[u64], &Self::TableForm),
+        size: usize,
+        scalars: &[Fr<Self>],
+        sums: &mut [Projective<Self, G>],
+        scratch: &mut [u64],
+    ) {
+        let _ = (table, form);
+        let pieces = points.chunks_exact(size).zip(scalars.chunks_exact(size));
+        for (sum, (points, scalars)) in sums.iter_mut().zip(pieces) {
+            *sum = Projective::from_raw(Self::msm_vartime(points, scalars, scratch));
+        }
+    }
+
+    /// Maps any public point of the curve to the group: a multiple of it by
+    /// [`SourceGroup::EFFECTIVE_COFACTOR`] (clear_cofactor of RFC 9380, section 7).
+    fn clear_cofactor(a: &Self::Projective) -> Self::Projective {
+        Self::multiply_integer_vartime(a, G::EFFECTIVE_COFACTOR)
     }
 
     /// Maps one element of the base field to a point of the group (encode_to_curve), or two

@@ -69,6 +69,17 @@ pub trait Pairing: Group<First> + Group<Second> {
         pow_vartime::<Self>(a, k)
     }
 
+    /// Returns the product of the powers aᵢ^kᵢ of members of GT, for 0 ≤ i < n.
+    fn gt_multi_pow<'a>(
+        n: usize,
+        a: impl Fn(usize) -> &'a Self::Fq12,
+        k: impl Fn(usize) -> &'a Self::Fr,
+    ) -> Self::Fq12 {
+        (0..n).fold(Self::fq12_one(), |product, i| {
+            Self::fq12_mul(&product, &Self::gt_pow(a(i), k(i)))
+        })
+    }
+
     /// Returns the lines for a finite point.
     fn prepare(q: &<Self as Group<Second>>::Affine) -> Self::Prepared;
 

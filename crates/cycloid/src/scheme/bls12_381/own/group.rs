@@ -15,7 +15,7 @@ use super::shared_inversion;
 use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
-use crate::machine::lanes::LANES;
+use crate::machine::lanes::{Backend, LANES};
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
 use crate::math::field::MAX_WIDTH;
 
@@ -93,6 +93,11 @@ each! {
         let (points, parts) = points_and_parts::<G>(inputs);
         let points = import::<G, A>(f, &points[..A::WIDTH]);
         export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
+    }
+
+    /// Maps points of the curve to the group.
+    ClearCofactor: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
+        export::<G, A>(&G::Field::<A>::clear_cofactor(&import::<G, A>(f, inputs)), outputs);
     }
 
     /// Takes an x coordinate as an integer, and which of the two y coordinates to return.
@@ -197,6 +202,7 @@ macro_rules! group {
         impl Group<$G> for Cycloid {
             type Projective = [$memory; 3];
             type Affine = [$memory; 2];
+            type TableForm = msm::prepared::TableForm;
 
             fn identity() -> [$memory; 3] {
                 [$G::ZERO, $G::ONE, $G::ZERO]
@@ -357,6 +363,10 @@ macro_rules! group {
                 }
             }
 
+            fn clear_cofactor(a: &[$memory; 3]) -> [$memory; 3] {
+                single::<ClearCofactor<$G>>(*a, *a)
+            }
+
             fn map_to_curve(uniform: &[[u8; 64]]) -> [$memory; 3] {
                 let mut input = [[0; 64]; 4];
                 input[..uniform.len()].copy_from_slice(uniform);
@@ -420,6 +430,33 @@ macro_rules! group {
                 scratch: &mut [u64],
             ) -> [$memory; 3] {
                 msm::sum_of_parts::<$G>(points, scalars, scratch, threads::parts(points.len()))
+            }
+
+            fn table_limbs(points: usize, size: usize) -> usize {
+                msm::prepared::table_limbs::<$G>(points, size)
+            }
+
+            fn prepare_sums(
+                points: &[Affine<Self, $G>],
+                size: usize,
+                table: &mut [u64],
+            ) -> Self::TableForm {
+                msm::prepared::prepare::<$G>(Backend::best(), points, size, table)
+            }
+
+            fn prepared_scratch_limbs(points: usize, size: usize) -> usize {
+                msm::prepared::scratch::<$G>(points, size)
+            }
+
+            fn prepared_sums_vartime(
+                _: &[Affine<Self, $G>],
+                (table, form): (&[u64], &Self::TableForm),
+                size: usize,
+                scalars: &[Fr<Self>],
+                sums: &mut [Projective<Self, $G>],
+                scratch: &mut [u64],
+            ) {
+                msm::prepared::sums_of_multiples::<$G>(form, table, size, scalars, sums, scratch);
             }
         }
     };

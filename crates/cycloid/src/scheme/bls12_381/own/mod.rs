@@ -7,6 +7,7 @@
 
 mod curve;
 mod each;
+pub(super) mod field;
 mod group;
 mod msm;
 mod pairing;

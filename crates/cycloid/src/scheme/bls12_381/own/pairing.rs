@@ -299,6 +299,29 @@ impl Pairing for Cycloid {
         Self::gt_pow(a, k)
     }
 
+    fn gt_multi_pow<'a>(
+        n: usize,
+        a: impl Fn(usize) -> &'a Memory,
+        k: impl Fn(usize) -> &'a Self::Fr,
+    ) -> Memory {
+        let mut product = Self::fq12_one();
+        for start in (0..n).step_by(LANES) {
+            let count = LANES.min(n - start);
+            let (mut inputs, mut powers) = ([(ZERO, [0; 4]); LANES], [ZERO; LANES]);
+            for (i, input) in inputs[..count].iter_mut().enumerate() {
+                let mut integer = Self::fr_to_integer(k(start + i));
+                *input = (*a(start + i), bls12_381::split_second(&integer));
+                ct::wipe(&mut integer);
+            }
+            many::<Pow>(&inputs[..count], &mut powers[..count]);
+            inputs.iter_mut().for_each(|(_, parts)| bls12_381::wipe_parts(parts));
+            for power in &powers[..count] {
+                product = Self::fq12_mul(&product, power);
+            }
+        }
+        product
+    }
+
     fn prepare(q: &[[Words; 2]; 2]) -> Prepared {
         one(Prepare(q))
     }

@@ -18,11 +18,11 @@ mod verify;
 pub use public::{PublicKey, Signature};
 pub use secret::SecretKey;
 pub use threshold::{Share, recover_public_key, recover_secret_key, recover_signature, share};
-pub use verify::{aggregate_verify, batch_verify, fast_aggregate_verify};
+pub use verify::{aggregate_verify, batch_verify, fast_aggregate_verify, first_invalid};
 
 use super::backend::{Backend, First, Group, Second, SourceGroup};
 use super::error::equal_counts;
-use super::{Affine, Error, Fq12, pairing};
+use super::{Affine, G1Affine, G2Affine};
 
 /// The assignment of keys and signatures to the two groups.
 pub trait Variant: private::Sealed + Copy + Send + Sync + 'static {
@@ -101,28 +101,21 @@ pub enum Scheme {
 
 /// A backend for a variant; every [`Backend`] supports both.
 pub trait SignatureBackend<V: Variant>: Backend + Group<V::Keys> + Group<V::Signatures> {
-    /// Returns the product of the Miller loops of the keys with the points, which are equal in
-    /// number.
-    fn miller_loop_with_keys(
-        keys: &[Affine<Self, V::Keys>],
-        points: &[Affine<Self, V::Signatures>],
-    ) -> Result<Fq12<Self>, Error>;
+    /// Returns a key and a point of the signature group in the order of the pairing.
+    fn pair(
+        key: Affine<Self, V::Keys>,
+        point: Affine<Self, V::Signatures>,
+    ) -> (G1Affine<Self>, G2Affine<Self>);
 }
 
 impl<B: Backend> SignatureBackend<MinPk> for B {
-    fn miller_loop_with_keys(
-        keys: &[Affine<Self, First>],
-        points: &[Affine<Self, Second>],
-    ) -> Result<Fq12<Self>, Error> {
-        pairing::miller_loop_in_frames(keys, points)
+    fn pair(key: G1Affine<B>, point: G2Affine<B>) -> (G1Affine<B>, G2Affine<B>) {
+        (key, point)
     }
 }
 
 impl<B: Backend> SignatureBackend<MinSig> for B {
-    fn miller_loop_with_keys(
-        keys: &[Affine<Self, Second>],
-        points: &[Affine<Self, First>],
-    ) -> Result<Fq12<Self>, Error> {
-        pairing::miller_loop_in_frames(points, keys)
+    fn pair(key: G2Affine<B>, point: G1Affine<B>) -> (G1Affine<B>, G2Affine<B>) {
+        (point, key)
     }
 }

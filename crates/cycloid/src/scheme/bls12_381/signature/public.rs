@@ -2,8 +2,9 @@
 
 use core::fmt;
 
-use super::super::{Affine, Error, Projective};
-use super::{SignatureBackend, SourceGroup, Variant};
+use super::super::projective::CHUNK;
+use super::super::{Affine, Error, Fr, Projective};
+use super::{SignatureBackend, SourceGroup, Variant, equal_counts};
 
 /// A public key: a member of its group that is not infinity (KeyValidate, section 2.5).
 pub struct PublicKey<B: SignatureBackend<V>, V: Variant> {
@@ -59,6 +60,15 @@ impl<B: SignatureBackend<V>, V: Variant> PublicKey<B, V> {
         Self::from_affine(sum.to_affine())
     }
 
+    /// Returns the sum of keys times public weights. With random weights, unknown when the keys
+    /// were made, no key can cancel another, and no proof of possession is needed.
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::Counts`]; [`Error::Infinity`] if the multiples cancel each other.
+    pub fn weighted_aggregate(keys: &[Self], weights: &[Fr<B>]) -> Result<Self, Error> {
+        Self::from_affine(weighted_sum(keys, weights, |key| key.point)?.to_affine())
+    }
+
     pub(super) const fn of(point: Affine<B, V::Keys>) -> Self {
         Self { point }
     }
@@ -103,6 +113,37 @@ impl<B: SignatureBackend<V>, V: Variant> Signature<B, V> {
         }
         Ok(Self::from_affine(sum(signatures, |signature| signature.point).to_affine()))
     }
+
+    /// Returns the sum of signatures times public weights.
+    ///
+    /// It verifies for one message with the keys' [`PublicKey::weighted_aggregate`].
+    ///
+    /// # Errors
+    /// [`Error::Empty`], [`Error::Counts`].
+    pub fn weighted_aggregate(signatures: &[Self], weights: &[Fr<B>]) -> Result<Self, Error> {
+        let sum = weighted_sum(signatures, weights, |signature| signature.point)?;
+        Ok(Self::from_affine(sum.to_affine()))
+    }
+}
+
+/// Returns the sum of the points of many, times their weights.
+fn weighted_sum<T, B: super::Group<G>, G: SourceGroup>(
+    of: &[T],
+    weights: &[Fr<B>],
+    point: impl Fn(&T) -> Affine<B, G>,
+) -> Result<Projective<B, G>, Error> {
+    equal_counts(of.len(), weights.len())?;
+    if of.is_empty() {
+        return Err(Error::Empty);
+    }
+    let mut sum = Projective::identity();
+    for (of, weights) in of.chunks(CHUNK).zip(weights.chunks(CHUNK)) {
+        let mut points = [Projective::identity(); CHUNK];
+        points.iter_mut().zip(of).for_each(|(entry, of)| *entry = point(of).into());
+        Projective::multiply_many_vartime(&mut points[..of.len()], weights)?;
+        sum += points.into_iter().sum();
+    }
+    Ok(sum)
 }
 
 /// Returns the sum of the points of many.

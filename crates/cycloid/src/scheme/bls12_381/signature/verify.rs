@@ -3,61 +3,38 @@
 //! Each verification checks that a product of pairings is 1. Pairs are collected in groups whose
 //! Miller loops share work; one final exponentiation serves all groups.
 
+use core::marker::PhantomData;
+
 use rand_core::TryCryptoRng;
 
 use super::super::projective::CHUNK;
-use super::super::{Affine, Error, Fq12, Message, Projective};
+use super::super::{Affine, Error, Message, PairingProduct, Projective};
 use super::{PublicKey, Scheme, Signature, SignatureBackend, SourceGroup, Variant, equal_counts};
 use crate::machine::ct;
 use crate::scheme::random;
 
 /// A product of pairings of keys with points of the signature group.
 struct Product<B: SignatureBackend<V>, V: Variant> {
-    keys: [Affine<B, V::Keys>; CHUNK],
-    points: [Affine<B, V::Signatures>; CHUNK],
-    collected: usize,
-    value: Fq12<B>,
+    pairings: PairingProduct<B>,
+    variant: PhantomData<V>,
 }
 
 impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
     /// Returns 1.
     fn new() -> Self {
-        Self {
-            keys: [Affine::identity(); CHUNK],
-            points: [Affine::identity(); CHUNK],
-            collected: 0,
-            value: Fq12::one(),
-        }
+        Self { pairings: PairingProduct::new(), variant: PhantomData }
     }
 
     /// Multiplies by one more pairing.
     fn multiply(&mut self, key: Affine<B, V::Keys>, point: Affine<B, V::Signatures>) {
-        (self.keys[self.collected], self.points[self.collected]) = (key, point);
-        self.collected += 1;
-        if self.collected == CHUNK {
-            self.compute();
-        }
-    }
-
-    fn compute(&mut self) {
-        let (keys, points) = (&self.keys[..self.collected], &self.points[..self.collected]);
-        match B::miller_loop_with_keys(keys, points) {
-            Ok(factor) => self.value *= factor,
-            Err(_) => unreachable!("as many keys as points"),
-        }
-        self.collected = 0;
+        let (p, q) = B::pair(key, point);
+        self.pairings.multiply_in_frames(&p, &q);
     }
 
     /// Divides by the pairing of the generator with a signature and compares with 1.
     fn check(mut self, signature: &Affine<B, V::Signatures>) -> Result<(), Error> {
         self.multiply(-Affine::generator(), *signature);
-        if self.collected > 0 {
-            self.compute();
-        }
-        match self.value.final_exponentiation_in_frames() {
-            Some(value) if value.is_one() => Ok(()),
-            _ => Err(Error::Verification),
-        }
+        if self.pairings.finish_in_frames().is_one() { Ok(()) } else { Err(Error::Verification) }
     }
 }
 
@@ -120,7 +97,8 @@ pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
 /// Verifies that the signature is the sum of the signatures of the messages by the keys
 /// (AggregateVerify, sections 3.1.1, 3.2.3 and 3.3).
 ///
-/// In the basic scheme, every pair of messages is compared.
+/// In the basic scheme the messages must differ. They are sorted on the heap; without the feature
+/// `alloc`, every pair of them is compared.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Counts`]; [`Error::SameMessage`] in the basic scheme;
@@ -164,7 +142,7 @@ pub fn fast_aggregate_verify<B: SignatureBackend<V>, V: Variant>(
 ///
 /// Each signature gets a random weight of 128 bits, so wrong signatures that would cancel each
 /// other in an aggregate are accepted with a probability of at most 2⁻¹²⁸. The error does not
-/// identify the wrong signature.
+/// identify the wrong signature; [`first_invalid`] does.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Counts`], [`Error::Verification`]; [`Error::RandomGenerator`] if the
@@ -211,6 +189,53 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
     product.check(&sum.to_affine())
 }
 
+/// Returns the place of the first signature that is not valid for its message and key, or `None` if
+/// all are valid.
+///
+/// Verifies all at once, as [`batch_verify`], and then one half after the other: one wrong signature
+/// among n takes as long as about 2·n more.
+///
+/// # Errors
+/// [`Error::Empty`], [`Error::Counts`], [`Error::RandomGenerator`], as for [`batch_verify`].
+pub fn first_invalid<B: SignatureBackend<V>, V: Variant>(
+    scheme: Scheme,
+    keys: &[PublicKey<B, V>],
+    messages: &[&[u8]],
+    signatures: &[Signature<B, V>],
+    rng: &mut impl TryCryptoRng,
+) -> Result<Option<usize>, Error> {
+    let mut valid = |start: usize, end: usize| {
+        let outcome = batch_verify(
+            scheme,
+            &keys[start..end],
+            &messages[start..end],
+            &signatures[start..end],
+            rng,
+        );
+        match outcome {
+            Ok(()) => Ok(true),
+            Err(Error::Verification) => Ok(false),
+            Err(error) => Err(error),
+        }
+    };
+    check_lists(keys, messages.len())?;
+    equal_counts(keys.len(), signatures.len())?;
+    let (mut start, mut end) = (0, keys.len());
+    if valid(start, end)? {
+        return Ok(None);
+    }
+    // The first wrong signature is in start..end.
+    while end - start > 1 {
+        let middle = start + (end - start) / 2;
+        if valid(start, middle)? {
+            start = middle;
+        } else {
+            end = middle;
+        }
+    }
+    Ok(Some(start))
+}
+
 /// Hashes up to [`CHUNK`] messages; infinity fills the rest.
 fn hash<B: SignatureBackend<V>, V: Variant>(
     scheme: Scheme,
@@ -238,6 +263,15 @@ fn check_lists<T>(keys: &[T], others: usize) -> Result<(), Error> {
 }
 
 /// Returns whether two of the messages are equal.
+#[cfg(feature = "alloc")]
+fn has_equal(messages: &[&[u8]]) -> bool {
+    let mut sorted = alloc::vec::Vec::from(messages);
+    sorted.sort_unstable();
+    sorted.windows(2).any(|pair| pair[0] == pair[1])
+}
+
+/// Returns whether two of the messages are equal.
+#[cfg(not(feature = "alloc"))]
 fn has_equal(messages: &[&[u8]]) -> bool {
     messages.iter().enumerate().any(|(i, message)| messages[..i].contains(message))
 }

@@ -22,7 +22,7 @@ pub(super) fn cases(part: Part) -> Vec<Case> {
         }
         Part::Gt => pairings::gt(),
         Part::Pairing => pairings::cases(),
-        Part::Signature | Part::Msm | Part::Fft => Vec::new(),
+        Part::Signature | Part::Msm | Part::Fft | Part::Kzg => Vec::new(),
     }
 }
 

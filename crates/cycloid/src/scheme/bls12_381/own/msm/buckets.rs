@@ -156,13 +156,13 @@ fn add_bucket<F: Packed>(
     } else {
         // The place it comes from will hold another sum.
         points.copy(b.number(), home);
-        buckets[p] = sum;
+        buckets[p] = b.moved(home).to_limb();
     }
 }
 
 /// Returns the magnitude and the sign of the c-bit digit that begins at bit `at` (Booth).
 #[inline(always)]
-fn digit(limbs: &[u64], at: usize, c: usize) -> (usize, bool) {
+pub(super) fn digit(limbs: &[u64], at: usize, c: usize) -> (usize, bool) {
     // The window and, in the lowest position, the bit below it.
     let (limb, shift) = (at / 64, at % 64);
     let word = |i: usize| limbs.get(i).copied().unwrap_or(0);

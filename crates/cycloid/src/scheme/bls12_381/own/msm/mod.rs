@@ -16,6 +16,7 @@
 //! members are split by the endomorphisms into shorter scalars of more points.
 
 mod buckets;
+pub(super) mod prepared;
 #[cfg(test)]
 mod tests;
 

@@ -8,12 +8,12 @@ use super::super::curve::{Curve, Memory2, Memory3, to_memory3};
 use super::super::each::{one, single};
 use super::super::group::{Add, Double, HashToCurve, Multiply, NegateAffine, ToAffine};
 use super::super::shared_inversion;
-use super::{Plan, Sum, split, sum_of_parts};
+use super::{Plan, Sum, prepared, split, sum_of_parts};
 use crate::machine::field::{Bls12Base, Dense};
 use crate::machine::lanes;
 use crate::machine::words;
 use crate::scheme::bls12_381::backend::{First, Group, Integer, Scalars, Second};
-use crate::scheme::bls12_381::{Affine, Fr};
+use crate::scheme::bls12_381::{Affine, Fr, Projective};
 
 /// Returns a generator of pseudorandom words.
 fn random(seed: u64) -> impl FnMut() -> u64 {
@@ -175,6 +175,41 @@ fn first_group() {
 #[test]
 fn second_group() {
     every_number::<Second>();
+}
+
+/// Sums with tables on every backend.
+fn with_tables<G: Curve<Memory: PartialEq>>()
+where
+    Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
+{
+    let (points, scalars) = (points::<G>(66), scalars(66));
+    let affine: Vec<_> =
+        points.iter().map(|point| Affine::<Cycloid, G>::from_raw(*point)).collect();
+    let elements: Vec<_> =
+        scalars.iter().map(|k| Fr::<Cycloid>::from_raw(Cycloid::fr_from_integer(k))).collect();
+    let backends = lanes::tests::backends().into_iter().map(Some);
+    for backend in core::iter::once(None).chain(backends) {
+        for (n, size) in [(1, 1), (7, 7), (9, 3), (66, 33)] {
+            let mut table = vec![u64::MAX; prepared::table_limbs::<G>(n, size)];
+            let form = prepared::prepare::<G>(backend, &affine[..n], size, &mut table);
+            let mut scratch = vec![u64::MAX; prepared::scratch::<G>(n, size)];
+            let mut sums = vec![Projective::<Cycloid, G>::generator(); n / size];
+            let elements = &elements[..n];
+            prepared::sums_of_multiples(&form, &table, size, elements, &mut sums, &mut scratch);
+            for (i, sum) in sums.iter().enumerate() {
+                let range = i * size..(i + 1) * size;
+                let expected = slow::<G>(&points[range.clone()], &scalars[range]);
+                let same = <Cycloid as Group<G>>::equal(sum.raw(), &expected);
+                assert!(same, "{n} {size} {backend:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn tables() {
+    with_tables::<First>();
+    with_tables::<Second>();
 }
 
 /// Split into parts for threads, whether or not threads exist.
