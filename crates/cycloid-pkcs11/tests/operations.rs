@@ -396,7 +396,8 @@ fn all_supported_mechanisms_are_listed() {
     for (number, offered) in list.iter().zip(OFFERED) {
         let mut info = CK_MECHANISM_INFO::default();
         must!(bed, C_GetMechanismInfo(0, *number, &raw mut info));
-        assert_eq!((*number, info.flags), (offered.number.into(), offered.flags.into()));
+        let expected = (CK_ULONG::from(offered.number), CK_ULONG::from(offered.flags));
+        assert_eq!((*number, info.flags), expected);
     }
     let mut info = CK_MECHANISM_INFO::default();
     for unknown in [CK_ULONG::from(ckm::ECDSA) | 1 << 32, 0x4711] {

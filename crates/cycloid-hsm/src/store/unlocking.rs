@@ -89,7 +89,7 @@ impl Store {
         let select = "SELECT format, identity FROM keystore WHERE one = 1";
         let row = transaction.one(select, &[], |mut row| Ok((row.number()?, row.bytes()?)))?;
         let (format, identity) = row.ok_or(Violation::Manifest)?;
-        if format != FORMAT.into() {
+        if format != u64::from(FORMAT) {
             let text = format!(
                 "the keystore has format {format}, but this program supports only {FORMAT}"
             );
