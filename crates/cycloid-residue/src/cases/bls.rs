@@ -144,7 +144,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         "BLS product of eight powers by a secret scalar",
-        stack_use::BLS_PAIRING_MANY,
+        stack_use::BLS_POWERS_MANY,
         scalar,
         |input| {
             let scalar =

@@ -6,7 +6,8 @@
 //! margin for differences between compilers; `cargo xtask residue` compares them. The stack use of
 //! the caller's random generator comes on top. No single operation uses more than 48 KiB and no
 //! batch of eight more than 96 KiB, except for BLS12-381: with vectors, lists of multiples use up
-//! to 120 KiB, lists of pairings 134 KiB and lists of verifications 160 KiB.
+//! to 120 KiB, lists of pairings 134 KiB, lists of verifications 160 KiB and lists of powers in GT
+//! 248 KiB.
 
 use super::ec::Curve;
 #[cfg(feature = "bls12-381")]
@@ -133,6 +134,9 @@ pub const BLS_PAIRING: usize = 40 << 10;
 /// BLS12-381: any number of pairings, eight side by side.
 pub const BLS_PAIRING_MANY: usize = 134 << 10;
 
+/// BLS12-381: a product of any number of powers in GT, eight side by side.
+pub const BLS_POWERS_MANY: usize = 248 << 10;
+
 /// BLS12-381: any number of verifications of signatures, eight side by side.
 pub const BLS_VERIFY_MANY: usize = 160 << 10;
 
@@ -150,6 +154,12 @@ pub(crate) fn bls_multiples(count: usize) -> usize {
 #[cfg(feature = "bls12-381")]
 pub(crate) const fn bls_pairings(count: usize) -> usize {
     if count < FEWEST { BLS_PAIRING } else { BLS_PAIRING_MANY }
+}
+
+/// Returns the stack for a product of `count` powers in GT on this processor.
+#[cfg(feature = "bls12-381")]
+pub(crate) fn bls_powers(count: usize) -> usize {
+    if count < FEWEST || Backend::best().is_none() { BLS_PAIRING } else { BLS_POWERS_MANY }
 }
 
 /// The fewest BLS12-381 points that go side by side on any backend.

@@ -224,7 +224,7 @@ impl<B: Pairing> Gt<B> {
     /// [`Error::Counts`].
     pub fn multi_pow(bases: &[Self], exponents: &[Fr<B>]) -> Result<Self, Error> {
         equal_counts(bases.len(), exponents.len())?;
-        Ok(stack::clean(stack_use::bls_pairings(bases.len()), || {
+        Ok(stack::clean(stack_use::bls_powers(bases.len()), || {
             Self(B::gt_multi_pow(bases.len(), |i| &bases[i].0, |i| exponents[i].raw()))
         }))
     }
