@@ -54,10 +54,7 @@ fn private_comes_back(key: &PrivateKey) {
     let mut room = [0; 1024];
     let written = match key {
         PrivateKey::Rsa(key) => &key.to_pkcs8_der()[..],
-        PrivateKey::P224(key) => key.to_pkcs8_der(&mut room).expect("room"),
-        PrivateKey::P256(key) => key.to_pkcs8_der(&mut room).expect("room"),
-        PrivateKey::P384(key) => key.to_pkcs8_der(&mut room).expect("room"),
-        PrivateKey::P521(key) => key.to_pkcs8_der(&mut room).expect("room"),
+        PrivateKey::Nist(key) => key.to_pkcs8_der(&mut room).expect("room"),
         PrivateKey::Ed25519(key) => key.to_der(&mut room).expect("room"),
         PrivateKey::X25519(key) => key.to_der(&mut room).expect("room"),
         _ => return,
@@ -70,10 +67,7 @@ fn public_comes_back(key: &PublicKey) {
     let mut room = [0; 1024];
     let written = match key {
         PublicKey::Rsa(key) => &key.to_spki_der()[..],
-        PublicKey::P224(key) => key.to_spki_der(&mut room).expect("room"),
-        PublicKey::P256(key) => key.to_spki_der(&mut room).expect("room"),
-        PublicKey::P384(key) => key.to_spki_der(&mut room).expect("room"),
-        PublicKey::P521(key) => key.to_spki_der(&mut room).expect("room"),
+        PublicKey::Nist(key) => key.to_spki_der(&mut room).expect("room"),
         PublicKey::Ed25519(key) => key.to_der(&mut room).expect("room"),
         PublicKey::X25519(key) => public_key_to_der(key, &mut room).expect("room"),
         _ => return,

@@ -13,7 +13,8 @@ use crate::memory::Wanted;
 ///
 /// A value that is a list of attributes is a list of pointers, which means nothing to the daemon.
 fn number(number: CK_ULONG) -> Option<u32> {
-    let nested = number & CKF_ARRAY_ATTRIBUTE != 0 && number != CK_ULONG::from(cka::ALLOWED_MECHANISMS);
+    let nested =
+        number & CKF_ARRAY_ATTRIBUTE != 0 && number != CK_ULONG::from(cka::ALLOWED_MECHANISMS);
     u32::try_from(number).ok().filter(|_| !nested)
 }
 

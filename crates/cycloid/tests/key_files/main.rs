@@ -24,10 +24,7 @@ fn spki(key: &PublicKey) -> Option<Vec<u8>> {
     let mut room = [0; 256];
     let written = match key {
         PublicKey::Rsa(key) => return Some(key.to_spki_der()),
-        PublicKey::P224(key) => key.to_spki_der(&mut room).unwrap(),
-        PublicKey::P256(key) => key.to_spki_der(&mut room).unwrap(),
-        PublicKey::P384(key) => key.to_spki_der(&mut room).unwrap(),
-        PublicKey::P521(key) => key.to_spki_der(&mut room).unwrap(),
+        PublicKey::Nist(key) => key.to_spki_der(&mut room).unwrap(),
         PublicKey::Ed25519(key) => key.to_der(&mut room).unwrap(),
         PublicKey::X25519(key) => x25519::public_key_to_der(key, &mut room).unwrap(),
         _ => return None,
@@ -40,10 +37,7 @@ fn spki(key: &PublicKey) -> Option<Vec<u8>> {
 fn described(key: &PublicKey) -> String {
     let kind = match key {
         PublicKey::Rsa(_) => "RSA",
-        PublicKey::P224(_) => "P-224",
-        PublicKey::P256(_) => "P-256",
-        PublicKey::P384(_) => "P-384",
-        PublicKey::P521(_) => "P-521",
+        PublicKey::Nist(key) => key.curve().name(),
         PublicKey::Ed25519(_) => "Ed25519",
         PublicKey::X25519(_) => "X25519",
         PublicKey::LegacyRsa(key) => return format!("legacy RSA {}", key.bits()),
@@ -58,18 +52,12 @@ fn described(key: &PublicKey) -> String {
 /// Returns a private key as PKCS #8, for the kinds of keys that Cycloid writes.
 fn pkcs8(key: &PrivateKey) -> Option<Vec<u8>> {
     let mut room = [0; 512];
-    fn ec<'o, C: ec::Curve>(key: &ec::PrivateKey<C>, room: &'o mut [u8]) -> &'o [u8] {
-        key.to_pkcs8_der(room).unwrap()
-    }
     fn ed25519<'o>(key: &ed25519::SigningKey, room: &'o mut [u8]) -> &'o [u8] {
         key.to_der(room).unwrap()
     }
     let written = match key {
         PrivateKey::Rsa(key) => return Some(key.to_pkcs8_der().to_vec()),
-        PrivateKey::P224(key) => ec(key, &mut room),
-        PrivateKey::P256(key) => ec(key, &mut room),
-        PrivateKey::P384(key) => ec(key, &mut room),
-        PrivateKey::P521(key) => ec(key, &mut room),
+        PrivateKey::Nist(key) => key.to_pkcs8_der(&mut room).unwrap(),
         PrivateKey::Ed25519(key) => ed25519(key, &mut room),
         PrivateKey::X25519(key) => key.to_der(&mut room).unwrap(),
         _ => return None,

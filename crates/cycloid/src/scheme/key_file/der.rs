@@ -10,14 +10,14 @@ use pkcs8::PrivateKeyInfoRef;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use super::error::{DSA, REPLACE};
-use super::{DhPublicKey, Error, KeyCurve, PrivateKey, PublicKey};
+use super::{DhPublicKey, Error, PrivateKey, PublicKey};
 use crate::machine::words::{LIMB_BYTES, Limb};
 use crate::scheme::dh::{self, Group};
-use crate::scheme::ec::{self, P224, P256, P384, P521};
+use crate::scheme::ec;
 use crate::scheme::encoding::{Number, first_tags};
 use crate::scheme::rfc8410;
 use crate::scheme::rsa::{self, KeyPair, LegacyPublicKey, OwnedPublicKey};
-use crate::scheme::{ed25519, x25519};
+use crate::scheme::{ed25519, nist, x25519};
 
 /// The kinds of keys that an algorithm identifier names.
 #[derive(Clone, Copy)]
@@ -156,26 +156,19 @@ fn read_private_info(der: &[u8]) -> Result<PrivateKey, Error> {
 
 /// Reads a key on a NIST curve, in either format, on the curve that it names.
 fn read_sec1(der: &[u8]) -> Result<PrivateKey, Error> {
-    fn on<C: KeyCurve>(der: &[u8]) -> Option<Result<PrivateKey, ec::Error>> {
-        match ec::PrivateKey::<C>::from_der(der) {
-            Err(ec::Error::OtherCurve) => None,
-            key => Some(key.map(C::private)),
-        }
-    }
-    let key = on::<P256>(der).or_else(|| on::<P384>(der)).or_else(|| on::<P521>(der));
-    Ok(key.or_else(|| on::<P224>(der)).ok_or(OTHER_CURVE)??)
+    nist::PrivateKey::from_der(der).map(|key| PrivateKey::Nist(Box::new(key))).map_err(on_curve)
 }
 
 /// Reads a point of SubjectPublicKeyInfo, on the curve that it names.
 fn read_point(der: &[u8]) -> Result<PublicKey, Error> {
-    fn on<C: KeyCurve>(der: &[u8]) -> Option<Result<PublicKey, ec::Error>> {
-        match ec::PublicKey::<C>::from_spki_der(der) {
-            Err(ec::Error::OtherCurve) => None,
-            key => Some(key.map(C::public)),
-        }
+    nist::PublicKey::from_spki_der(der).map(PublicKey::Nist).map_err(on_curve)
+}
+
+fn on_curve(error: ec::Error) -> Error {
+    match error {
+        ec::Error::OtherCurve => OTHER_CURVE,
+        error => error.into(),
     }
-    let key = on::<P256>(der).or_else(|| on::<P384>(der)).or_else(|| on::<P521>(der));
-    Ok(key.or_else(|| on::<P224>(der)).ok_or(OTHER_CURVE)??)
 }
 
 pub(super) const OTHER_CURVE: Error = Error::Unsupported {

@@ -11,8 +11,8 @@ use zeroize::{Zeroize, Zeroizing};
 
 use super::der::{OTHER_CURVE, rsa_or_legacy};
 use super::error::REPLACE;
-use super::{Error, KeyCurve, PrivateKey, PublicKey};
-use crate::scheme::ec::{self, P224, P256, P384, P521};
+use super::{Error, PrivateKey, PublicKey};
+use crate::scheme::nist::{self, Curve};
 use crate::scheme::rsa::{KeyPair, LegacyPublicKey, OtherPrime, OwnedPublicKey, PrivateComponents};
 use crate::scheme::{ed25519, x25519};
 
@@ -89,10 +89,7 @@ pub(super) fn read_private(file: &[u8]) -> Result<PrivateKey, Error> {
     }
     match (kind, key.text("crv")) {
         ("RSA", _) => read_rsa(&key),
-        ("EC", Ok("P-224")) => read_ec::<P224>(&key),
-        ("EC", Ok("P-256")) => read_ec::<P256>(&key),
-        ("EC", Ok("P-384")) => read_ec::<P384>(&key),
-        ("EC", Ok("P-521")) => read_ec::<P521>(&key),
+        ("EC", Ok(name)) => read_ec(named(name)?, &key),
         ("OKP", Ok("Ed25519")) => {
             let private = Box::new(ed25519::SigningKey::from_seed(&*array(&key.bytes("d")?)?));
             matching(PrivateKey::Ed25519(private), &key)
@@ -142,9 +139,9 @@ fn read_rsa(key: &Jwk) -> Result<PrivateKey, Error> {
     Ok(PrivateKey::Rsa(KeyPair::from_components(&components)?))
 }
 
-fn read_ec<C: KeyCurve>(key: &Jwk) -> Result<PrivateKey, Error> {
-    let private = C::private(ec::PrivateKey::<C>::from_bytes(&key.bytes("d")?)?);
-    matching(private, key)
+fn read_ec(curve: Curve, key: &Jwk) -> Result<PrivateKey, Error> {
+    let private = nist::PrivateKey::from_bytes(curve, &key.bytes("d")?)?;
+    matching(PrivateKey::Nist(Box::new(private)), key)
 }
 
 /// Reads a public key.
@@ -164,10 +161,7 @@ fn public(key: &Jwk) -> Result<PublicKey, Error> {
                 LegacyPublicKey::from_components(&n, &e)
             })
         }
-        ("EC", Ok("P-224")) => read_point::<P224>(key),
-        ("EC", Ok("P-256")) => read_point::<P256>(key),
-        ("EC", Ok("P-384")) => read_point::<P384>(key),
-        ("EC", Ok("P-521")) => read_point::<P521>(key),
+        ("EC", Ok(name)) => read_point(named(name)?, key),
         ("OKP", Ok("Ed25519")) => {
             Ok(PublicKey::Ed25519(ed25519::VerifyingKey::new(&*array(&key.bytes("x")?)?)?))
         }
@@ -176,14 +170,20 @@ fn public(key: &Jwk) -> Result<PublicKey, Error> {
     }
 }
 
-fn read_point<C: KeyCurve>(key: &Jwk) -> Result<PublicKey, Error> {
+/// Returns the curve with that name.
+fn named(name: &str) -> Result<Curve, Error> {
+    Curve::ALL.into_iter().find(|curve| curve.name() == name).ok_or(OTHER_CURVE)
+}
+
+fn read_point(curve: Curve, key: &Jwk) -> Result<PublicKey, Error> {
     let (x, y) = (key.bytes("x")?, key.bytes("y")?);
     // The uncompressed form: 4, then both coordinates, which have their full lengths (RFC 7518,
     // section 6.2.1.2).
-    if x.len() != C::BYTES || y.len() != C::BYTES {
+    if x.len() != curve.bytes() || y.len() != curve.bytes() {
         return Err(DAMAGED);
     }
-    Ok(C::public(ec::PublicKey::from_sec1(&[&[4], &x[..], &y[..]].concat())?))
+    let point = [&[4], &x[..], &y[..]].concat();
+    Ok(PublicKey::Nist(nist::PublicKey::from_sec1(curve, &point)?))
 }
 
 /// Returns the refusal of a key of another type or on another curve.
@@ -193,7 +193,6 @@ fn unsupported(kind: &str, curve: Result<&str, Error>) -> Error {
             what: "a symmetric JSON Web Key",
             hint: "give the file of a private or public key",
         },
-        ("EC", Ok(_)) => OTHER_CURVE,
         ("EC" | "OKP", Err(_)) => DAMAGED,
         _ => Error::Unsupported {
             what: "a JSON Web Key for an algorithm that Cycloid does not support",

@@ -47,11 +47,10 @@ use zeroize::Zeroizing;
 
 pub use self::error::Error;
 use crate::scheme::dh::{self, Group};
-use crate::scheme::ec::{self, Curve, P224, P256, P384, P521};
 use crate::scheme::encoding::pem::{self, Block};
 use crate::scheme::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL};
 use crate::scheme::rsa::{KeyPair, LegacyPublicKey, OwnedPublicKey};
-use crate::scheme::{ed25519, x25519};
+use crate::scheme::{ed25519, nist, x25519};
 
 /// A private key of any kind.
 #[derive(Debug)]
@@ -59,14 +58,8 @@ use crate::scheme::{ed25519, x25519};
 pub enum PrivateKey {
     /// RSA.
     Rsa(KeyPair),
-    /// ECDSA or ECDH on P-224.
-    P224(Box<ec::PrivateKey<P224>>),
-    /// ECDSA or ECDH on P-256.
-    P256(Box<ec::PrivateKey<P256>>),
-    /// ECDSA or ECDH on P-384.
-    P384(Box<ec::PrivateKey<P384>>),
-    /// ECDSA or ECDH on P-521.
-    P521(Box<ec::PrivateKey<P521>>),
+    /// ECDSA or ECDH on a NIST curve.
+    Nist(Box<nist::PrivateKey>),
     /// Ed25519.
     Ed25519(Box<ed25519::SigningKey>),
     /// X25519.
@@ -83,14 +76,8 @@ pub enum PublicKey {
     Rsa(OwnedPublicKey),
     /// RSA with a modulus that is too short for anything but verifying old signatures.
     LegacyRsa(LegacyPublicKey),
-    /// ECDSA or ECDH on P-224.
-    P224(ec::PublicKey<P224>),
-    /// ECDSA or ECDH on P-256.
-    P256(ec::PublicKey<P256>),
-    /// ECDSA or ECDH on P-384.
-    P384(ec::PublicKey<P384>),
-    /// ECDSA or ECDH on P-521.
-    P521(ec::PublicKey<P521>),
+    /// ECDSA or ECDH on a NIST curve.
+    Nist(nist::PublicKey),
     /// Ed25519.
     Ed25519(ed25519::VerifyingKey),
     /// X25519.
@@ -137,10 +124,7 @@ impl PrivateKey {
     pub fn public_key(&self) -> PublicKey {
         match self {
             Self::Rsa(key) => PublicKey::Rsa(key.public_key().clone()),
-            Self::P224(key) => PublicKey::P224(*key.public_key()),
-            Self::P256(key) => PublicKey::P256(*key.public_key()),
-            Self::P384(key) => PublicKey::P384(*key.public_key()),
-            Self::P521(key) => PublicKey::P521(*key.public_key()),
+            Self::Nist(key) => PublicKey::Nist(key.public_key()),
             Self::Ed25519(key) => PublicKey::Ed25519(*key.verifying_key()),
             Self::X25519(key) => PublicKey::X25519(key.public_key()),
             Self::Dh(key) => PublicKey::Dh(dh_public_key(key)),
@@ -382,25 +366,3 @@ fn openssh_private(_: &[u8], _: Option<&[u8]>) -> Result<PrivateKey, Error> {
 fn openssh_public(_: &[u8]) -> Result<PublicKey, Error> {
     Err(Error::Feature { what: "an OpenSSH public key", feature: "openssh" })
 }
-
-/// A curve whose keys have a variant of their own.
-trait KeyCurve: Curve {
-    fn private(key: ec::PrivateKey<Self>) -> PrivateKey;
-    fn public(key: ec::PublicKey<Self>) -> PublicKey;
-}
-
-macro_rules! key_curves {
-    ($($curve:ident),*) => {
-        $(impl KeyCurve for $curve {
-            fn private(key: ec::PrivateKey<Self>) -> PrivateKey {
-                PrivateKey::$curve(Box::new(key))
-            }
-
-            fn public(key: ec::PublicKey<Self>) -> PublicKey {
-                PublicKey::$curve(key)
-            }
-        })*
-    };
-}
-
-key_curves!(P224, P256, P384, P521);

@@ -12,10 +12,11 @@ use zeroize::Zeroizing;
 use super::cipher::decrypt_cbc;
 use super::der::rsa_or_legacy;
 use super::error::{DSA, REPLACE};
-use super::{Error, KeyCurve, PrivateKey, PublicKey};
+use super::{Error, PrivateKey, PublicKey};
 use crate::machine::ct;
-use crate::scheme::ec::{self, P256, P384, P521};
+use crate::scheme::ec;
 use crate::scheme::ed25519;
+use crate::scheme::nist::{self, Curve};
 use crate::scheme::rsa::{KeyPair, LegacyPublicKey, OwnedPublicKey, PrivateComponents};
 
 const MAGIC: &[u8] = b"openssh-key-v1\0";
@@ -145,9 +146,9 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
             }
             PrivateKey::Ed25519(key)
         }
-        b"ecdsa-sha2-nistp256" => read_ecdsa::<P256>([next()?, next()?, next()?])?,
-        b"ecdsa-sha2-nistp384" => read_ecdsa::<P384>([next()?, next()?, next()?])?,
-        b"ecdsa-sha2-nistp521" => read_ecdsa::<P521>([next()?, next()?, next()?])?,
+        b"ecdsa-sha2-nistp256" => read_ecdsa(Curve::P256, [next()?, next()?, next()?])?,
+        b"ecdsa-sha2-nistp384" => read_ecdsa(Curve::P384, [next()?, next()?, next()?])?,
+        b"ecdsa-sha2-nistp521" => read_ecdsa(Curve::P521, [next()?, next()?, next()?])?,
         _ => return Err(unsupported(kind)),
     };
     next()?;
@@ -163,22 +164,22 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
 }
 
 /// Reads the curve's name, which the type repeats, the point and the scalar.
-fn read_ecdsa<C: KeyCurve>([_, point, scalar]: [&[u8]; 3]) -> Result<PrivateKey, Error> {
-    let mut padded = Zeroizing::new(vec![0; C::BYTES]);
+fn read_ecdsa(curve: Curve, [_, point, scalar]: [&[u8]; 3]) -> Result<PrivateKey, Error> {
+    let mut padded = Zeroizing::new(vec![0; curve.bytes()]);
     // A leading zero marks the number as positive; zeros may be missing.
-    let excess = scalar.len().saturating_sub(C::BYTES);
+    let excess = scalar.len().saturating_sub(curve.bytes());
     let (excess, scalar) = scalar.split_at(excess);
     // Zeros before the number are part of the format.
     ct::mark_public(excess);
     if excess.iter().any(|byte| *byte != 0) {
         return Err(ec::Error::PrivateKeyRange.into());
     }
-    padded[C::BYTES - scalar.len()..].copy_from_slice(scalar);
-    let key = ec::PrivateKey::<C>::from_bytes(&padded)?;
-    if *key.public_key() != ec::PublicKey::from_sec1(point)? {
+    padded[curve.bytes() - scalar.len()..].copy_from_slice(scalar);
+    let key = nist::PrivateKey::from_bytes(curve, &padded)?;
+    if key.public_key() != nist::PublicKey::from_sec1(curve, point)? {
         return Err(Error::Mismatch);
     }
-    Ok(C::private(key))
+    Ok(PrivateKey::Nist(Box::new(key)))
 }
 
 /// Reads a line: the type, the key in base64, and a comment.
@@ -213,17 +214,17 @@ fn read_blob(blob: &[u8]) -> Result<PublicKey, Error> {
             let key = next()?.try_into().map_err(|_| DAMAGED_PUBLIC)?;
             PublicKey::Ed25519(ed25519::VerifyingKey::new(key)?)
         }
-        b"ecdsa-sha2-nistp256" => read_point::<P256>([next()?, next()?])?,
-        b"ecdsa-sha2-nistp384" => read_point::<P384>([next()?, next()?])?,
-        b"ecdsa-sha2-nistp521" => read_point::<P521>([next()?, next()?])?,
+        b"ecdsa-sha2-nistp256" => read_point(Curve::P256, [next()?, next()?])?,
+        b"ecdsa-sha2-nistp384" => read_point(Curve::P384, [next()?, next()?])?,
+        b"ecdsa-sha2-nistp521" => read_point(Curve::P521, [next()?, next()?])?,
         _ => return Err(unsupported(kind)),
     };
     if rest.is_empty() { Ok(key) } else { Err(DAMAGED_PUBLIC) }
 }
 
 /// Reads a point; the type repeats the curve's name.
-fn read_point<C: KeyCurve>([_, point]: [&[u8]; 2]) -> Result<PublicKey, Error> {
-    Ok(C::public(ec::PublicKey::from_sec1(point)?))
+fn read_point(curve: Curve, [_, point]: [&[u8]; 2]) -> Result<PublicKey, Error> {
+    Ok(PublicKey::Nist(nist::PublicKey::from_sec1(curve, point)?))
 }
 
 /// Returns the refusal of a key of another type.
