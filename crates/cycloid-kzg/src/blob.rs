@@ -130,7 +130,7 @@ impl<B: Backend> Settings<B> {
         Ok(Claim { commitment: point, z, y: self.of_blob.evaluate(&mut values, &z)?, proof })
     }
 
-    /// Checks that e(π, [τ]) = e(C − y·[1] + z·π, [1]).
+    /// Checks that e(π, \[τ\]) = e(C − y·\[1\] + z·π, \[1\]).
     fn check_claim(&self, claim: &Claim<B>) -> Result<(), Error> {
         let points = [claim.proof, G1Affine::generator()];
         let mut multiples = points.map(G1::from);

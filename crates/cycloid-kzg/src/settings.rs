@@ -10,10 +10,10 @@ use cycloid::bls12_381::{
 
 use crate::{BLOB_LENGTH, CELL_LENGTH, CELLS, Error, field};
 
-/// The points [τ^i] of Ethereum's mainnet: 4096 of G1 and 65 of G2 (data/README.md).
+/// The points \[τ^i\] of Ethereum's mainnet: 4096 of G1 and 65 of G2 (data/README.md).
 static MAINNET: &[u8] = include_bytes!("../data/mainnet.bin");
 
-/// Number of points of G2: [τ^0] to [τ^64].
+/// Number of points of G2: \[τ^0\] to \[τ^64\].
 const G2_POINTS: usize = CELL_LENGTH + 1;
 
 /// Fixed points with a table.
@@ -25,11 +25,11 @@ type Roots<B> = Domain<B, Vec<Fr<B>>>;
 /// A trusted setup, prepared for all operations. It takes about 50 MB with the library's own
 /// backend.
 pub struct Settings<B: Backend> {
-    /// [τ^i] in G1.
+    /// \[τ^i\] in G1.
     pub(crate) powers: Prepared<B>,
     /// For each 128th root of unity, the points of one sum of FK20.
     pub(crate) cells: Prepared<B>,
-    /// [1], [τ] and [τ^64] in G2.
+    /// \[1\], \[τ\] and \[τ^64\] in G2.
     pub(crate) generator: G2Prepared<B>,
     tau: G2Prepared<B>,
     tau_64: G2Prepared<B>,
@@ -49,7 +49,7 @@ impl<B: Backend> Settings<B> {
         }
     }
 
-    /// Prepares a setup: [τ⁰] to [τ⁴⁰⁹⁵] in G1 and [τ⁰] to [τ⁶⁴] in G2.
+    /// Prepares a setup: \[τ⁰\] to \[τ⁴⁰⁹⁵\] in G1 and \[τ⁰\] to \[τ⁶⁴\] in G2.
     ///
     /// # Errors
     /// [`Error::Setup`]; [`Error::Encoding`] for a point that is not a member of its group.
@@ -84,12 +84,12 @@ impl<B: Backend> Settings<B> {
         Ok(sum[0])
     }
 
-    /// Checks that e(proof, [τ]) = e(value, [1]).
+    /// Checks that e(proof, \[τ\]) = e(value, \[1\]).
     pub(crate) fn check(&self, proof: &G1<B>, value: &G1<B>) -> Result<(), Error> {
         self.check_with(&self.tau, proof, value)
     }
 
-    /// Checks that e(proof, [τ⁶⁴]) = e(value, [1]).
+    /// Checks that e(proof, \[τ⁶⁴\]) = e(value, \[1\]).
     pub(crate) fn check_cells(&self, proof: &G1<B>, value: &G1<B>) -> Result<(), Error> {
         self.check_with(&self.tau_64, proof, value)
     }
@@ -115,7 +115,7 @@ fn prepare<B: Backend>(points: Vec<G1Affine<B>>, size: usize) -> Result<Prepared
 }
 
 /// Returns the points of the sums of FK20 (see `cells.rs`): for each i below 64, the transform of
-/// the list with [τ^(64u + i)] at place −u modulo 128, where u is below 63.
+/// the list with \[τ^(64u + i)\] at place −u modulo 128, where u is below 63.
 fn cell_points<B: Backend>(
     powers: &[G1Affine<B>],
     of_cells: &Roots<B>,
