@@ -10,7 +10,7 @@ mod damaged;
 mod exchange;
 
 use cycloid::key_file::{PrivateKey, PublicKey};
-use cycloid::scheme::{ec, ed25519, x25519};
+use cycloid::scheme::{ed25519, x25519};
 use sha2::{Digest, Sha256};
 
 /// Returns the contents of a file of the corpus.
