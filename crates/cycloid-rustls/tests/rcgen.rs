@@ -6,12 +6,13 @@ mod support;
 use std::fs;
 
 use cycloid_rustls::CertificateKey;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyIdMethod, SerialNumber};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyIdMethod, SerialNumber};
 use support::Certificate;
 
 /// Returns parameters with everything that `rcgen` would hash, so that it needs no other library.
 fn parameters(name: &str, serial: u64) -> CertificateParams {
     let mut parameters = CertificateParams::new([name.to_string()]).unwrap();
+    parameters.distinguished_name.push(DnType::CommonName, name);
     parameters.serial_number = Some(SerialNumber::from(serial));
     parameters.key_identifier_method = KeyIdMethod::PreSpecified(serial.to_be_bytes().to_vec());
     parameters

@@ -4,7 +4,7 @@
 pub mod bls12_381;
 pub mod curve25519;
 pub mod dh;
-#[cfg(feature = "pkcs8")]
+#[cfg(all(feature = "alloc", feature = "pkcs8"))]
 mod documents;
 pub mod ec;
 pub mod ecdh;

@@ -25,7 +25,7 @@ const MAX_PASSES: u16 = 16;
 /// bytes.
 pub(super) fn decrypt_pkcs8(der: &[u8], passphrase: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
     let (scheme, encrypted) = parts(der).map_err(|_| Error::Unsupported {
-        what: "a PKCS #8 file with an encryption other than PBES2 with AES",
+        what: "a PKCS #8 file with an encryption other than PBES2 with AES or Triple DES",
         hint: "convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`",
     })?;
     let is_costly = match scheme.pbes2().map(|parameters| &parameters.kdf) {
@@ -54,7 +54,7 @@ fn parts(der: &[u8]) -> ::der::Result<(EncryptionScheme, &[u8])> {
     Ok(parts)
 }
 
-/// Decrypts a block whose headers declare AES in CBC mode.
+/// Decrypts a block whose headers declare AES or Triple DES in CBC mode.
 pub(super) fn decrypt_pem(
     block: &Block<'_>,
     passphrase: &[u8],
@@ -64,24 +64,25 @@ pub(super) fn decrypt_pem(
     let headers = core::str::from_utf8(headers).map_err(|_| damaged)?;
     let info = headers.lines().find_map(|line| line.strip_prefix("DEK-Info:")).ok_or(damaged)?;
     let (name, iv) = info.trim().split_once(',').ok_or(damaged)?;
-    let key_length = match name {
-        "AES-128-CBC" => 16,
-        "AES-192-CBC" => 24,
-        "AES-256-CBC" => 32,
+    let (key_length, block_length) = match name {
+        "DES-EDE3-CBC" => (24, 8),
+        "AES-128-CBC" => (16, 16),
+        "AES-192-CBC" => (24, 16),
+        "AES-256-CBC" => (32, 16),
         _ => {
             return Err(Error::Unsupported {
-                what: "a PEM file encrypted with a cipher other than AES-CBC",
+                what: "a PEM file encrypted with a cipher other than AES and Triple DES in CBC mode",
                 hint: "convert it with `openssl pkcs8 -topk8 -v2 aes-256-cbc`",
             });
         }
     };
-    let iv = hexadecimal(iv.trim()).ok_or(damaged)?;
+    let iv = hexadecimal(iv.trim(), block_length).ok_or(damaged)?;
     let key = derive(passphrase, &iv, key_length);
     let mut text = decoded(&body).map_err(|_| damaged)?;
     decrypt_cbc(&key, &iv, &mut text)?;
     // PKCS #7: the last byte is the length of the padding.
     let padding = usize::from(*text.last().ok_or(damaged)?);
-    let length = text.len().checked_sub(padding).filter(|_| (1..=16).contains(&padding));
+    let length = text.len().checked_sub(padding).filter(|_| (1..=block_length).contains(&padding));
     let length = length.ok_or(Error::Passphrase)?;
     if text[length..].iter().any(|byte| usize::from(*byte) != padding) {
         return Err(Error::Passphrase);
@@ -104,7 +105,7 @@ fn is_sequence(der: &[u8]) -> bool {
 
 /// Derives a key as OpenSSL does for these files: MD5 of the previous digest, the passphrase and the
 /// first eight bytes of the initial value.
-fn derive(passphrase: &[u8], iv: &[u8; 16], length: usize) -> Zeroizing<Vec<u8>> {
+fn derive(passphrase: &[u8], iv: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
     // One allocation, so that no copy stays behind.
     let mut key = Zeroizing::new(Vec::with_capacity(32));
     while key.len() < length {
@@ -118,14 +119,11 @@ fn derive(passphrase: &[u8], iv: &[u8; 16], length: usize) -> Zeroizing<Vec<u8>>
     key
 }
 
-/// Parses 32 hexadecimal digits.
-fn hexadecimal(text: &str) -> Option<[u8; 16]> {
-    let mut bytes = [0; 16];
-    if text.len() != 2 * bytes.len() || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+/// Parses the hexadecimal digits of this many bytes.
+fn hexadecimal(text: &str, length: usize) -> Option<Vec<u8>> {
+    if text.len() != 2 * length || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
-    for (i, byte) in bytes.iter_mut().enumerate() {
-        *byte = u8::from_str_radix(&text[2 * i..][..2], 16).ok()?;
-    }
-    Some(bytes)
+    let byte = |i| u8::from_str_radix(&text[2 * i..][..2], 16).ok();
+    (0..length).map(byte).collect()
 }

@@ -1,7 +1,6 @@
 //! The lifecycle of blindings: when they are drawn, how they change after a use and after a fault,
 //! and generators that repeat themselves.
 
-use std::boxed::Box;
 use std::cell::Cell;
 use std::vec;
 use std::vec::Vec;
@@ -81,22 +80,34 @@ fn a_batch_redraws_blindings_after_32_uses() {
     }
 }
 
-/// A place for a value, as many limbs beyond an aligned one.
-#[repr(C)]
-struct Beyond<const LIMBS: usize, T>([u64; LIMBS], T);
+/// A memory that begins as many limbs into its room as the cell says.
+struct Shifting<'a> {
+    room: Vec<Limb>,
+    length: usize,
+    at: usize,
+    shift: &'a Cell<usize>,
+}
+
+impl AsMut<[Limb]> for Shifting<'_> {
+    fn as_mut(&mut self) -> &mut [Limb] {
+        let from = core::mem::replace(&mut self.at, self.shift.get());
+        self.room.copy_within(from..from + self.length, self.at);
+        &mut self.room[self.at..][..self.length]
+    }
+}
 
 #[test]
 fn a_batch_keeps_its_blindings_when_a_move_changes_its_alignment() {
-    let drawn = Cell::new(0);
-    let rng = Counted(Counter(5), &drawn);
-    let batch = Batch::new(BITS, rng, [0; batch_limbs(BITS, 8)]).unwrap();
-    let mut batch = Box::new(Beyond([], batch));
-    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
+    let (drawn, shift) = (Cell::new(0), Cell::new(0));
+    let length = batch_limbs(BITS, 8);
+    let memory = Shifting { room: vec![0; length + 8], length, at: 0, shift: &shift };
+    let mut batch = Batch::new(BITS, Counted(Counter(5), &drawn), memory).unwrap();
+    assert_eq!(run(&mut batch, 8), [Ok(256); 8]);
     drawn.set(0);
-    let mut batch = Box::new(Beyond([0], batch.1));
-    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
-    let mut batch = Box::new(Beyond([0; 6], batch.1));
-    assert_eq!(run(&mut batch.1, 8), [Ok(256); 8]);
+    for limbs in [1, 8, 3] {
+        shift.set(limbs);
+        assert_eq!(run(&mut batch, 8), [Ok(256); 8], "{limbs}");
+    }
     assert_eq!(drawn.get(), 0);
 }
 

@@ -135,7 +135,7 @@ fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
 }
 
 /// Returns the AlgorithmIdentifier of a signature by RSASSA-PSS, in DER. Default values are omitted.
-#[cfg(feature = "pkcs8")]
+#[cfg(all(feature = "alloc", feature = "pkcs8"))]
 pub(in super::super::super) fn pss_algorithm(pss: Pss) -> der::Result<alloc::vec::Vec<u8>> {
     Algorithm(Restriction::PssWith(pss)).to_der()
 }
