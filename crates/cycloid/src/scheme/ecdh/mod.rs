@@ -20,13 +20,17 @@ use crate::machine::lanes::{Backend, LANES};
 use crate::machine::{ct, stack, words};
 use crate::math::curve::{AffinePoint, Scalar, multiply, multiply_eight};
 
+/// Bytes of a stored secret: whole words, because a move would copy padding and with it whatever was
+/// left there.
+const ROOM: usize = MAX_BYTES.next_multiple_of(size_of::<usize>());
+
 /// With fewer jobs than this, one by one is faster than eight side by side.
 const WORTH_EIGHT: usize = 4;
 
 /// A shared secret: an x coordinate as [`Curve::BYTES`] big-endian bytes; wiped when dropped.
 #[derive(Clone)]
 pub struct SharedSecret {
-    bytes: [u8; MAX_BYTES],
+    bytes: [u8; ROOM],
     length: usize,
 }
 
@@ -35,7 +39,7 @@ impl SharedSecret {
         // A private key is not 0, and points other than infinity have order n, so this point is
         // never infinity.
         let point = point.unwrap_or(AffinePoint::GENERATOR);
-        let mut secret = Self { bytes: [0; MAX_BYTES], length: C::BYTES };
+        let mut secret = Self { bytes: [0; ROOM], length: C::BYTES };
         words::to_be_bytes(&mut secret.bytes[..C::BYTES], point.x().as_ref());
         secret
     }
