@@ -361,10 +361,9 @@ mod encoding {
     /// Reads with each curve until one is the curve of the file. The curve is compared before the
     /// key is read.
     fn find<T>(read: impl Fn(Curve) -> Result<T, Error>) -> Result<T, Error> {
-        let read = Curve::ALL.into_iter().rev().map(read);
-        read.filter(|outcome| !matches!(outcome, Err(Error::OtherCurve)))
-            .next()
-            .unwrap_or(Err(Error::OtherCurve))
+        let mut outcomes = Curve::ALL.into_iter().rev().map(read);
+        let found = outcomes.find(|outcome| !matches!(outcome, Err(Error::OtherCurve)));
+        found.unwrap_or(Err(Error::OtherCurve))
     }
 
     /// Keys in files, which name the curve.

@@ -101,7 +101,7 @@ pub const RSA_GENERATE: usize = 20 << 10;
 pub const RSA_PRIVATE: usize = 12 << 10;
 
 /// RSA: any number of private operations.
-pub const RSA_BATCH: usize = 21 << 10;
+pub const RSA_BATCH: usize = 20 << 10;
 
 /// RSA: encryption and verification, one or many.
 pub const RSA_PUBLIC: usize = 8 << 10;
