@@ -119,7 +119,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         "RSA batch of eight",
-        stack_use::RSA_BATCH + 8 * (BITS / 8 + size_of::<rsa::Job<'_>>()),
+        stack_use::RSA_BATCH + 8 * (BITS / 8 + size_of::<Job<'_>>()),
         key,
         |input| (loaded(input), Random::new()),
         |(key, random)| {
