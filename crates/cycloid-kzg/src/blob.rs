@@ -10,7 +10,7 @@ use crate::error::equal_counts;
 use crate::field::{self, encode, from_hash, powers};
 use crate::{BLOB_LENGTH, Element, Error, Point, Settings};
 
-/// What is verified: the polynomial committed to has the value y at z.
+/// A claim and its proof: the committed polynomial has the value y at z.
 struct Claim<B: Backend> {
     commitment: G1Affine<B>,
     z: Fr<B>,

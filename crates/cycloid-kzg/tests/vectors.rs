@@ -56,7 +56,7 @@ fn run<B: Backend>() {
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), COUNTS);
 }
 
-/// What a function returns: lists of byte strings, whether a proof is valid, or an error.
+/// The output of a function: byte strings, the validity of a proof, or an error.
 #[derive(PartialEq)]
 enum Output {
     Bytes(Vec<Vec<u8>>),

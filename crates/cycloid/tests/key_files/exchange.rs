@@ -68,7 +68,7 @@ fn ssh_keygen() {
         assert_eq!(key_file::read_public(&line).unwrap(), key.public_key());
         run("ssh-keygen", &format!("-q -p -P '' -N secret -a 1 -f key{i}"), at);
         assert_eq!(check(at, &format!("key{i}"), Some("secret")).public_key(), key.public_key());
-        // What Cycloid writes, the program reads: PKCS #8, except for Ed25519.
+        // `ssh-keygen` reads the PKCS #8 that Cycloid writes, except for Ed25519.
         if i > 0 {
             let der = pkcs8(&key).unwrap();
             std::fs::write(at.join("key.der"), der).unwrap();
