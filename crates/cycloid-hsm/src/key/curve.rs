@@ -26,16 +26,20 @@ impl Curve {
     pub const ALL: [Self; 6] =
         [Self::P224, Self::P256, Self::P384, Self::P521, Self::Ed25519, Self::X25519];
 
-    /// Returns its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410, section 3).
-    pub const fn identifier(self) -> &'static [u8] {
-        match self {
-            Self::P224 => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
-            Self::P256 => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
-            Self::P384 => &[6, 5, 0x2b, 0x81, 4, 0, 0x22],
-            Self::P521 => &[6, 5, 0x2b, 0x81, 4, 0, 0x23],
-            Self::Ed25519 => &[6, 3, 0x2b, 0x65, 0x70],
-            Self::X25519 => &[6, 3, 0x2b, 0x65, 0x6e],
+    /// Returns the contents of its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410,
+    /// section 3).
+    pub(super) const fn identifier(self) -> &'static [u8] {
+        match (self.nist(), self) {
+            (Some(curve), _) => curve.object_identifier(),
+            (None, Self::X25519) => &[0x2b, 0x65, 0x6e],
+            (None, _) => &[0x2b, 0x65, 0x70],
         }
+    }
+
+    /// Returns its `CKA_EC_PARAMS`: the object identifier in DER.
+    pub fn parameters(self) -> Vec<u8> {
+        let length = u8::try_from(self.identifier().len()).expect("identifiers are short");
+        [&[6, length], self.identifier()].concat()
     }
 
     /// Returns its usual name.
@@ -86,7 +90,7 @@ impl Curve {
     pub fn from_parameters(parameters: &[u8]) -> Result<Self> {
         Self::ALL
             .into_iter()
-            .find(|curve| curve.identifier() == parameters || curve.printable() == Some(parameters))
+            .find(|curve| curve.parameters() == parameters || curve.printable() == Some(parameters))
             .ok_or_else(|| Code::CURVE_NOT_SUPPORTED.into())
     }
 }

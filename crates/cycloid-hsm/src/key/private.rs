@@ -150,10 +150,10 @@ impl PrivateKey {
                     error => invalid(error),
                 })
             }
-            ckk::EC_EDWARDS if oid == &Curve::Ed25519.identifier()[2..] => {
+            ckk::EC_EDWARDS if oid == Curve::Ed25519.identifier() => {
                 ed25519::SigningKey::from_der(bytes).map(Self::ed25519).map_err(invalid)
             }
-            ckk::EC_MONTGOMERY if oid == &Curve::X25519.identifier()[2..] => {
+            ckk::EC_MONTGOMERY if oid == Curve::X25519.identifier() => {
                 x25519::PrivateKey::from_der(bytes).map(Self::x25519).map_err(invalid)
             }
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("wrong key type")),
@@ -177,7 +177,7 @@ impl PrivateKey {
                     // The identifiers of rsaEncryption and id-ecPublicKey.
                     [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
                     [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
-                    oid if oid == &Curve::Ed25519.identifier()[2..] => ckk::EC_EDWARDS,
+                    oid if oid == Curve::Ed25519.identifier() => ckk::EC_EDWARDS,
                     _ => ckk::EC_MONTGOMERY,
                 }
             }
@@ -307,7 +307,7 @@ impl PrivateKey {
             }
             _ => {
                 let curve = self.curve().expect("all others are on curves");
-                to.set(cka::EC_PARAMS, curve.identifier());
+                to.set(cka::EC_PARAMS, curve.parameters());
                 if whole {
                     to.set(cka::EC_POINT, octet_string(&self.public_point()));
                 }
