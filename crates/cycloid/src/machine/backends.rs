@@ -101,18 +101,37 @@ macro_rules! with_one {
 }
 pub(super) use with_one;
 
-/// Evaluates `$run` with the token of a backend for eight numbers; a separate expression for plain
-/// Rust may follow.
+/// Evaluates `$run` with the token of a backend for eight numbers.
 macro_rules! with_eight {
     ($backend:expr, $token:ident => $run:expr) => {
-        $crate::machine::backends::with_eight!($backend, $token => $run, $token => $run)
-    };
-    ($backend:expr, $token:ident => $run:expr, $portable:ident => $run_portable:expr) => {
         $crate::machine::backends::backends!(eight, [$crate::machine::backends::with]
-            (lanes $backend, $token => $run, $portable => $run_portable))
+            (lanes $backend, $token => $run, $token => $run))
     };
 }
 pub(super) use with_eight;
+
+/// Evaluates `$run` with the token of a backend with vectors. Nothing selects plain Rust for eight
+/// numbers, because eight single operations are faster. It is compiled for the library's own tests,
+/// and for processors without a backend with vectors, where nothing else uses this code; elsewhere
+/// it would only take long.
+///
+/// # Panics
+/// With plain Rust, if it is not compiled.
+macro_rules! with_vectors {
+    ($backend:expr, $token:ident => $run:expr) => {
+        $crate::machine::backends::backends!(eight, [$crate::machine::backends::with]
+            (lanes $backend, $token => $run, $token => {
+                #[cfg(all(not(test), target_arch = "x86_64"))]
+                {
+                    let _ = $token;
+                    unreachable!("no backend without vectors is chosen")
+                }
+                #[cfg(any(test, not(target_arch = "x86_64")))]
+                $run
+            }))
+    };
+}
+pub(super) use with_vectors;
 
 /// Matches a backend of a shape.
 macro_rules! with {

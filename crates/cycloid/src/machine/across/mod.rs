@@ -27,6 +27,7 @@ mod convert;
 mod kernel;
 mod modulus;
 mod montgomery;
+#[cfg(any(test, not(target_arch = "x86_64")))]
 mod portable;
 mod square;
 #[cfg(test)]
@@ -41,7 +42,7 @@ mod vector;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
-use super::backends::with_eight;
+use super::backends::with_vectors;
 use super::lanes::{Backend, LANES, LaneWords, Lanes};
 use super::words::Limb;
 pub use convert::{load, reduce, store};
@@ -133,5 +134,5 @@ pub trait Task {
 /// Runs `task` on `backend`.
 #[inline]
 pub fn run<T: Task>(backend: Backend, task: T) -> T::Output {
-    with_eight!(backend, across => task.run(across))
+    with_vectors!(backend, across => task.run(across))
 }

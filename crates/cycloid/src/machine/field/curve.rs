@@ -1,6 +1,6 @@
 //! Steps of curve formulas that a backend may compute as one kernel.
 
-use super::super::backends::{with_eight, with_one};
+use super::super::backends::{with_one, with_vectors};
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::prime::apart;
@@ -107,6 +107,9 @@ pub trait CurvePrime: Prime {
     fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output;
 
     /// Like [`run_eight`](Prime::run_eight), with the steps of curves.
+    ///
+    /// # Panics
+    /// With the portable backend, except in the library's own tests.
     fn run_eight_curve<T: CurveTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
 }
 
@@ -120,7 +123,7 @@ macro_rules! curve_primes {
 
             #[inline]
             fn run_eight_curve<T: CurveTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                with_eight!(backend, token => apart(|| task.run(token)))
+                with_vectors!(backend, token => apart(|| task.run(token)))
             }
         }
     )+};

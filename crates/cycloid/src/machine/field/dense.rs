@@ -38,7 +38,7 @@ macro_rules! dense {
                     square
                 }
 
-                #[inline]
+                #[inline(never)]
                 fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
                     let mut sum = *a;
                     let carry = words::add(&mut sum, b);
@@ -46,7 +46,7 @@ macro_rules! dense {
                     sum
                 }
 
-                #[inline]
+                #[inline(never)]
                 fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
                     let mut difference = *a;
                     let borrow = words::sub(&mut difference, b);
@@ -91,7 +91,7 @@ macro_rules! dense {
                     wide
                 }
 
-                #[inline]
+                #[inline(never)]
                 fn add_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
                     let mut sum = *a;
                     let carry = words::add(&mut sum, b);
@@ -99,7 +99,7 @@ macro_rules! dense {
                     sum
                 }
 
-                #[inline]
+                #[inline(never)]
                 fn sub_wide(self, a: &Self::Wide, b: &Self::Wide) -> Self::Wide {
                     let mut difference = *a;
                     let borrow = words::sub(&mut difference, b);

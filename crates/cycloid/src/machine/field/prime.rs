@@ -2,7 +2,7 @@
 
 use core::fmt::Debug;
 
-use super::super::backends::{with_eight, with_one};
+use super::super::backends::{with_one, with_vectors};
 use super::super::lanes::{self, Lanes};
 use super::super::words::{self, LIMB_BITS, Limb};
 use super::{Limbs, Task};
@@ -38,6 +38,9 @@ pub trait Prime: Copy + Clone + Debug + Default + Send + Sync + 'static {
     fn run_one<T: Task<Self>>(backend: words::Backend, task: T) -> T::Output;
 
     /// Runs `task` on a backend for eight.
+    ///
+    /// # Panics
+    /// With the portable backend, except in the library's own tests.
     fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output;
 }
 
@@ -63,7 +66,7 @@ macro_rules! primes {
 
             #[inline]
             fn run_eight<T: Task<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                with_eight!(backend, token => apart(|| task.run(token)))
+                with_vectors!(backend, token => apart(|| task.run(token)))
             }
         }
     )+};

@@ -7,7 +7,7 @@
 
 use core::fmt::Debug;
 
-use super::super::backends::{with_eight, with_one};
+use super::super::backends::{with_one, with_vectors};
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
@@ -143,16 +143,7 @@ macro_rules! dense {
 
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
-                with_eight!(backend, token => super::prime::apart(|| task.run(token)), token => {
-                    // Compiled for tests only: it takes long, and nothing selects it.
-                    #[cfg(not(test))]
-                    {
-                        let _ = (token, task);
-                        unreachable!("no backend without vectors is chosen")
-                    }
-                    #[cfg(test)]
-                    super::prime::apart(|| task.run(token))
-                })
+                with_vectors!(backend, token => super::prime::apart(|| task.run(token)))
             }
         }
     )+};

@@ -260,6 +260,7 @@ macro_rules! wide {
     };
 }
 
+#[cfg(any(test, not(target_arch = "x86_64")))]
 wide!(lanes::Portable, ());
 
 #[cfg(target_arch = "x86_64")]

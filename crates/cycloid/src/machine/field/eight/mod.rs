@@ -26,7 +26,7 @@ mod shift;
 
 use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;
-use super::super::lanes::{self, LANES, Lanes};
+use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, P224, P256, P384, P521,
@@ -260,7 +260,8 @@ macro_rules! backend {
     };
 }
 
-backend!(lanes::Portable, inline(never), ());
+#[cfg(any(test, not(target_arch = "x86_64")))]
+backend!(super::super::lanes::Portable, inline(never), ());
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
