@@ -7,7 +7,7 @@ use cycloid::scheme::ec::{
     private_key_pem_length,
 };
 use cycloid::scheme::ecdh;
-use cycloid::scheme::ecdsa::{SignJob, sign_batch};
+use cycloid::scheme::ecdsa::{self, Job};
 
 use crate::check::{Check, Held, marked};
 
@@ -128,12 +128,12 @@ fn sign_verified<C: Curve>(check: &mut Check) {
     });
     check.public("sign and verify", &signature, |found| *found == expected(&keys[0])[..]);
     let mut signatures = vec![vec![0; 2 * C::BYTES]; keys.len()];
-    let job = |key| SignJob::new(key, Hash::Sha256, MESSAGE).verify_after_sign();
+    let job = |key| Job::sign(key, Hash::Sha256, MESSAGE).verify_after_sign();
     let mut jobs: Vec<_> = keys.iter().map(|key| job(&key.secret)).collect();
     check.trace("sign and verify 5", || {
-        sign_batch(&mut jobs);
+        ecdsa::run_batch(&mut jobs);
         for (job, signature) in jobs.iter().zip(&mut signatures) {
-            signature.copy_from_slice(&job.outcome().expect("no fault").to_fixed());
+            signature.copy_from_slice(&job.signature().expect("no fault").to_fixed());
         }
     });
     for (key, signature) in keys.iter().zip(&signatures) {
@@ -171,17 +171,29 @@ fn arithmetic<C: Curve>(check: &mut Check) {
 }
 
 fn batches<C: Curve>(check: &mut Check) {
+    let mut rng = check.rng();
+    let mut generated = [const { None::<PrivateKey<C>> }; 8];
+    check.trace("generate 8", || {
+        PrivateKey::generate_each(&mut generated, &mut rng).expect("a sound generator");
+    });
+    let mut scalar = vec![0; C::BYTES];
+    check.trace("bytes", || {
+        let last = generated[7].as_ref().expect("it was generated");
+        last.to_bytes(&mut scalar).expect("the bytes fit");
+    });
+    check.secret("generate 8", &scalar, |bytes| PrivateKey::<C>::from_bytes(bytes).is_ok());
+
     let keys: Vec<Pair<C>> = (0..8).map(|_| Pair::new(check)).collect();
     let peer = peer::<C>(check);
     for count in [8, 5] {
         let pairs = || keys[..count].iter();
         let mut signatures = vec![vec![0; 2 * C::BYTES]; count];
         let mut jobs: Vec<_> =
-            pairs().map(|key| SignJob::new(&key.secret, Hash::Sha256, MESSAGE)).collect();
+            pairs().map(|key| Job::sign(&key.secret, Hash::Sha256, MESSAGE)).collect();
         check.trace(format!("sign {count}"), || {
-            sign_batch(&mut jobs);
+            ecdsa::run_batch(&mut jobs);
             for (job, signature) in jobs.iter().zip(&mut signatures) {
-                let outcome = job.outcome().expect("the job was run");
+                let outcome = job.signature().expect("the job was run");
                 signature.copy_from_slice(&outcome.to_fixed());
             }
         });
@@ -189,12 +201,12 @@ fn batches<C: Curve>(check: &mut Check) {
             let expected = key.plain.sign(Hash::Sha256, MESSAGE).to_fixed();
             check.public("sign in a batch", signature, |signature| *signature == expected[..]);
         }
-        let mut jobs: Vec<_> = pairs().map(|key| ecdh::Job::new(&key.secret, &peer)).collect();
+        let mut jobs: Vec<_> = pairs().map(|key| ecdh::Job::agree(&key.secret, &peer)).collect();
         let mut secrets = vec![vec![0; C::BYTES]; count];
         check.trace(format!("agree {count}"), || {
             ecdh::run_batch(&mut jobs);
             for (job, secret) in jobs.iter().zip(&mut secrets) {
-                secret.copy_from_slice(&job.outcome().expect("the job was run"));
+                secret.copy_from_slice(&job.shared_secret().expect("the job was run"));
             }
         });
         for (key, secret) in pairs().zip(&secrets) {

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 use cycloid::bls12_381::signature::{self, Scheme};
 use cycloid::bls12_381::{Cycloid, signature::MinPk};
 use cycloid::scheme::ec;
-use cycloid::scheme::ecdsa::{self, SignJob, Signature, VerifyJob};
+use cycloid::scheme::ecdsa::{self, Signature};
 use cycloid::scheme::ed25519::{self, Rule, Variant};
 use cycloid::scheme::{self, ecdh, rsa, x25519};
 use zeroize::Zeroizing;
@@ -271,14 +271,14 @@ impl<C: ec::Curve> Operation for Ecdsa<C> {
             &mut places,
             |Place { job, unverified }| {
                 let Job { key, input: digest, outcome, .. } = &mut **job;
-                let lane = SignJob::prehashed(key, nonce_hash(digest), digest);
+                let lane = ecdsa::Job::sign_prehashed(key, nonce_hash(digest), digest);
                 Some((lane, (outcome, unverified)))
             },
             |lanes| {
                 let _span = spans::enter(Span::Signing);
-                ecdsa::sign_batch(lanes);
+                ecdsa::run_batch(lanes);
             },
-            |(outcome, unverified), lane| match lane.outcome() {
+            |(outcome, unverified), lane| match lane.signature() {
                 Ok(signature) => *unverified = Some(signature),
                 Err(_) => *outcome = Some(Err(fault())),
             },
@@ -289,19 +289,16 @@ impl<C: ec::Curve> Operation for Ecdsa<C> {
                 let signature = unverified.as_ref()?;
                 let Job { key, input: digest, outcome, .. } = &mut **job;
                 let lane = match key.verifier() {
-                    Some(prepared) => VerifyJob::prepared(prepared, digest, signature),
-                    None => VerifyJob::prehashed(key.public_key(), digest, signature),
+                    Some(prepared) => ecdsa::Job::verify_prepared(prepared, digest, signature),
+                    None => ecdsa::Job::verify_prehashed(key.public_key(), digest, signature),
                 };
-                Some((lane, (outcome, signature)))
+                Some((lane, outcome))
             },
             |lanes| {
                 let _span = spans::enter(Span::Verification);
-                ecdsa::verify_batch(lanes);
+                ecdsa::run_batch(lanes);
             },
-            |(outcome, signature), lane| {
-                let verified = lane.outcome().map(|()| signature.clone());
-                *outcome = Some(verified.map_err(|_| fault()));
-            },
+            |outcome, lane| *outcome = Some(lane.signature().map_err(|_| fault())),
         );
     }
 
@@ -378,9 +375,9 @@ impl<C: ec::Curve> Operation for Ecdh<C> {
     fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         side_by_side(
             jobs,
-            |Job { key, input: peer, outcome, .. }| Some((ecdh::Job::new(key, peer), outcome)),
+            |Job { key, input: peer, outcome, .. }| Some((ecdh::Job::agree(key, peer), outcome)),
             ecdh::run_batch,
-            |outcome, lane| *outcome = Some(lane.outcome().map_err(|_| fault())),
+            |outcome, lane| *outcome = Some(lane.shared_secret().map_err(|_| fault())),
         );
     }
 

@@ -3,7 +3,7 @@
 use cycloid::scheme::ec::arithmetic::{Point, Scalar};
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh;
-use cycloid::scheme::ecdsa::{SignJob, VerifyJob, sign_batch, verify_batch};
+use cycloid::scheme::ecdsa::{self, Job};
 use cycloid::scheme::{Hash, stack_use};
 use cycloid::stack;
 use hmac::{KeyInit, Mac};
@@ -52,12 +52,12 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         name("sign ×8"),
-        stack_use::ecdsa_sign_batch::<C>() + EIGHT * size_of::<SignJob<'_, C>>(),
+        stack_use::ecdsa_sign_batch::<C>() + EIGHT * size_of::<Job<'_, C>>(),
         keys(EIGHT),
         |input| input.parts::<EIGHT>().map(private::<C>),
         |keys| {
-            let mut jobs = keys.each_ref().map(|key| SignJob::new(key, Hash::Sha256, MESSAGE));
-            sign_batch(&mut jobs);
+            let mut jobs = keys.each_ref().map(|key| Job::sign(key, Hash::Sha256, MESSAGE));
+            ecdsa::run_batch(&mut jobs);
             assert!(jobs.iter().all(|job| job.outcome().is_ok()));
         },
     ));
@@ -161,6 +161,30 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         },
     ));
     cases.push(case(
+        name("generate ×8"),
+        stack_use::ecdsa_sign_batch::<C>() + EIGHT * size_of::<PrivateKey<C>>(),
+        |random| {
+            let mut prepared = Prepared::default();
+            let tape = random.bytes(C::BYTES * 64 * EIGHT);
+            prepared.needles.bytes("random numbers", &tape);
+            let mut generator = Tape(tape.clone().leak());
+            for _ in 0..EIGHT {
+                let key = PrivateKey::<C>::generate(&mut generator).expect("the numbers differ");
+                let mut bytes = vec![0; C::BYTES];
+                key.to_bytes(&mut bytes).expect("the buffer suffices");
+                prepared.needles.residue("d", &BigUint::from_bytes_be(&bytes), &order::<C>());
+            }
+            prepared.input.push(tape);
+            prepared
+        },
+        |input| input.parts::<1>()[0],
+        |tape| {
+            let mut keys = [const { None }; EIGHT];
+            PrivateKey::<C>::generate_each(&mut keys, &mut Tape(tape)).expect("they differ");
+            std::hint::black_box(&keys);
+        },
+    ));
+    cases.push(case(
         name("agree"),
         stack_use::ecdh_agree::<C>(),
         shared::<C>(1),
@@ -195,7 +219,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
             (keys.map(private::<C>), public::<C>(peer))
         },
         |(keys, peer)| {
-            let mut jobs = keys.each_ref().map(|key| ecdh::Job::new(key, peer));
+            let mut jobs = keys.each_ref().map(|key| ecdh::Job::agree(key, peer));
             ecdh::run_batch(&mut jobs);
             assert!(jobs.iter().all(|job| job.outcome().is_ok()));
         },
@@ -247,7 +271,7 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
     ));
     cases.push(case(
         name("verify ×8"),
-        stack_use::ecdsa_verify_batch::<C>() + EIGHT * size_of::<VerifyJob<'_, C>>(),
+        stack_use::ecdsa_verify_batch::<C>() + EIGHT * size_of::<Job<'_, C>>(),
         verify(EIGHT),
         |input| {
             input.parts::<EIGHT>().map(|bytes| {
@@ -258,8 +282,8 @@ fn curve<C: Curve>(cases: &mut Vec<Case>) {
         |keys| {
             let mut jobs = keys
                 .each_ref()
-                .map(|(key, signature)| VerifyJob::new(key, Hash::Sha256, MESSAGE, signature));
-            verify_batch(&mut jobs);
+                .map(|(key, signature)| Job::verify(key, Hash::Sha256, MESSAGE, signature));
+            ecdsa::run_batch(&mut jobs);
             assert!(jobs.iter().all(|job| job.outcome().is_ok()));
         },
     ));

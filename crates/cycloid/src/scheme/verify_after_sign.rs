@@ -8,7 +8,7 @@
 ///
 /// | | one signature | a batch |
 /// |---|---|---|
-/// | ECDSA | [`PrivateKey::verify_after_sign`](super::ec::PrivateKey::verify_after_sign) | [`SignJob::verify_after_sign`](super::ecdsa::SignJob::verify_after_sign) |
+/// | ECDSA | [`PrivateKey::verify_after_sign`](super::ec::PrivateKey::verify_after_sign) | [`Job::verify_after_sign`](super::ecdsa::Job::verify_after_sign) |
 /// | Ed25519 | [`SigningKey::verify_after_sign`](super::ed25519::SigningKey::verify_after_sign) | [`Job::verify_after_sign`](super::ed25519::Job::verify_after_sign) |
 /// | BLS12-381 | [`SecretKey::verify_after_sign`](super::bls12_381::signature::SecretKey::verify_after_sign) | |
 ///

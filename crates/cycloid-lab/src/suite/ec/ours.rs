@@ -122,8 +122,7 @@ pub(super) const fn batch_function(task: Task, curve: Curve) -> &'static str {
     match (curve, task) {
         (Curve::Ed25519, _) => "ed25519::run_batch",
         (Curve::X25519, _) => "x25519::run_batch",
-        (_, Task::Sign) => "ecdsa::sign_batch",
-        (_, Task::Verify) => "ecdsa::verify_batch",
+        (_, Task::Sign | Task::Verify) => "ecdsa::run_batch",
         (_, Task::Generate | Task::Agree) => "ecdh::run_batch",
     }
 }

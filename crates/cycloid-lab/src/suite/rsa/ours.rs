@@ -3,7 +3,7 @@
 use chacha20::ChaCha20Rng;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, Verification, batch_limbs,
+    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, VerifyJob, batch_limbs,
     context_limbs, generate_scratch_limbs, minimum_context_limbs, private_key_limbs, verify_batch,
     verify_batch_scratch_limbs, verify_scratch_limbs,
 };
@@ -174,10 +174,10 @@ pub(super) fn eight_verifiers(inputs: &[Input; 8]) -> Call {
     let mut scratch = vec![0; verify_batch_scratch_limbs(inputs[0].key.bits)];
     Box::new(move |signature, _| {
         let publics = keys.each_ref().map(PrivateKey::public);
-        let mut verifications: [Verification<'_>; 8] = std::array::from_fn(|i| {
+        let mut verifications: [VerifyJob<'_>; 8] = std::array::from_fn(|i| {
             let signature = if i == 0 { signature } else { &inputs[i].data };
             let digest = &inputs[i].digest;
-            Verification::pkcs1v15_prehashed(&publics[i], Hash::Sha256, digest, signature)
+            VerifyJob::pkcs1v15_prehashed(&publics[i], Hash::Sha256, digest, signature)
         });
         verify_batch(&mut verifications, &mut scratch);
         let valid = verifications.iter().all(|verification| verification.outcome().is_ok());

@@ -81,7 +81,7 @@ impl<C: Curve> PrivateKey<C> {
     }
 }
 
-/// An ECDH agreement, and its shared secret once it has run.
+/// One agreement of a batch, and its outcome once it has run.
 pub struct Job<'a, C: Curve> {
     key: &'a PrivateKey<C>,
     peer: &'a PublicKey<C>,
@@ -90,26 +90,35 @@ pub struct Job<'a, C: Curve> {
 
 impl<'a, C: Curve> Job<'a, C> {
     /// Creates a job that runs [`PrivateKey::agree`].
-    pub const fn new(key: &'a PrivateKey<C>, peer: &'a PublicKey<C>) -> Self {
+    pub const fn agree(key: &'a PrivateKey<C>, peer: &'a PublicKey<C>) -> Self {
         Self { key, peer, outcome: Err(Error::NotDone) }
+    }
+
+    /// Returns the outcome.
+    ///
+    /// # Errors
+    /// [`Error::NotDone`] before the job has run in a batch.
+    pub fn outcome(&self) -> Result<(), Error> {
+        self.outcome.as_ref().map(|_| ()).map_err(|error| *error)
     }
 
     /// Returns the shared secret.
     ///
     /// # Errors
-    /// [`Error::NotDone`] before the job has run in a batch.
-    pub fn outcome(&self) -> Result<SharedSecret, Error> {
+    /// Those of the [outcome](Self::outcome).
+    pub fn shared_secret(&self) -> Result<SharedSecret, Error> {
         stack::clean(stack_use::EC_SCALAR, || self.outcome.clone())
     }
 }
 
+/// Prints nothing secret.
 impl<C: Curve> fmt::Debug for Job<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ecdh::Job({:?}, {:?}, {:?})", self.key, self.peer, self.outcome)
+        write!(f, "ecdh::Job({:?})", self.outcome())
     }
 }
 
-/// Runs all jobs; each gets the same secret as by itself.
+/// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself.
 pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
     run_batch_with(Backend::best(), jobs);
 }

@@ -17,13 +17,30 @@ use crate::scheme::stack_use;
 /// With fewer jobs than this, one by one is faster than eight side by side.
 const WORTH_EIGHT: usize = 4;
 
-/// A signing job, and its signature once it has run.
-pub struct SignJob<'a, C: Curve> {
+/// One operation of a batch, and its outcome once it has run.
+pub struct Job<'a, C: Curve>(Operation<'a, C>);
+
+enum Operation<'a, C: Curve> {
+    Sign(Signing<'a, C>),
+    Verify(Verifying<'a, C>),
+}
+
+pub(super) struct Signing<'a, C: Curve> {
     key: &'a PrivateKey<C>,
     hash: Hash,
     digest: Digest<'a>,
+    random: &'a [u8],
     verify: bool,
     outcome: Result<Signature<C>, Error>,
+}
+
+pub(super) struct Verifying<'a, C: Curve> {
+    key: &'a PublicKey<C>,
+    /// The multiples of a prepared key's point, or why they are missing.
+    multiples: Result<Option<&'a [u64]>, Error>,
+    digest: Digest<'a>,
+    signature: &'a Signature<C>,
+    outcome: Result<(), Error>,
 }
 
 enum Digest<'a> {
@@ -40,110 +57,243 @@ impl Digest<'_> {
     }
 }
 
-impl<C: Curve> fmt::Debug for SignJob<'_, C> {
+/// Prints nothing secret.
+impl<C: Curve> fmt::Debug for Job<'_, C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ecdsa::SignJob({:?}, {:?})", self.key, self.outcome)
+        write!(f, "ecdsa::Job({:?})", self.outcome())
     }
 }
 
-impl<'a, C: Curve> SignJob<'a, C> {
+impl<'a, C: Curve> Job<'a, C> {
     /// Creates a job that runs [`PrivateKey::sign`].
-    pub fn new(key: &'a PrivateKey<C>, hash: Hash, message: &[u8]) -> Self {
-        let digest = Digest::Own(hash.digest(&[message]));
-        Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
+    pub fn sign(key: &'a PrivateKey<C>, hash: Hash, message: &[u8]) -> Self {
+        Self::signing(key, hash, Digest::Own(hash.digest(&[message])), &[])
     }
 
     /// Creates a job that runs [`PrivateKey::sign_prehashed`].
-    pub const fn prehashed(key: &'a PrivateKey<C>, hash: Hash, digest: &'a [u8]) -> Self {
-        let digest = Digest::Given(digest);
-        Self { key, hash, digest, verify: false, outcome: Err(Error::NotDone) }
+    pub const fn sign_prehashed(key: &'a PrivateKey<C>, hash: Hash, digest: &'a [u8]) -> Self {
+        Self::signing(key, hash, Digest::Given(digest), &[])
     }
 
-    /// Verifies the signature before releasing it, as
-    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) describes.
+    /// Creates a job that runs [`PrivateKey::sign_hedged`].
+    pub const fn sign_hedged(
+        key: &'a PrivateKey<C>,
+        hash: Hash,
+        digest: &'a [u8],
+        random: &'a [u8],
+    ) -> Self {
+        Self::signing(key, hash, Digest::Given(digest), random)
+    }
+
+    const fn signing(
+        key: &'a PrivateKey<C>,
+        hash: Hash,
+        digest: Digest<'a>,
+        random: &'a [u8],
+    ) -> Self {
+        let outcome = Err(Error::NotDone);
+        Self(Operation::Sign(Signing { key, hash, digest, random, verify: false, outcome }))
+    }
+
+    /// Creates a job that runs [`PublicKey::verify`].
+    pub fn verify(
+        key: &'a PublicKey<C>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        Self::verifying(key, Ok(None), Digest::Own(hash.digest(&[message])), signature)
+    }
+
+    /// Creates a job that runs [`PublicKey::verify_prehashed`].
+    pub const fn verify_prehashed(
+        key: &'a PublicKey<C>,
+        digest: &'a [u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        Self::verifying(key, Ok(None), Digest::Given(digest), signature)
+    }
+
+    /// Creates a job that runs [`PreparedPublicKey::verify_prehashed`]. It is faster than with the
+    /// plain key if all jobs of a group of eight have prepared keys.
+    pub fn verify_prepared<M: AsRef<[u64]>>(
+        key: &'a PreparedPublicKey<C, M>,
+        digest: &'a [u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        let multiples = key.multiples().map(Some);
+        Self::verifying(key.public_key(), multiples, Digest::Given(digest), signature)
+    }
+
+    const fn verifying(
+        key: &'a PublicKey<C>,
+        multiples: Result<Option<&'a [u64]>, Error>,
+        digest: Digest<'a>,
+        signature: &'a Signature<C>,
+    ) -> Self {
+        let outcome = Err(Error::NotDone);
+        Self(Operation::Verify(Verifying { key, multiples, digest, signature, outcome }))
+    }
+
+    /// Verifies a signature before releasing it, as
+    /// [`VerifyAfterSign`](crate::scheme::VerifyAfterSign) describes. Does not affect verification
+    /// jobs.
     #[must_use]
     pub const fn verify_after_sign(mut self) -> Self {
-        self.verify = true;
+        if let Operation::Sign(signing) = &mut self.0 {
+            signing.verify = true;
+        }
         self
     }
 
-    /// Returns the signature.
+    /// Returns the outcome.
     ///
     /// # Errors
-    /// [`Error::NotDone`] before the job has run in a batch; [`Error::Fault`] if the signature was
-    /// to be verified and is wrong.
-    pub fn outcome(&self) -> Result<Signature<C>, Error> {
-        self.outcome.clone()
+    /// [`Error::NotDone`] before the job has run in a batch. When signing, [`Error::Fault`] if the
+    /// signature was to be verified and is wrong. When verifying, [`Error::Verification`] if the
+    /// signature is invalid, and [`Error::MemoryTooSmall`] if the memory of a prepared key has
+    /// shrunk.
+    pub fn outcome(&self) -> Result<(), Error> {
+        match &self.0 {
+            Operation::Sign(signing) => {
+                signing.outcome.as_ref().map(|_| ()).map_err(|error| *error)
+            }
+            Operation::Verify(verifying) => verifying.outcome,
+        }
+    }
+
+    /// Returns the signature, made or verified.
+    ///
+    /// # Errors
+    /// Those of the [outcome](Self::outcome).
+    pub fn signature(&self) -> Result<Signature<C>, Error> {
+        match &self.0 {
+            Operation::Sign(signing) => signing.outcome.clone(),
+            Operation::Verify(verifying) => verifying.outcome.map(|()| verifying.signature.clone()),
+        }
     }
 }
 
-/// Runs all jobs; each gets the same signature as by itself.
+/// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself, independent of the
+/// others.
+///
+/// Signatures are made eight at a time and verified eight at a time, in any order of jobs. Fewer
+/// than four remaining ones run one by one. Time depends on no secret value.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
 /// use cycloid::scheme::ec::{P256, PrivateKey};
-/// use cycloid::scheme::ecdsa::{SignJob, sign_batch};
+/// use cycloid::scheme::ecdsa::{self, Job};
 ///
 /// let key = PrivateKey::<P256>::generate(&mut getrandom::SysRng)?;
 /// let messages: [&[u8]; 3] = [b"one", b"two", b"three"];
-/// let mut jobs = messages.map(|message| SignJob::new(&key, Hash::Sha256, message));
-/// sign_batch(&mut jobs);
-/// assert_eq!(jobs[1].outcome()?, key.sign(Hash::Sha256, b"two"));
+/// let mut jobs = messages.map(|message| Job::sign(&key, Hash::Sha256, message));
+/// ecdsa::run_batch(&mut jobs);
+/// assert_eq!(jobs[1].signature()?, key.sign(Hash::Sha256, b"two"));
 /// # Ok::<(), cycloid::scheme::ec::Error>(())
 /// ```
-pub fn sign_batch<C: Curve>(jobs: &mut [SignJob<'_, C>]) {
-    sign_batch_with(Backend::best(), jobs);
+pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
+    run_batch_with(Backend::best(), jobs);
 }
 
-/// Like [`sign_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub(in super::super) fn sign_batch_with<C: Curve>(
+/// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
+pub(in super::super) fn run_batch_with<C: Curve>(
     backend: Option<Backend>,
-    jobs: &mut [SignJob<'_, C>],
+    jobs: &mut [Job<'_, C>],
 ) {
-    for jobs in jobs.chunks_mut(LANES) {
-        match backend {
-            Some(backend) if jobs.len() >= WORTH_EIGHT => {
-                // The rest of the stack holds the jobs' public data.
-                let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
-                stack::clean(used, || sign_eight(backend, jobs));
-            }
-            _ => jobs.iter_mut().for_each(|job| {
-                job.outcome = Ok(job.key.sign_prehashed(job.hash, job.digest.bytes()));
-            }),
-        }
-        verify_made(backend, jobs);
+    each_eight(signings(jobs), |eight| sign_up_to_eight(backend, eight));
+    each_eight(verifyings(jobs), |eight| verify_up_to_eight(backend, eight));
+}
+
+fn each_eight<'j, T: 'j>(
+    mut jobs: impl Iterator<Item = &'j mut T>,
+    run: impl Fn(&mut Eight<'_, T>),
+) {
+    while let Some(mut eight) = next_eight(&mut jobs) {
+        run(&mut eight);
     }
 }
 
-/// Revokes those signatures, of up to eight jobs, that were to be verified and are wrong.
-fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut [SignJob<'_, C>]) {
-    let mut chosen = [0; LANES];
-    let mut count = 0;
-    for (i, _) in jobs.iter().enumerate().filter(|(_, job)| job.verify) {
-        chosen[count] = i;
-        count += 1;
-    }
-    if count == 0 {
-        return;
-    }
-    let mut verifying: [VerifyJob<'_, C>; LANES] = core::array::from_fn(|i| {
-        let job = &jobs[chosen[if i < count { i } else { 0 }]];
-        let signature = job.outcome.as_ref().expect("it was signed just now");
-        VerifyJob::prehashed(job.key.public_key(), job.digest.bytes(), signature)
-    });
-    verify_batch_with(backend, &mut verifying[..count]);
-    let outcomes: [_; LANES] = core::array::from_fn(|i| verifying[i].outcome());
-    for (i, outcome) in chosen[..count].iter().zip(outcomes) {
-        if outcome.is_err() {
-            jobs[*i].outcome = Err(Error::Fault);
+/// Returns the signing jobs.
+pub(super) fn signings<'j, 'a, C: Curve>(
+    jobs: &'j mut [Job<'a, C>],
+) -> impl Iterator<Item = &'j mut Signing<'a, C>> {
+    jobs.iter_mut().filter_map(|job| match &mut job.0 {
+        Operation::Sign(signing) => Some(signing),
+        Operation::Verify(_) => None,
+    })
+}
+
+/// Returns the verification jobs.
+pub(super) fn verifyings<'j, 'a, C: Curve>(
+    jobs: &'j mut [Job<'a, C>],
+) -> impl Iterator<Item = &'j mut Verifying<'a, C>> {
+    jobs.iter_mut().filter_map(|job| match &mut job.0 {
+        Operation::Sign(_) => None,
+        Operation::Verify(verifying) => Some(verifying),
+    })
+}
+
+/// Up to eight jobs of one kind, filled from the front.
+type Eight<'j, T> = [Option<&'j mut T>; LANES];
+
+/// Returns the next jobs, if any are left.
+pub(super) fn next_eight<'j, T>(
+    jobs: &mut impl Iterator<Item = &'j mut T>,
+) -> Option<Eight<'j, T>> {
+    let next: Eight<'j, T> = core::array::from_fn(|_| jobs.next());
+    next[0].is_some().then_some(next)
+}
+
+/// Returns the backend if enough lanes are in use.
+fn side_by_side<T>(backend: Option<Backend>, jobs: &Eight<'_, T>) -> Option<Backend> {
+    backend.filter(|_| jobs[WORTH_EIGHT - 1].is_some())
+}
+
+fn sign_up_to_eight<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
+    match side_by_side(backend, jobs) {
+        Some(backend) => {
+            // The rest of the stack holds the jobs' public data.
+            let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
+            stack::clean(used, || sign_eight(backend, jobs));
         }
+        None => jobs.iter_mut().flatten().for_each(|job| job.outcome = Ok(job.alone())),
+    }
+    verify_made(backend, jobs);
+}
+
+impl<C: Curve> Signing<'_, C> {
+    /// Returns the signature as of a single operation.
+    fn alone(&self) -> Signature<C> {
+        self.key.sign_hedged(self.hash, self.digest.bytes(), self.random)
+    }
+}
+
+/// Revokes those signatures that were to be verified and are wrong.
+fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
+    let mut verifying: [Option<Verifying<'_, C>>; LANES] = core::array::from_fn(|lane| {
+        let job = jobs[lane].as_deref().filter(|job| job.verify)?;
+        Some(Verifying {
+            key: job.key.public_key(),
+            multiples: Ok(None),
+            digest: Digest::Given(job.digest.bytes()),
+            signature: job.outcome.as_ref().expect("it was signed just now"),
+            outcome: Err(Error::NotDone),
+        })
+    });
+    if let Some(mut eight) = next_eight(&mut verifying.iter_mut().flatten()) {
+        verify_up_to_eight(backend, &mut eight);
+    }
+    let wrong = verifying.map(|job| job.is_some_and(|job| job.outcome.is_err()));
+    for (job, _) in jobs.iter_mut().flatten().zip(wrong).filter(|(_, wrong)| *wrong) {
+        job.outcome = Err(Error::Fault);
     }
 }
 
 /// Runs up to eight jobs. The contents of unused lanes are meaningless.
-pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]) {
+pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut Eight<'_, Signing<'_, C>>) {
     let digests: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
-        let digest = jobs.get(lane).map(|job| job.digest.bytes());
+        let digest = jobs[lane].as_ref().map(|job| job.digest.bytes());
         Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
     });
     let nonces = nonces(backend, jobs, &digests);
@@ -153,127 +303,61 @@ pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut [SignJob<'_, C>]
 /// Like [`sign_eight`], with given nonces.
 pub(super) fn sign_eight_by<C: Curve>(
     backend: Backend,
-    jobs: &mut [SignJob<'_, C>],
+    jobs: &mut Eight<'_, Signing<'_, C>>,
     digests: &[Scalar<C>; LANES],
     nonces: [Scalar<C>; LANES],
 ) {
     let points = multiply_base_eight(backend, &nonces);
     let inverses = Scalar::invert_all(&nonces);
-    for (lane, job) in jobs.iter_mut().enumerate() {
+    for (lane, job) in jobs.iter_mut().flatten().enumerate() {
         let made = points[lane]
             .and_then(|point| signature(job.key.scalar(), &digests[lane], &point, &inverses[lane]));
         // If r or s is 0, the single form starts over and takes the next nonce.
-        job.outcome =
-            Ok(made.unwrap_or_else(|| job.key.sign_prehashed(job.hash, job.digest.bytes())));
+        job.outcome = Ok(made.unwrap_or_else(|| job.alone()));
     }
 }
 
 /// Generates nonces, side by side if the jobs have the same hash function.
 fn nonces<C: Curve>(
     backend: Backend,
-    jobs: &[SignJob<'_, C>],
+    jobs: &Eight<'_, Signing<'_, C>>,
     digests: &[Scalar<C>; LANES],
 ) -> [Scalar<C>; LANES] {
     let one = Scalar::one();
-    if let [first, others @ ..] = jobs
-        && others.iter().all(|job| job.hash == first.hash)
-    {
-        let keys = core::array::from_fn(|lane| jobs.get(lane).map_or(&one, |job| job.key.scalar()));
-        return first_nonces(backend, first.hash, keys, digests);
+    let mut hashes = jobs.iter().flatten().map(|job| job.hash);
+    let first = hashes.next();
+    if let Some(hash) = first.filter(|first| hashes.all(|hash| hash == *first)) {
+        let job = |lane: usize| jobs[lane].as_deref();
+        let keys = core::array::from_fn(|lane| job(lane).map_or(&one, |job| job.key.scalar()));
+        let random = core::array::from_fn(|lane| job(lane).map_or(&[][..], |job| job.random));
+        return first_nonces(backend, hash, keys, digests, random);
     }
-    core::array::from_fn(|lane| match jobs.get(lane) {
-        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], &[]).next(),
+    core::array::from_fn(|lane| match &jobs[lane] {
+        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], job.random).next(),
         None => Scalar::one(),
     })
 }
 
-/// A verification job, and its outcome once it has run.
-pub struct VerifyJob<'a, C: Curve> {
-    key: &'a PublicKey<C>,
-    /// The multiples of a prepared key's point, or why they are missing.
-    multiples: Result<Option<&'a [u64]>, Error>,
-    digest: Digest<'a>,
-    signature: &'a Signature<C>,
-    outcome: Result<(), Error>,
-}
-
-impl<C: Curve> fmt::Debug for VerifyJob<'_, C> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ecdsa::VerifyJob({:?}, {:?})", self.key, self.outcome)
+fn verify_up_to_eight<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Verifying<'_, C>>) {
+    match side_by_side(backend, jobs) {
+        Some(backend) => verify_eight(backend, jobs),
+        None => jobs.iter_mut().flatten().for_each(|job| {
+            let digest = job.digest.bytes();
+            job.outcome = match job.multiples {
+                Ok(Some(multiples)) => verify_prepared(multiples, digest, job.signature),
+                Ok(None) => job.key.verify_prehashed(digest, job.signature),
+                Err(error) => Err(error),
+            };
+        }),
     }
 }
 
-impl<'a, C: Curve> VerifyJob<'a, C> {
-    /// Creates a job that runs [`PublicKey::verify`].
-    pub fn new(
-        key: &'a PublicKey<C>,
-        hash: Hash,
-        message: &[u8],
-        signature: &'a Signature<C>,
-    ) -> Self {
-        let digest = Digest::Own(hash.digest(&[message]));
-        Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
-    }
-
-    /// Creates a job that runs [`PublicKey::verify_prehashed`].
-    pub const fn prehashed(
-        key: &'a PublicKey<C>,
-        digest: &'a [u8],
-        signature: &'a Signature<C>,
-    ) -> Self {
-        let digest = Digest::Given(digest);
-        Self { key, multiples: Ok(None), digest, signature, outcome: Err(Error::NotDone) }
-    }
-
-    /// Creates a job that runs [`PreparedPublicKey::verify_prehashed`]. It is faster than with the
-    /// plain key if all jobs of a group of eight have prepared keys.
-    pub fn prepared<M: AsRef<[u64]>>(
-        key: &'a PreparedPublicKey<C, M>,
-        digest: &'a [u8],
-        signature: &'a Signature<C>,
-    ) -> Self {
-        let multiples = key.multiples().map(Some);
-        Self { multiples, ..Self::prehashed(key.public_key(), digest, signature) }
-    }
-
-    /// Returns whether the signature is valid.
-    ///
-    /// # Errors
-    /// [`Error::Verification`] if it is invalid; [`Error::NotDone`] before the job has run in a
-    /// batch; [`Error::MemoryTooSmall`] if the memory of a prepared key has shrunk.
-    pub const fn outcome(&self) -> Result<(), Error> {
-        self.outcome
-    }
-}
-
-/// Runs all jobs; each gets the same outcome as by itself.
-pub fn verify_batch<C: Curve>(jobs: &mut [VerifyJob<'_, C>]) {
-    verify_batch_with(Backend::best(), jobs);
-}
-
-/// Like [`verify_batch`], on a backend chosen by the caller; with `None`, one by one.
-pub(in super::super) fn verify_batch_with<C: Curve>(
-    backend: Option<Backend>,
-    jobs: &mut [VerifyJob<'_, C>],
-) {
-    for jobs in jobs.chunks_mut(LANES) {
-        match backend {
-            Some(backend) if jobs.len() >= WORTH_EIGHT => verify_eight(backend, jobs),
-            _ => jobs.iter_mut().for_each(|job| {
-                let digest = job.digest.bytes();
-                job.outcome = match job.multiples {
-                    Ok(Some(multiples)) => verify_prepared(multiples, digest, job.signature),
-                    Ok(None) => job.key.verify_prehashed(digest, job.signature),
-                    Err(error) => Err(error),
-                };
-            }),
-        }
-    }
-}
-
-/// Runs up to eight jobs. Unused lanes repeat the first one.
-pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_, C>]) {
-    let job = |lane: usize| jobs.get(lane).unwrap_or(&jobs[0]);
+/// Runs up to eight jobs, at least one. Unused lanes repeat the first one.
+pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut Eight<'_, Verifying<'_, C>>) {
+    let job = |lane: usize| {
+        let job = jobs[lane].as_deref().or(jobs[0].as_deref());
+        job.expect("there is at least one")
+    };
     let s: [Scalar<C>; LANES] = core::array::from_fn(|lane| job(lane).signature.s().clone());
     let inverses = Scalar::invert_all(&s);
     let multipliers: [[Scalar<C>; 2]; LANES] = core::array::from_fn(|lane| {
@@ -290,7 +374,7 @@ pub(super) fn verify_eight<C: Curve>(backend: Backend, jobs: &mut [VerifyJob<'_,
         let keys: [AffinePoint<C>; LANES] = core::array::from_fn(|lane| *job(lane).key.point());
         has_x_eight_vartime(backend, &u1, &u2, &keys, &r)
     };
-    for (job, right) in jobs.iter_mut().zip(right) {
+    for (job, right) in jobs.iter_mut().flatten().zip(right) {
         job.outcome = job.multiples.and_then(|_| verified(right));
     }
 }

@@ -8,7 +8,7 @@
 //! - [`PrivateKey::sign_hedged`]: mixes the caller's randomness into the nonce.
 //! - [`PreparedPublicKey::verify`]: verifies many signatures by one key.
 //! - [`PrivateKey::verify_after_sign`]: verifies each signature before it is released.
-//! - [`sign_batch`], [`verify_batch`]: process any number, eight side by side.
+//! - [`run_batch`]: signs and verifies any number, eight side by side.
 //!
 //! **Time** of signing depends on the curve, the hash function and the lengths, and on no secret
 //! value. Time of verification depends on all its inputs.
@@ -35,9 +35,9 @@ mod tests;
 #[cfg(feature = "signature")]
 mod traits;
 
-pub use batch::{SignJob, VerifyJob, sign_batch, verify_batch};
 #[cfg(test)]
-pub(super) use batch::{sign_batch_with, verify_batch_with};
+pub(super) use batch::run_batch_with;
+pub use batch::{Job, run_batch};
 #[cfg(feature = "hazardous")]
 pub use hazardous::NonceGenerator;
 pub use signature::{Signature, SignatureBytes};

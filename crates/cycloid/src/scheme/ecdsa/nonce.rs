@@ -91,9 +91,10 @@ pub(super) fn first_nonces<C: Curve>(
     hash: Hash,
     keys: [&Scalar<C>; LANES],
     digests: &[Scalar<C>; LANES],
+    random: [&[u8]; LANES],
 ) -> [Scalar<C>; LANES] {
     let accept = |_, candidate: &[u8]| Scalar::from_leftmost_bits_in_range(candidate);
-    first_nonces_where(backend, hash, keys, digests, accept)
+    first_nonces_where(backend, hash, keys, digests, random, accept)
 }
 
 /// Like [`first_nonces`]; `accept` decides in which lanes the first candidate is the nonce.
@@ -102,6 +103,7 @@ fn first_nonces_where<C: Curve>(
     hash: Hash,
     keys: [&Scalar<C>; LANES],
     digests: &[Scalar<C>; LANES],
+    random: [&[u8]; LANES],
     accept: impl Fn(usize, &[u8]) -> Option<Scalar<C>>,
 ) -> [Scalar<C>; LANES] {
     let length = hash.digest_length();
@@ -115,8 +117,8 @@ fn first_nonces_where<C: Curve>(
     let mut keyed = KeyedEight::new(Some(backend), hash, [&zeros; LANES]);
     let mut values = [(); LANES].map(|()| DigestBytes::filled(1, length));
     for separator in [[0], [1]] {
-        let messages: [[&[u8]; 3]; LANES] = core::array::from_fn(|lane| {
-            [&*values[lane], &separator, &octets[lane][..2 * C::BYTES]]
+        let messages: [[&[u8]; 4]; LANES] = core::array::from_fn(|lane| {
+            [&*values[lane], &separator, &octets[lane][..2 * C::BYTES], random[lane]]
         });
         let keys = keyed.authenticate(messages.each_ref().map(|parts| &parts[..]));
         keyed = KeyedEight::new(Some(backend), hash, keys.each_ref().map(|key| &**key));
@@ -134,7 +136,7 @@ fn first_nonces_where<C: Curve>(
     let nonces = core::array::from_fn(|lane| {
         let nonce = accept(lane, &bytes[lane][..C::BYTES]);
         // In a lane whose candidate is out of range, the single form starts over and skips it.
-        nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], &[]).next())
+        nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], random[lane]).next())
     });
     ct::wipe_bytes(bytes.as_flattened_mut());
     nonces
@@ -161,9 +163,11 @@ mod tests {
         for hash in HASHES {
             for backend in backends() {
                 let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
-                let nonces = first_nonces(backend, hash, keys, &scalars);
+                // Of different lengths, and none in some lanes.
+                let random = core::array::from_fn(|lane| &[0x5a; 100][..lane / 2 * 33]);
+                let nonces = first_nonces(backend, hash, keys, &scalars, random);
                 for lane in 0..LANES {
-                    let one = Nonces::new(hash, keys[lane], &scalars[lane], &[]).next();
+                    let one = Nonces::new(hash, keys[lane], &scalars[lane], random[lane]).next();
                     assert!(nonces[lane].equal(&one).reveal());
                 }
             }
@@ -247,15 +251,16 @@ mod tests {
         let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
         for backend in backends() {
             for refused in [[0].as_slice(), &[2, 5], &[7], &[0, 1, 2, 3, 4, 5, 6, 7]] {
-                let nonces =
-                    first_nonces_where(backend, Hash::Sha256, keys, &scalars, |lane, bytes| {
-                        // Different expected values show which lanes used the single form.
-                        let two = Scalar::one().add(&Scalar::one());
-                        let taken = Scalar::from_leftmost_bits_in_range(bytes)?.mul(&two);
-                        (!refused.contains(&lane)).then_some(taken)
-                    });
+                let accept = |lane, bytes: &[u8]| {
+                    // Different expected values show which lanes used the single form.
+                    let two = Scalar::one().add(&Scalar::one());
+                    let taken = Scalar::from_leftmost_bits_in_range(bytes)?.mul(&two);
+                    (!refused.contains(&lane)).then_some(taken)
+                };
+                let (hash, random) = (Hash::Sha256, [&b"random"[..]; LANES]);
+                let nonces = first_nonces_where(backend, hash, keys, &scalars, random, accept);
                 for lane in 0..LANES {
-                    let one = Nonces::new(Hash::Sha256, keys[lane], &scalars[lane], &[]).next();
+                    let one = Nonces::new(hash, keys[lane], &scalars[lane], random[lane]).next();
                     let twice = one.add(&one);
                     let expected = if refused.contains(&lane) { &one } else { &twice };
                     assert!(nonces[lane].equal(expected).reveal(), "{lane} of {refused:?}");

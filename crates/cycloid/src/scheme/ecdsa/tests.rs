@@ -2,7 +2,7 @@
 
 use std::vec::Vec;
 
-use super::batch::{sign_eight, sign_eight_by, verify_eight};
+use super::batch::{next_eight, sign_eight, sign_eight_by, signings, verify_eight, verifyings};
 use super::*;
 use crate::machine::lanes::{self, LANES};
 use crate::scheme::ec::{P224, P256, P384, P521, prepared_key_limbs};
@@ -29,11 +29,11 @@ fn batches<C: Curve>() {
     for backend in lanes::Backend::available() {
         for count in [1, 3, 8] {
             let mut jobs: Vec<_> = (0..count)
-                .map(|i| SignJob::prehashed(&keys[i], Hash::Sha256, &digests[i]))
+                .map(|i| Job::sign_prehashed(&keys[i], Hash::Sha256, &digests[i]))
                 .collect();
             assert_eq!(jobs[0].outcome(), Err(Error::NotDone));
-            sign_eight(backend, &mut jobs);
-            let signatures: Vec<_> = jobs.iter().map(|job| job.outcome().unwrap()).collect();
+            sign_eight(backend, &mut next_eight(&mut signings(&mut jobs)).unwrap());
+            let signatures: Vec<_> = jobs.iter().map(|job| job.signature().unwrap()).collect();
             for (i, signature) in signatures.iter().enumerate() {
                 assert_eq!(*signature, keys[i].sign_prehashed(Hash::Sha256, &digests[i]));
                 assert_eq!(keys[i].public_key().verify_prehashed(&digests[i], signature), Ok(()));
@@ -49,14 +49,14 @@ fn batches<C: Curve>() {
                         let key = if i == bad { (i + 1) % 8 } else { i };
                         // None, one, or all of the keys are prepared.
                         if i < with {
-                            VerifyJob::prepared(&prepared[key], &digests[i], &signatures[i])
+                            Job::verify_prepared(&prepared[key], &digests[i], &signatures[i])
                         } else {
                             let key = keys[key].public_key();
-                            VerifyJob::prehashed(key, &digests[i], &signatures[i])
+                            Job::verify_prehashed(key, &digests[i], &signatures[i])
                         }
                     })
                     .collect();
-                verify_eight(backend, &mut jobs);
+                verify_eight(backend, &mut next_eight(&mut verifyings(&mut jobs)).unwrap());
                 for (i, job) in jobs.iter().enumerate() {
                     let expected = if i == bad { Err(Error::Verification) } else { Ok(()) };
                     assert_eq!(job.outcome(), expected, "{} {i} {bad}", backend.name());
@@ -138,19 +138,51 @@ fn nonces_that_give_no_signature<C: Curve>() {
     for backend in lanes::Backend::available() {
         let keys: [PrivateKey<C>; LANES] = core::array::from_fn(|_| self::key::<C>(7));
         let mut jobs: Vec<_> =
-            keys.iter().map(|key| SignJob::prehashed(key, Hash::Sha256, &bytes)).collect();
+            keys.iter().map(|key| Job::sign_prehashed(key, Hash::Sha256, &bytes)).collect();
         let digests = core::array::from_fn(|_| digest.clone());
         let nonces = core::array::from_fn(|lane| match lane {
             2 | 5 => first.clone(),
             _ => second.clone(),
         });
-        sign_eight_by(backend, &mut jobs, &digests, nonces);
+        let mut eight = next_eight(&mut signings(&mut jobs)).unwrap();
+        sign_eight_by(backend, &mut eight, &digests, nonces);
         for (lane, job) in jobs.iter().enumerate() {
             let expected = match lane {
                 2 | 5 => key.sign_prehashed(Hash::Sha256, &bytes),
                 _ => expected.clone(),
             };
-            assert_eq!(job.outcome(), Ok(expected), "{} {lane}", backend.name());
+            assert_eq!(job.signature(), Ok(expected), "{} {lane}", backend.name());
+        }
+    }
+}
+
+/// Signatures, hedged or not, and verifications in any order, with several hash functions.
+#[test]
+fn mixed_batches() {
+    let keys: Vec<PrivateKey<P256>> = (1..4).map(key::<P256>).collect();
+    let digest = [0x3c; 48];
+    let random: [&[u8]; 3] = [&[], &[1; 32], &[2; 200]];
+    let signature = keys[0].sign_prehashed(Hash::Sha384, &digest);
+    let hash =
+        |i: usize| if i < 20 { Hash::Sha256 } else { [Hash::Sha256, Hash::Sha512][i / 4 % 2] };
+    for backend in lanes::Backend::available().map(Some).chain([None]) {
+        for count in [1, 5, 12, 40] {
+            let mut jobs: Vec<_> = (0..count)
+                .map(|i| match i % 4 {
+                    3 => Job::verify_prehashed(keys[i % 3].public_key(), &digest, &signature),
+                    j => Job::sign_hedged(&keys[i % 3], hash(i), &digest, random[j]),
+                })
+                .collect();
+            run_batch_with(backend, &mut jobs);
+            for (i, job) in jobs.iter().enumerate() {
+                let expected = match i % 4 {
+                    3 if i % 3 == 0 => Ok(signature.clone()),
+                    3 => Err(Error::Verification),
+                    j => Ok(keys[i % 3].sign_hedged(hash(i), &digest, random[j])),
+                };
+                assert_eq!(job.signature(), expected, "{i} of {count}");
+                assert_eq!(job.outcome(), expected.map(|_| ()));
+            }
         }
     }
 }
@@ -198,12 +230,12 @@ fn prepared_keys_whose_memory_shrank() {
         for backend in lanes::Backend::available().map(Some).chain([None]) {
             let mut jobs: Vec<_> = (0..8)
                 .map(|i| match i {
-                    2 => VerifyJob::prepared(&shrunk, &digest, &signature),
-                    3 => VerifyJob::prepared(&whole, &digest, &wrong),
-                    _ => VerifyJob::prepared(&whole, &digest, &signature),
+                    2 => Job::verify_prepared(&shrunk, &digest, &signature),
+                    3 => Job::verify_prepared(&whole, &digest, &wrong),
+                    _ => Job::verify_prepared(&whole, &digest, &signature),
                 })
                 .collect();
-            verify_batch_with(backend, &mut jobs);
+            run_batch_with(backend, &mut jobs);
             for (i, job) in jobs.iter().enumerate() {
                 let expected = match i {
                     2 => refused,

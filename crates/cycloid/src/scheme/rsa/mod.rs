@@ -206,7 +206,7 @@ pub use step::Step;
 pub use traits::{SigningKey, VerifyingKey};
 #[cfg(feature = "internals")]
 pub use verification::verify_batch_with;
-pub use verification::{Verification, verify_batch, verify_batch_scratch_limbs};
+pub use verification::{VerifyJob, verify_batch, verify_batch_scratch_limbs};
 
 use super::Hash;
 use length::{limbs, prime_limbs};

@@ -536,20 +536,20 @@ fn signatures_verified_together_are_as_valid_as_alone() {
             let mut verifications: Vec<_> = signed[from..]
                 .iter()
                 .map(|(key, message, signature)| {
-                    Verification::pss(key, Hash::Sha256, message, signature)
+                    VerifyJob::pss(key, Hash::Sha256, message, signature)
                 })
                 .collect();
             verify_batch_with(backend, &mut verifications, &mut scratch);
-            let outcomes: Vec<_> = verifications.iter().map(Verification::outcome).collect();
+            let outcomes: Vec<_> = verifications.iter().map(VerifyJob::outcome).collect();
             assert_eq!(outcomes, alone[from..], "{backend:?} from {from}");
         }
     }
     let (key, _, signature) = &signed[0];
-    let mut one = [Verification::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
+    let mut one = [VerifyJob::pss_prehashed(key, Hash::Sha256, &[0; 31], None, signature)];
     assert_eq!(one[0].outcome(), Err(Error::NotDone));
     verify_batch(&mut one, &mut vec![0; verify_batch_scratch_limbs(2048)]);
     assert_eq!(one[0].outcome(), Err(Error::DigestLength));
-    let mut one = [Verification::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
+    let mut one = [VerifyJob::pkcs1v15(key, Hash::Sha256, &[0; 31], signature)];
     verify_batch(&mut one, &mut []);
     assert!(matches!(one[0].outcome(), Err(Error::MemoryTooSmall { given: 0, .. })));
 }

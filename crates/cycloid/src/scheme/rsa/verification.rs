@@ -121,7 +121,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 }
 
 /// A signature to verify, and its outcome once it has been verified.
-pub struct Verification<'a> {
+pub struct VerifyJob<'a> {
     key: PublicKey<&'a [Limb]>,
     /// The scheme, or the reason why the key does not permit it.
     scheme: Result<Scheme, Error>,
@@ -131,7 +131,7 @@ pub struct Verification<'a> {
     outcome: Result<(), Error>,
 }
 
-impl<'a> Verification<'a> {
+impl<'a> VerifyJob<'a> {
     fn new<M: AsRef<[Limb]>>(
         key: &'a PublicKey<M>,
         scheme: Scheme,
@@ -215,9 +215,9 @@ impl<'a> Verification<'a> {
     }
 }
 
-impl core::fmt::Debug for Verification<'_> {
+impl core::fmt::Debug for VerifyJob<'_> {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "rsa::Verification({:?}, {:?})", self.key, self.outcome)
+        write!(f, "rsa::VerifyJob({:?}, {:?})", self.key, self.outcome)
     }
 }
 
@@ -234,13 +234,13 @@ pub const fn verify_batch_scratch_limbs(bits: usize) -> usize {
 /// `scratch` has at least [`verify_batch_scratch_limbs`] for the longest key.
 ///
 /// ```
-/// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, Verification}};
+/// # use cycloid::scheme::{Hash, rsa::{self, PublicKey, VerifyJob}};
 /// # fn example(keys: &[PublicKey<Vec<u64>>], signatures: &[Vec<u8>]) -> Result<(), rsa::Error> {
 /// let mut scratch = [0; rsa::verify_batch_scratch_limbs(4096)];
-/// let mut verifications: Vec<Verification<'_>> = keys
+/// let mut verifications: Vec<VerifyJob<'_>> = keys
 ///     .iter()
 ///     .zip(signatures)
-///     .map(|(key, signature)| Verification::pss(key, Hash::Sha256, b"message", signature))
+///     .map(|(key, signature)| VerifyJob::pss(key, Hash::Sha256, b"message", signature))
 ///     .collect();
 /// rsa::verify_batch(&mut verifications, &mut scratch);
 /// for verification in &verifications {
@@ -249,14 +249,14 @@ pub const fn verify_batch_scratch_limbs(bits: usize) -> usize {
 /// # Ok(())
 /// # }
 /// ```
-pub fn verify_batch(verifications: &mut [Verification<'_>], scratch: &mut [Limb]) {
+pub fn verify_batch(verifications: &mut [VerifyJob<'_>], scratch: &mut [Limb]) {
     verify_batch_with(Backend::best(), verifications, scratch);
 }
 
 /// Like [`verify_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub fn verify_batch_with(
     backend: Option<Backend>,
-    verifications: &mut [Verification<'_>],
+    verifications: &mut [VerifyJob<'_>],
     scratch: &mut [Limb],
 ) {
     let given = scratch.len();
@@ -281,7 +281,7 @@ pub fn verify_batch_with(
             continue;
         }
         let bits = verifications[first].key.bits();
-        let alike = |Verification { key, outcome, .. }: &Verification<'_>| {
+        let alike = |VerifyJob { key, outcome, .. }: &VerifyJob<'_>| {
             *outcome == Err(Error::NotDone) && limbs(key.bits()) == limbs(bits)
         };
         let mut group = [0; LANES];
@@ -310,8 +310,8 @@ const fn faster_alone(backend: Backend) -> usize {
     }
 }
 
-fn verify_one(verification: &mut Verification<'_>, scratch: &mut [Lanes]) {
-    let Verification { key, scheme, hash, digest, signature, .. } = verification;
+fn verify_one(verification: &mut VerifyJob<'_>, scratch: &mut [Lanes]) {
+    let VerifyJob { key, scheme, hash, digest, signature, .. } = verification;
     let digest = digest.as_deref().unwrap_or(&[]);
     let scratch = Lanes::as_limbs_mut(scratch);
     let verify = |scheme| key.verify(scheme, *hash, digest, signature, scratch);
@@ -321,7 +321,7 @@ fn verify_one(verification: &mut Verification<'_>, scratch: &mut [Lanes]) {
 /// Verifies the signatures of a group of at most eight, whose moduli have the same number of limbs.
 fn verify_eight(
     backend: Backend,
-    verifications: &mut [Verification<'_>],
+    verifications: &mut [VerifyJob<'_>],
     group: &[usize],
     scratch: &mut [Lanes],
 ) {
@@ -331,7 +331,7 @@ fn verify_eight(
     let (m, room) = Lanes::as_limbs_mut(room).split_at_mut(n);
     number.fill(Lanes::ZERO);
     for (lane, i) in group.iter().enumerate() {
-        let Verification { key, signature, outcome, .. } = &mut verifications[*i];
+        let VerifyJob { key, signature, outcome, .. } = &mut verifications[*i];
         match key.load(m, signature) {
             Ok(()) => lanes::load(number, lane, m),
             Err(error) => *outcome = Err(error),

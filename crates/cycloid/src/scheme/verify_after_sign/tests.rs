@@ -4,7 +4,7 @@ use std::vec::Vec;
 
 use crate::machine::lanes;
 use crate::scheme::ec::{self, Curve, P224, P256, P384, P521, PrivateKey};
-use crate::scheme::ecdsa::{SignJob, sign_batch_with};
+use crate::scheme::ecdsa::{self, run_batch_with as run_ecdsa_batch_with};
 use crate::scheme::ed25519::{self, Error, Job, SigningKey, Variant, run_batch_with};
 use crate::scheme::{Hash, random};
 
@@ -81,28 +81,28 @@ fn ecdsa_batches<C: Curve>() {
         keys.iter().map(|key| key.sign_prehashed(Hash::Sha256, &digest)).collect();
     for backend in backends() {
         for count in [1, 3, 8, 11] {
-            let job = |i: usize| SignJob::prehashed(&keys[i], Hash::Sha256, &digest);
+            let job = |i: usize| ecdsa::Job::sign_prehashed(&keys[i], Hash::Sha256, &digest);
             let mut jobs: Vec<_> = (0..count).map(|i| job(i).verify_after_sign()).collect();
-            sign_batch_with(backend, &mut jobs);
+            run_ecdsa_batch_with(backend, &mut jobs);
             for (i, job) in jobs.iter().enumerate() {
                 let right = Ok(expected[i].clone());
                 let outcome = if [0, 3, 7, 9].contains(&i) { Err(ec::Error::Fault) } else { right };
-                assert_eq!(job.outcome(), outcome, "{} {backend:?} {i} of {count}", C::NAME);
+                assert_eq!(job.signature(), outcome, "{} {backend:?} {i} of {count}", C::NAME);
             }
             // Only some jobs are verified.
             let mut jobs: Vec<_> = (0..count)
                 .map(|i| if i % 3 == 0 { job(i).verify_after_sign() } else { job(i) })
                 .collect();
-            sign_batch_with(backend, &mut jobs);
+            run_ecdsa_batch_with(backend, &mut jobs);
             for (i, job) in jobs.iter().enumerate() {
                 let alone = Ok(changed[i].clone());
                 let outcome = if [0, 3, 9].contains(&i) { Err(ec::Error::Fault) } else { alone };
-                assert_eq!(job.outcome(), outcome, "{} {backend:?} {i} of {count}", C::NAME);
+                assert_eq!(job.signature(), outcome, "{} {backend:?} {i} of {count}", C::NAME);
             }
         }
     }
-    let mut jobs: [SignJob<'_, C>; 0] = [];
-    sign_batch_with(None, &mut jobs);
+    let mut jobs: [ecdsa::Job<'_, C>; 0] = [];
+    run_ecdsa_batch_with(None, &mut jobs);
 }
 
 #[test]

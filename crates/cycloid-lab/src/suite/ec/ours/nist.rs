@@ -9,7 +9,7 @@ use cycloid::scheme::ec::{
     self, Curve, PreparedPublicKey, PrivateKey, PublicKey, prepared_key_limbs,
 };
 use cycloid::scheme::ecdh;
-use cycloid::scheme::ecdsa::{SignJob, Signature, VerifyJob, sign_batch, verify_batch};
+use cycloid::scheme::ecdsa::{self, Job, Signature};
 use rand_core::SeedableRng;
 
 use crate::peers::Call;
@@ -113,16 +113,16 @@ fn verifying<C: Curve, const ROOM: usize>(
         if let Err(message) = &signatures[0] {
             return Err(message);
         }
-        let mut jobs: [VerifyJob<'_, C>; ROOM] = from_fn(|i| {
+        let mut jobs: [Job<'_, C>; ROOM] = from_fn(|i| {
             let signature = signatures[i].as_ref().expect("the library made it");
             let digest = &inputs[i % 8].digest;
             match prepared.get(i % 8) {
-                Some(key) => VerifyJob::prepared(key, digest, signature),
-                None => VerifyJob::prehashed(&keys[i % 8], digest, signature),
+                Some(key) => Job::verify_prepared(key, digest, signature),
+                None => Job::verify_prehashed(&keys[i % 8], digest, signature),
             }
         });
         let jobs = &mut jobs[..count];
-        verify_batch(jobs);
+        ecdsa::run_batch(jobs);
         let valid = jobs.iter().all(|job| job.outcome().is_ok());
         if valid { Ok(0) } else { Err("invalid signature in a batch") }
     })
@@ -165,13 +165,13 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
     let inputs = inputs.clone();
     Some(match task {
         Task::Sign => Box::new(move |_, output| {
-            let mut jobs: [SignJob<'_, C>; ROOM] =
-                from_fn(|i| SignJob::prehashed(&keys[i % 8], hash, &inputs[i % 8].digest));
+            let mut jobs: [Job<'_, C>; ROOM] =
+                from_fn(|i| Job::sign_prehashed(&keys[i % 8], hash, &inputs[i % 8].digest));
             let jobs = &mut jobs[..count];
-            sign_batch(jobs);
+            ecdsa::run_batch(jobs);
             let mut length = 0;
             for job in jobs {
-                let signature = job.outcome().map_err(|_| FAILED)?;
+                let signature = job.signature().map_err(|_| FAILED)?;
                 length += write(&mut output[length..], &[&signature.to_fixed()])?;
             }
             Ok(length)
@@ -182,13 +182,14 @@ pub(super) fn batch<C: Curve, const ROOM: usize>(
             let publics: [_; ROOM] = from_fn(|i| parsed::<C>(bytes(i % count)));
             publics[0]?;
             let mut jobs: [ecdh::Job<'_, C>; ROOM] = from_fn(|i| {
-                ecdh::Job::new(&keys[i % 8], publics[i].as_ref().expect("the library made it"))
+                ecdh::Job::agree(&keys[i % 8], publics[i].as_ref().expect("the library made it"))
             });
             let jobs = &mut jobs[..count];
             ecdh::run_batch(jobs);
             let mut length = 0;
             for job in jobs {
-                length += write(&mut output[length..], &[&job.outcome().map_err(|_| FAILED)?])?;
+                length +=
+                    write(&mut output[length..], &[&job.shared_secret().map_err(|_| FAILED)?])?;
             }
             Ok(length)
         }),

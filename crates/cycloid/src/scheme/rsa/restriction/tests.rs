@@ -9,7 +9,7 @@ use crate::machine::lanes::Backend;
 use crate::math::prime::tests::Counter;
 use crate::scheme::rsa::tests::{Key, bytes, components, key, load};
 use crate::scheme::rsa::{
-    Batch, Context, Job, Oaep, Verification, batch_limbs, context_limbs, encrypt_scratch_limbs,
+    Batch, Context, Job, Oaep, VerifyJob, batch_limbs, context_limbs, encrypt_scratch_limbs,
     verify_batch_scratch_limbs, verify_batch_with, verify_scratch_limbs,
 };
 
@@ -118,8 +118,7 @@ fn a_salt_of_any_length_is_long_enough() {
         let verified =
             public.verify_pss_prehashed(Hash::Sha256, &digest, None, &signature, &mut scratch);
         assert_eq!(verified, outcome, "{salt}");
-        let mut one =
-            [Verification::pss_prehashed(&public, Hash::Sha256, &digest, None, &signature)];
+        let mut one = [VerifyJob::pss_prehashed(&public, Hash::Sha256, &digest, None, &signature)];
         verify_batch_with(None, &mut one, &mut wide);
         assert_eq!(one[0].outcome(), outcome, "{salt}");
     }
@@ -171,12 +170,12 @@ fn in_a_batch_beside_keys_that_are_not_restricted() {
             .iter()
             .enumerate()
             .map(|(i, output)| match i {
-                1 => Verification::pkcs1v15(&publics[1], Hash::Sha256, MESSAGE, output),
-                3 => Verification::pkcs1v15(&publics[2], Hash::Sha256, MESSAGE, output),
-                9 => Verification::pss_with(&publics[2], ALLOWED, &digest, output),
-                10 => Verification::pss(&publics[1], Hash::Sha512, MESSAGE, output),
-                4 | 7 => Verification::pss(&publics[2], Hash::Sha256, MESSAGE, output),
-                _ => Verification::pkcs1v15(&publics[0], Hash::Sha256, MESSAGE, output),
+                1 => VerifyJob::pkcs1v15(&publics[1], Hash::Sha256, MESSAGE, output),
+                3 => VerifyJob::pkcs1v15(&publics[2], Hash::Sha256, MESSAGE, output),
+                9 => VerifyJob::pss_with(&publics[2], ALLOWED, &digest, output),
+                10 => VerifyJob::pss(&publics[1], Hash::Sha512, MESSAGE, output),
+                4 | 7 => VerifyJob::pss(&publics[2], Hash::Sha256, MESSAGE, output),
+                _ => VerifyJob::pkcs1v15(&publics[0], Hash::Sha256, MESSAGE, output),
             })
             .collect();
         let mut scratch = vec![0; verify_batch_scratch_limbs(BITS)];
