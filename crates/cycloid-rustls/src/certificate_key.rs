@@ -3,7 +3,7 @@
 use std::fmt;
 
 use cycloid::scheme::rsa::{self, KeyPair};
-use cycloid::scheme::{Hash, ec, ed25519, nist};
+use cycloid::scheme::{FormatError, Hash, ec, ed25519, nist};
 use rcgen::{
     PKCS_ECDSA_P256_SHA256, PKCS_ECDSA_P384_SHA384, PKCS_ED25519, PKCS_RSA_SHA256, PublicKeyData,
     SignatureAlgorithm,
@@ -13,8 +13,8 @@ use rustls::pki_types::PrivateKeyDer;
 use crate::random;
 
 /// A key for `rcgen`: ECDSA on P-256 with SHA-256 or on P-384 with SHA-384, Ed25519, or RSA PKCS #1
-/// v1.5 with SHA-256. Each signature by ECDSA and Ed25519 is verified before its release; RSA always
-/// checks its own.
+/// v1.5 with SHA-256. Each signature by ECDSA and Ed25519 is verified before its release; RSA
+/// always checks its own.
 ///
 /// ```
 /// use cycloid_rustls::CertificateKey;
@@ -60,7 +60,9 @@ impl CertificateKey {
                 return Ok(Self { key, public });
             }
             // The structure is that of another algorithm.
-            Err(ec::Error::Algorithm | ec::Error::Der) => {}
+            Err(
+                ec::Error::Format(FormatError::Algorithm) | ec::Error::Format(FormatError::Der),
+            ) => {}
             Err(error) => return Err(unusable(&error)),
         }
         if let Ok(key) = ed25519::SigningKey::from_der(der) {

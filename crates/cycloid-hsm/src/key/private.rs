@@ -6,7 +6,7 @@ use std::sync::Arc;
 use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
 use cycloid::scheme::rsa::{self, PrivateComponents, public_key_limbs};
-use cycloid::scheme::{ed25519, nist, x25519};
+use cycloid::scheme::{FormatError, ed25519, nist, x25519};
 use pkcs8::der::Decode;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
@@ -146,7 +146,7 @@ impl PrivateKey {
             }
             ckk::EC => {
                 nist::PrivateKey::from_der(bytes).map(Self::nist).map_err(|error| match error {
-                    ec::Error::OtherCurve => Code::CURVE_NOT_SUPPORTED.into(),
+                    ec::Error::Format(FormatError::OtherCurve) => Code::CURVE_NOT_SUPPORTED.into(),
                     error => invalid(error),
                 })
             }

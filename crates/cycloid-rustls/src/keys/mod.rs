@@ -6,7 +6,7 @@ mod rsa;
 
 use std::sync::Arc;
 
-use cycloid::scheme::{ec, ed25519 as ed, nist};
+use cycloid::scheme::{FormatError, ec, ed25519 as ed, nist};
 use pkcs8::der::asn1::OctetStringRef;
 use pkcs8::der::{Decode, Header, SliceReader};
 use pkcs8::{AlgorithmIdentifierRef, ObjectIdentifier, PrivateKeyInfoRef};
@@ -114,7 +114,9 @@ fn on_any_curve(der: &[u8], file: &str) -> Option<Outcome> {
         Ok(nist::PrivateKey::P256(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
         Ok(nist::PrivateKey::P384(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
         Ok(nist::PrivateKey::P521(key)) => Ok(Arc::new(ecdsa::EcdsaKey::new(key))),
-        Ok(nist::PrivateKey::P224(_)) | Err(ec::Error::OtherCurve) => return None,
+        Ok(nist::PrivateKey::P224(_)) | Err(ec::Error::Format(FormatError::OtherCurve)) => {
+            return None;
+        }
         Err(error) => Err(unusable("ECDSA", file, error)),
     })
 }

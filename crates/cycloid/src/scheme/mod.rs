@@ -34,6 +34,8 @@ pub mod ecdsa;
 pub mod ed25519;
 #[cfg(feature = "encoding")]
 mod encoding;
+#[cfg(feature = "encoding")]
+mod format_error;
 mod hash;
 mod hmac;
 #[cfg(all(feature = "alloc", feature = "encoding"))]
@@ -52,5 +54,7 @@ pub mod stack_use;
 mod verify_after_sign;
 pub mod x25519;
 
+#[cfg(feature = "encoding")]
+pub use format_error::FormatError;
 pub use hash::Hash;
 pub use verify_after_sign::VerifyAfterSign;

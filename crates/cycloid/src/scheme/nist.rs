@@ -348,6 +348,7 @@ impl Signature {
 #[cfg(feature = "encoding")]
 mod encoding {
     use super::{Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey, ec};
+    use crate::scheme::FormatError;
 
     /// The maximum length of a private key in DER, on any curve and in either format, in bytes.
     pub const MAX_PRIVATE_KEY_DER_LENGTH: usize = ec::private_key_der_length::<P521>();
@@ -362,8 +363,9 @@ mod encoding {
     /// key is read.
     fn find<T>(read: impl Fn(Curve) -> Result<T, Error>) -> Result<T, Error> {
         let mut outcomes = Curve::ALL.into_iter().rev().map(read);
-        let found = outcomes.find(|outcome| !matches!(outcome, Err(Error::OtherCurve)));
-        found.unwrap_or(Err(Error::OtherCurve))
+        let found = outcomes
+            .find(|outcome| !matches!(outcome, Err(Error::Format(FormatError::OtherCurve))));
+        found.unwrap_or(Err(Error::Format(FormatError::OtherCurve)))
     }
 
     /// Keys in files, which name the curve.
@@ -371,7 +373,7 @@ mod encoding {
         /// Reads a key from PKCS #8 or ECPrivateKey in DER; see [`ec::PrivateKey::from_der`].
         ///
         /// # Errors
-        /// As [`ec::PrivateKey::from_der`]; [`Error::OtherCurve`] if no NIST curve is named.
+        /// As [`ec::PrivateKey::from_der`]; [`FormatError::OtherCurve`] if no NIST curve is named.
         pub fn from_der(der: &[u8]) -> Result<Self, Error> {
             find(|curve| on!(curve, C => ec::PrivateKey::<C>::from_der(der)))
         }
@@ -379,7 +381,7 @@ mod encoding {
         /// Reads the first private key in a PEM text; see [`ec::PrivateKey::from_pem`].
         ///
         /// # Errors
-        /// As [`ec::PrivateKey::from_pem`]; [`Error::OtherCurve`] if no NIST curve is named.
+        /// As [`ec::PrivateKey::from_pem`]; [`FormatError::OtherCurve`] if no NIST curve is named.
         pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
             find(|curve| on!(curve, C => ec::PrivateKey::<C>::from_pem(pem.as_ref())))
         }
@@ -388,7 +390,7 @@ mod encoding {
         /// [`MAX_PRIVATE_KEY_DER_LENGTH`] bytes.
         ///
         /// # Errors
-        /// [`Error::OutputTooSmall`]; nothing is written then.
+        /// [`FormatError::OutputTooSmall`]; nothing is written then.
         pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
             with!(Self, self, key => key.to_pkcs8_der(output))
         }
@@ -397,7 +399,7 @@ mod encoding {
         /// [`MAX_PRIVATE_KEY_PEM_LENGTH`] bytes.
         ///
         /// # Errors
-        /// [`Error::OutputTooSmall`]; nothing is written then.
+        /// [`FormatError::OutputTooSmall`]; nothing is written then.
         pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
             with!(Self, self, key => key.to_pkcs8_pem(output))
         }
@@ -408,7 +410,8 @@ mod encoding {
         /// Reads a key from SubjectPublicKeyInfo in DER; see [`ec::PublicKey::from_spki_der`].
         ///
         /// # Errors
-        /// As [`ec::PublicKey::from_spki_der`]; [`Error::OtherCurve`] if no NIST curve is named.
+        /// As [`ec::PublicKey::from_spki_der`]; [`FormatError::OtherCurve`] if no NIST curve is
+        /// named.
         pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
             find(|curve| on!(curve, C => ec::PublicKey::<C>::from_spki_der(der)))
         }
@@ -416,7 +419,8 @@ mod encoding {
         /// Reads the first public key in a PEM text; see [`ec::PublicKey::from_spki_pem`].
         ///
         /// # Errors
-        /// As [`ec::PublicKey::from_spki_pem`]; [`Error::OtherCurve`] if no NIST curve is named.
+        /// As [`ec::PublicKey::from_spki_pem`]; [`FormatError::OtherCurve`] if no NIST curve is
+        /// named.
         pub fn from_spki_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
             find(|curve| on!(curve, C => ec::PublicKey::<C>::from_spki_pem(pem.as_ref())))
         }
@@ -425,7 +429,7 @@ mod encoding {
         /// at most [`MAX_PUBLIC_KEY_DER_LENGTH`] bytes.
         ///
         /// # Errors
-        /// [`Error::OutputTooSmall`]; nothing is written then.
+        /// [`FormatError::OutputTooSmall`]; nothing is written then.
         pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
             with!(Self, self, key => key.to_spki_der(output))
         }
@@ -434,7 +438,7 @@ mod encoding {
         /// at most [`MAX_PUBLIC_KEY_PEM_LENGTH`] bytes.
         ///
         /// # Errors
-        /// [`Error::OutputTooSmall`]; nothing is written then.
+        /// [`FormatError::OutputTooSmall`]; nothing is written then.
         pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
             with!(Self, self, key => key.to_spki_pem(output))
         }

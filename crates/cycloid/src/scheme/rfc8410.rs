@@ -1,8 +1,6 @@
 //! X25519 and Ed25519 keys as DER and PEM: 32 bytes (RFC 8410) in PKCS #8 (RFC 5958) or
 //! SubjectPublicKeyInfo (RFC 5280, section 4.1.2.7); PEM as in RFC 7468.
 
-use core::fmt;
-
 use der::asn1::{BitStringRef, OctetStringRef};
 use der::{
     Decode, DecodeValue, Encode, FixedTag, Header, Length, Reader, Tag, TagMode, TagNumber, Writer,
@@ -10,7 +8,8 @@ use der::{
 use pkcs8::{ObjectIdentifier, PrivateKeyInfoRef};
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
-use super::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL, first_tags_of_private, pem};
+use super::FormatError;
+use super::encoding::{ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL, first_tags_of_private, pem};
 use crate::machine::ct;
 
 /// id-X25519 and id-Ed25519 (RFC 8410, section 3).
@@ -31,54 +30,6 @@ pub(super) const PUBLIC_PEM_LENGTH: usize = pem::length(SPKI_LABEL, PUBLIC_DER_L
 
 /// The longest DER that is read from PEM: a private key with some attributes.
 const MAX_DER: usize = 1024;
-
-/// Why reading or writing a key failed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FormatError {
-    /// The bytes are not DER of this kind of key.
-    Der,
-    /// The key is for another algorithm, or its algorithm has parameters.
-    Algorithm,
-    /// The private key is encrypted with a password.
-    Encrypted,
-    /// The file holds a public key, but a private key is required.
-    IsPublicKey,
-    /// The public key stored with the private key does not match it.
-    PublicKey,
-    /// The text is not PEM, its base64 is invalid, or it holds more than a kilobyte.
-    Pem,
-    /// No PEM label matches this kind of key.
-    PemLabel,
-    /// The output buffer is too small for the key.
-    OutputTooSmall {
-        /// Bytes needed.
-        needed: usize,
-        /// Bytes given.
-        given: usize,
-    },
-}
-
-impl fmt::Display for FormatError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Der => f.write_str("the DER is not a key of this kind"),
-            Self::Algorithm => f.write_str("the key is for another algorithm"),
-            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
-            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
-            Self::PublicKey => f.write_str("the public key does not match the private key"),
-            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no PEM label matches this kind of key"),
-            Self::OutputTooSmall { needed, given } => {
-                write!(f, "the buffer has {given} bytes, but {needed} are needed")
-            }
-        }
-    }
-}
-
-impl core::error::Error for FormatError {}
-
-encoding::causes!(FormatError);
 
 /// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> FormatError {
@@ -182,10 +133,10 @@ pub(super) fn with_public_pem<T, E: From<FormatError>>(
 }
 
 fn with_block<T, E: From<FormatError>>(
-    block: Result<pem::Block<'_>, encoding::Error>,
+    block: Result<pem::Block<'_>, FormatError>,
     read: impl FnOnce(&[u8]) -> Result<T, E>,
 ) -> Result<T, E> {
-    let block = block.map_err(FormatError::from)?;
+    let block = block?;
     if block.label == ENCRYPTED_LABEL {
         return Err(FormatError::Encrypted.into());
     }
@@ -193,7 +144,7 @@ fn with_block<T, E: From<FormatError>>(
     let outcome = match decoded.get_mut(..block.most_bytes()) {
         Some(decoded) => match block.decode(decoded) {
             Ok(der) => read(der),
-            Err(error) => Err(FormatError::from(error).into()),
+            Err(error) => Err(error.into()),
         },
         None => Err(FormatError::Pem.into()),
     };
@@ -246,12 +197,12 @@ impl<'a> Template<'a> {
 
     /// Writes a private key as PEM and returns the written prefix of `output`.
     pub(super) fn to_private_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
-        Ok(pem::write(self, PKCS8_LABEL, output)?)
+        pem::write(self, PKCS8_LABEL, output)
     }
 
     /// Writes a public key as PEM and returns the written prefix of `output`.
     pub(super) fn to_public_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, FormatError> {
-        Ok(pem::write(self, SPKI_LABEL, output)?)
+        pem::write(self, SPKI_LABEL, output)
     }
 }
 

@@ -1,12 +1,12 @@
 //! Keys on a curve chosen at run time do what keys of the curve's type do, and refuse what belongs
 //! to another curve.
 
-use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{self, Error, P224, P256, P384, P521};
 use cycloid::scheme::nist::{
     Curve, MAX_PRIVATE_KEY_DER_LENGTH, MAX_PRIVATE_KEY_PEM_LENGTH, MAX_PUBLIC_KEY_DER_LENGTH,
     MAX_PUBLIC_KEY_PEM_LENGTH, PrivateKey, PublicKey, Signature,
 };
+use cycloid::scheme::{FormatError, Hash};
 
 use crate::support::Generator;
 
@@ -133,7 +133,7 @@ fn what_belongs_to_another_curve_is_refused() {
     let name = Curve::P256.object_identifier();
     let at = der.windows(name.len()).position(|bytes| bytes == name).unwrap();
     der[at + name.len() - 1] ^= 0x10;
-    assert_eq!(PrivateKey::from_der(&der).unwrap_err(), Error::OtherCurve);
-    assert_eq!(PrivateKey::from_der(&der[1..]).unwrap_err(), Error::Der);
-    assert_eq!(PrivateKey::from_pem("none").unwrap_err(), Error::Pem);
+    assert_eq!(PrivateKey::from_der(&der).unwrap_err(), Error::Format(FormatError::OtherCurve));
+    assert_eq!(PrivateKey::from_der(&der[1..]).unwrap_err(), Error::Format(FormatError::Der));
+    assert_eq!(PrivateKey::from_pem("none").unwrap_err(), Error::Format(FormatError::Pem));
 }

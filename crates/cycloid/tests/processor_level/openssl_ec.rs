@@ -3,11 +3,11 @@
 
 use crate::support::Generator;
 use crate::support::openssl::{openssl, run};
-use cycloid::scheme::Hash;
 use cycloid::scheme::ec::{
     Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey, private_key_pem_length,
 };
 use cycloid::scheme::ecdsa::Signature;
+use cycloid::scheme::{FormatError, Hash};
 
 /// Returns OpenSSL's name of a curve.
 fn name<C: Curve>() -> &'static str {
@@ -96,31 +96,48 @@ fn refused<C: Curve>() {
         openssl("ec -param_enc explicit", &fresh),
         openssl(&format!("ecparam -name {} -genkey -param_enc explicit", name::<C>()), b""),
     ] {
-        assert_eq!(error(&explicit), Error::ExplicitParameters);
+        assert_eq!(error(&explicit), Error::Format(FormatError::ExplicitParameters));
         let pkcs8 = openssl("pkcs8 -topk8 -nocrypt", &explicit);
-        assert_eq!(error(&pkcs8), Error::ExplicitParameters);
+        assert_eq!(error(&pkcs8), Error::Format(FormatError::ExplicitParameters));
         let public = openssl("ec -pubout -param_enc explicit", &explicit);
-        assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::ExplicitParameters));
+        assert_eq!(
+            PublicKey::<C>::from_spki_pem(&public),
+            Err(Error::Format(FormatError::ExplicitParameters))
+        );
     }
     for other in ["secp256k1", "brainpoolP256r1", "prime192v1"] {
         let other = openssl(&format!("ecparam -name {other} -genkey"), b"");
-        assert_eq!(error(&other), Error::OtherCurve);
-        assert_eq!(error(&openssl("pkcs8 -topk8 -nocrypt", &other)), Error::OtherCurve);
+        assert_eq!(error(&other), Error::Format(FormatError::OtherCurve));
+        assert_eq!(
+            error(&openssl("pkcs8 -topk8 -nocrypt", &other)),
+            Error::Format(FormatError::OtherCurve)
+        );
         let public = openssl("ec -pubout", &other);
-        assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::OtherCurve));
+        assert_eq!(
+            PublicKey::<C>::from_spki_pem(&public),
+            Err(Error::Format(FormatError::OtherCurve))
+        );
     }
     for cipher in ["-v2 aes-256-cbc", "-scrypt"] {
         let arguments = format!("pkcs8 -topk8 -passout pass:cycloid {cipher}");
-        assert_eq!(error(&openssl(&arguments, &fresh)), Error::Encrypted, "{cipher}");
+        assert_eq!(
+            error(&openssl(&arguments, &fresh)),
+            Error::Format(FormatError::Encrypted),
+            "{cipher}"
+        );
         let der = openssl(&format!("{arguments} -outform DER"), &fresh);
-        assert_eq!(PrivateKey::<C>::from_der(&der).unwrap_err(), Error::Encrypted, "{cipher}");
+        assert_eq!(
+            PrivateKey::<C>::from_der(&der).unwrap_err(),
+            Error::Format(FormatError::Encrypted),
+            "{cipher}"
+        );
     }
     let traditional = openssl("ec -aes256 -passout pass:cycloid", &fresh);
-    assert_eq!(error(&traditional), Error::Encrypted);
+    assert_eq!(error(&traditional), Error::Format(FormatError::Encrypted));
     let edwards = openssl("genpkey -algorithm ED25519", b"");
-    assert_eq!(error(&edwards), Error::Algorithm);
+    assert_eq!(error(&edwards), Error::Format(FormatError::Algorithm));
     let public = openssl("pkey -pubout", &edwards);
-    assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::Algorithm));
+    assert_eq!(PublicKey::<C>::from_spki_pem(&public), Err(Error::Format(FormatError::Algorithm)));
 }
 
 const HASHES: [(Hash, &str); 9] = [

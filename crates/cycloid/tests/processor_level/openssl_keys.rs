@@ -2,12 +2,12 @@
 
 use crate::support::Generator;
 use crate::support::openssl::{openssl, run};
-use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Context, Error, MAX_BITS, PrivateKey, Pss, PublicKey, Restriction, context_limbs,
     generate_scratch_limbs, pem_scratch_limbs, private_key_limbs, private_key_pem_length,
     public_key_limbs, public_key_pem_length, verify_scratch_limbs,
 };
+use cycloid::scheme::{FormatError, Hash};
 
 type Private = PrivateKey<Vec<u64>>;
 type Public = PublicKey<Vec<u64>>;
@@ -223,12 +223,16 @@ fn unsupported_keys_have_their_own_errors() {
     let pem = file("2048");
     for cipher in ["-v2 aes-256-cbc", "-v1 PBE-SHA1-3DES", "-scrypt"] {
         let arguments = format!("pkcs8 -topk8 -passout pass:cycloid {cipher}");
-        assert_eq!(read(&openssl(&arguments, &pem)), Some(Error::Encrypted), "{cipher}");
+        assert_eq!(
+            read(&openssl(&arguments, &pem)),
+            Some(Error::Format(FormatError::Encrypted)),
+            "{cipher}"
+        );
         let der = openssl(&format!("{arguments} -outform DER"), &pem);
-        assert_eq!(read_der(&der), Some(Error::Encrypted), "{cipher}");
+        assert_eq!(read_der(&der), Some(Error::Format(FormatError::Encrypted)), "{cipher}");
     }
     let traditional = openssl("rsa -traditional -aes256 -passout pass:cycloid", &pem);
-    assert_eq!(read(&traditional), Some(Error::Encrypted));
+    assert_eq!(read(&traditional), Some(Error::Format(FormatError::Encrypted)));
 
     // RSASSA-PSS with SHA-512/256, and with SHAKE128 in its place, which MGF1 does not use.
     let restricted = openssl(
@@ -257,7 +261,7 @@ fn unsupported_keys_have_their_own_errors() {
     assert_eq!(public(&shake(der)), Some(Error::PssParameters));
     let curve = openssl("pkey -pubout", &file("p256"));
     let outcome = PublicKey::from_pem(&curve, vec![0; public_key_limbs(2048)], &mut scratch);
-    assert_eq!(outcome.unwrap_err(), Error::Algorithm);
+    assert_eq!(outcome.unwrap_err(), Error::Format(FormatError::Algorithm));
 }
 
 /// Writes a file to the tests' own directory and returns its path.

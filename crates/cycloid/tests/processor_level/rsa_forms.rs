@@ -4,8 +4,8 @@
 use cycloid::prime;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Error, Job, KeyPair, OtherPrime, OwnedPublicKey, PrivateComponents, PrivateKey,
-    SignatureScheme, any_private_key_scratch_limbs, batch_limbs, der_scratch_limbs,
+    Batch, Error, Job, KeyError, KeyPair, OtherPrime, OwnedPublicKey, PrivateComponents,
+    PrivateKey, SignatureScheme, any_private_key_scratch_limbs, batch_limbs, der_scratch_limbs,
     private_key_limbs,
 };
 use num_bigint::BigUint;
@@ -227,12 +227,12 @@ fn missing_parts_are_computed() {
             without_primes(parts);
             parts.private_exponent = &[];
         });
-        assert_eq!(nothing.unwrap_err(), Error::PrivateExponent);
+        assert_eq!(nothing.unwrap_err(), Error::Key(KeyError::PrivateExponent));
         let other = Numbers::new(lengths, e ^ 2, least).d.to_bytes_be();
         let wrong = (&numbers.d - 2_u8).to_bytes_be();
         for d in [&other, &wrong] {
             let outcome = numbers.load_with_exponent(d);
-            assert_eq!(outcome.unwrap_err(), Error::PrivateExponent);
+            assert_eq!(outcome.unwrap_err(), Error::Key(KeyError::PrivateExponent));
         }
     }
 }
@@ -264,15 +264,21 @@ fn more_than_two_primes() {
         // d does not reveal more than two primes, and no other part may be missing.
         assert_eq!(
             numbers.load_with_exponent(&numbers.d.to_bytes_be()).unwrap_err(),
-            Error::PrivateExponent
+            Error::Key(KeyError::PrivateExponent)
         );
         let missing = numbers.load(|parts| parts.coefficient = &[]);
-        assert_eq!(missing.unwrap_err(), Error::MultiPrime);
+        assert_eq!(missing.unwrap_err(), Error::Key(KeyError::MultiPrime));
         let fewer = numbers.load(|parts| parts.other_primes = &[]);
-        assert_eq!(fewer.unwrap_err(), Error::Product);
+        assert_eq!(fewer.unwrap_err(), Error::Key(KeyError::Product));
     }
-    assert_eq!(Numbers::new(&[512; 6], 65537, true).load(whole).unwrap_err(), Error::MultiPrime);
-    assert_eq!(Numbers::new(&[900, 900, 440], 65537, true).load(whole).unwrap_err(), Error::Primes);
+    assert_eq!(
+        Numbers::new(&[512; 6], 65537, true).load(whole).unwrap_err(),
+        Error::Key(KeyError::MultiPrime)
+    );
+    assert_eq!(
+        Numbers::new(&[900, 900, 440], 65537, true).load(whole).unwrap_err(),
+        Error::Key(KeyError::Primes)
+    );
     for primes in [3, 4] {
         let file = openssl(&format!("genrsa -primes {primes} {}", 1024 * primes), b"");
         let key = KeyPair::from_pem(&file).unwrap();
@@ -327,7 +333,11 @@ fn each_part_is_checked() {
             };
             let mut larger = all.clone();
             larger[i] = (BigUint::from_bytes_be(&all[i]) + modulus).to_bytes_be();
-            assert_eq!(load(&larger).unwrap_err(), Error::PrivateExponent, "part {i}");
+            assert_eq!(
+                load(&larger).unwrap_err(),
+                Error::Key(KeyError::PrivateExponent),
+                "part {i}"
+            );
         }
         // Twice the same prime.
         let p = &numbers.primes[0];

@@ -1,11 +1,11 @@
 //! RSA keys that own their memory: the same results as keys in the caller's memory, on any thread.
 
 use crate::support::openssl::openssl;
-use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Context, DigestInfo, Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, Restriction,
-    SignatureScheme, context_limbs,
+    Context, DigestInfo, Error, KeyError, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss,
+    Restriction, SignatureScheme, context_limbs,
 };
+use cycloid::scheme::{FormatError, Hash};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
@@ -119,11 +119,11 @@ fn bad_keys_are_errors() {
     for length in 0..der.len() {
         assert!(KeyPair::from_der(&der[..length]).is_err(), "{length}");
     }
-    assert_eq!(KeyPair::from_pem("no PEM").unwrap_err(), Error::Pem);
-    assert_eq!(KeyPair::from_pem("").unwrap_err(), Error::Pem);
+    assert_eq!(KeyPair::from_pem("no PEM").unwrap_err(), Error::Format(FormatError::Pem));
+    assert_eq!(KeyPair::from_pem("").unwrap_err(), Error::Format(FormatError::Pem));
     assert_eq!(
         OwnedPublicKey::from_components(&[], &[3]).unwrap_err(),
-        Error::ModulusLength { bits: 0 }
+        Error::Key(KeyError::ModulusLength { bits: 0 })
     );
     let parts = PrivateComponents {
         modulus: &[0x81; 256],
@@ -136,7 +136,7 @@ fn bad_keys_are_errors() {
         coefficient: &[15],
         other_primes: &[],
     };
-    assert_eq!(KeyPair::from_components(&parts).unwrap_err(), Error::Primes);
+    assert_eq!(KeyPair::from_components(&parts).unwrap_err(), Error::Key(KeyError::Primes));
 }
 
 #[test]

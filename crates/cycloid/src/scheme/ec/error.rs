@@ -3,12 +3,17 @@
 use core::fmt;
 
 use crate::math::curve::DecodeError;
+#[cfg(feature = "encoding")]
+use crate::scheme::FormatError;
 use crate::scheme::random;
 
 /// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
+    /// The file is not a key of this kind, or the buffer is too small for it.
+    #[cfg(feature = "encoding")]
+    Format(FormatError),
     /// The private key is not from 1 to n − 1.
     PrivateKeyRange,
     /// The scalar is not from 0 to n − 1.
@@ -32,37 +37,8 @@ pub enum Error {
     SignatureRange,
     /// The signature is not DER.
     SignatureFormat,
-    /// The bytes are not a key of this format in DER: they are truncated, have trailing data, or
-    /// encode a length in more bytes than necessary.
-    Der,
-    /// The text holds no PEM (RFC 7468), or its base64 is invalid.
-    Pem,
-    /// The text is PEM, but no label matches this kind of key.
-    PemLabel,
-    /// The PEM is several times longer than a key with its public key.
-    PemTooLong,
-    /// The private key is encrypted with a password; decrypt it elsewhere first.
-    Encrypted,
-    /// The file holds a public key, but a private key is required.
-    IsPublicKey,
-    /// The key is not an elliptic-curve key (id-ecPublicKey).
-    Algorithm,
-    /// The key is on another curve.
+    /// The key, the peer's key or the signature is on another curve (run-time curves).
     OtherCurve,
-    /// The curve is given by explicit parameters instead of its name. This is not supported, and
-    /// RFC 5480, section 2.1.1, forbids it.
-    ExplicitParameters,
-    /// The curve is not named, or has different names in two places.
-    Parameters,
-    /// The public key stored with the private key does not match it.
-    OtherPublicKey,
-    /// The output buffer is too small for the key.
-    OutputTooSmall {
-        /// Bytes needed.
-        needed: usize,
-        /// Bytes given.
-        given: usize,
-    },
     /// The memory for the key's multiples is too small.
     MemoryTooSmall {
         /// Limbs needed.
@@ -83,6 +59,13 @@ pub enum Error {
 
 random::cause!(Error);
 
+#[cfg(feature = "encoding")]
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         match error {
@@ -95,6 +78,8 @@ impl From<DecodeError> for Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            #[cfg(feature = "encoding")]
+            Self::Format(error) => error.fmt(f),
             Self::PrivateKeyRange => f.write_str("the private key is 0 or not below the order"),
             Self::ScalarRange => f.write_str("the scalar is not below the order"),
             Self::Length { needed, given } => {
@@ -106,22 +91,7 @@ impl fmt::Display for Error {
             Self::NotOnCurve => f.write_str("the point is not on the curve"),
             Self::SignatureRange => f.write_str("r or s is 0 or not below the order"),
             Self::SignatureFormat => f.write_str("the signature is not DER"),
-            Self::Der => f.write_str("the DER is not a key in this format"),
-            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no PEM label matches this kind of key"),
-            Self::PemTooLong => f.write_str("the PEM is too long to be a key"),
-            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
-            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
-            Self::Algorithm => f.write_str("the key is not an elliptic-curve key"),
-            Self::OtherCurve => f.write_str("the key is on another curve"),
-            Self::ExplicitParameters => f.write_str("explicit curve parameters are not supported"),
-            Self::Parameters => f.write_str("the curve is not named, or has two names"),
-            Self::OtherPublicKey => {
-                f.write_str("the public key in the file does not match the private key")
-            }
-            Self::OutputTooSmall { needed, given } => {
-                write!(f, "the output has {given} bytes, but {needed} are needed")
-            }
+            Self::OtherCurve => f.write_str("the values are on different curves"),
             Self::MemoryTooSmall { needed, given } => {
                 write!(f, "the memory has {given} limbs, but {needed} are needed")
             }

@@ -28,6 +28,8 @@ mod prepared;
 mod private;
 mod public;
 
+#[cfg(feature = "encoding")]
+pub use super::FormatError;
 pub use crate::math::curve::{Curve, P224, P256, P384, P521};
 #[cfg(feature = "encoding")]
 pub use encoding::{

@@ -36,7 +36,7 @@ impl SigningKey {
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
-    /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
+    /// [`FormatError::IsPublicKey`], [`FormatError::OtherPublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::ED25519_SIGN, || Self::read_der(der))
     }
@@ -46,7 +46,7 @@ impl SigningKey {
         let key = Self::of_seed(info.private);
         match info.public {
             Some(public) if public != key.verifying_key().as_bytes() => {
-                Err(FormatError::PublicKey.into())
+                Err(FormatError::OtherPublicKey.into())
             }
             _ => Ok(key),
         }

@@ -54,7 +54,7 @@ mod verify;
 use core::fmt;
 
 #[cfg(feature = "encoding")]
-pub use super::rfc8410::FormatError;
+pub use super::FormatError;
 #[cfg(test)]
 pub(super) use batch::run_batch_with;
 pub use batch::{Job, run_batch};

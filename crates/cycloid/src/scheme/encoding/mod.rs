@@ -12,40 +12,7 @@ use ::der::{Decode, Encode, Header, SliceReader, Tag, Tagged};
 pub(super) use info::{PrivateInfo, PublicInfo};
 pub(super) use number::Number;
 
-/// Why reading or writing a key failed, for causes that do not depend on the scheme. Each scheme's
-/// error type has the same causes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Error {
-    Der,
-    Pem,
-    PemLabel,
-    Encrypted,
-    IsPublicKey,
-    OutputTooSmall { needed: usize, given: usize },
-}
-
-/// Converts these errors to the variants of the same names in a scheme's error type.
-macro_rules! causes {
-    ($scheme:ty) => {
-        impl From<$crate::scheme::encoding::Error> for $scheme {
-            fn from(error: $crate::scheme::encoding::Error) -> Self {
-                use $crate::scheme::encoding::Error;
-                match error {
-                    Error::Der => Self::Der,
-                    Error::Pem => Self::Pem,
-                    Error::PemLabel => Self::PemLabel,
-                    Error::Encrypted => Self::Encrypted,
-                    Error::IsPublicKey => Self::IsPublicKey,
-                    Error::OutputTooSmall { needed, given } => {
-                        Self::OutputTooSmall { needed, given }
-                    }
-                }
-            }
-        }
-    };
-}
-
-pub(super) use causes;
+use super::FormatError;
 
 /// The label of PKCS #8.
 pub(super) const PKCS8_LABEL: &str = "PRIVATE KEY";
@@ -68,47 +35,51 @@ pub(super) const fn element(contents: usize) -> usize {
 /// Returns the tags of the first two fields of a private key's sequence.
 ///
 /// # Errors
-/// [`Error::Der`] if there are no two fields. No file of a private key begins with an algorithm:
-/// [`Error::Encrypted`] if a ciphertext follows it, as in EncryptedPrivateKeyInfo (RFC 5958,
-/// section 3), [`Error::IsPublicKey`] if a key follows it, as in SubjectPublicKeyInfo.
-pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], Error> {
+/// [`FormatError::Der`] if there are no two fields. No file of a private key begins with an
+/// algorithm: [`FormatError::Encrypted`] if a ciphertext follows it, as in EncryptedPrivateKeyInfo
+/// (RFC 5958, section 3), [`FormatError::IsPublicKey`] if a key follows it, as in
+/// SubjectPublicKeyInfo.
+pub(super) fn first_tags_of_private(der: &[u8]) -> Result<[Tag; 2], FormatError> {
     match first_tags(der)? {
-        [Tag::Sequence, Tag::OctetString] => Err(Error::Encrypted),
-        [Tag::Sequence, Tag::BitString] => Err(Error::IsPublicKey),
+        [Tag::Sequence, Tag::OctetString] => Err(FormatError::Encrypted),
+        [Tag::Sequence, Tag::BitString] => Err(FormatError::IsPublicKey),
         tags => Ok(tags),
     }
 }
 
 /// Returns the tags of the first two fields of a sequence.
-pub(super) fn first_tags(der: &[u8]) -> Result<[Tag; 2], Error> {
+pub(super) fn first_tags(der: &[u8]) -> Result<[Tag; 2], FormatError> {
     let tags = |reader: &mut SliceReader<'_>| {
         Header::decode(reader)?.tag().assert_eq(Tag::Sequence)?;
         Ok([AnyRef::decode(reader)?.tag(), Tag::peek(reader)?])
     };
-    SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(|_| Error::Der)
+    SliceReader::new(der).and_then(|mut reader| tags(&mut reader)).map_err(|_| FormatError::Der)
 }
 
 /// Writes a structure as DER and returns the written prefix of `output`.
 ///
 /// # Errors
-/// [`Error::OutputTooSmall`]; nothing is written then.
-pub(super) fn write_der<'o>(key: &impl Encode, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+/// [`FormatError::OutputTooSmall`]; nothing is written then.
+pub(super) fn write_der<'o>(
+    key: &impl Encode,
+    output: &'o mut [u8],
+) -> Result<&'o [u8], FormatError> {
     let output = checked_output(output, encoded_length(key)?)?;
     key.encode_to_slice(output).map_err(not_encodable)
 }
 
-fn encoded_length(key: &impl Encode) -> Result<usize, Error> {
+fn encoded_length(key: &impl Encode) -> Result<usize, FormatError> {
     let length = key.encoded_len().and_then(TryInto::try_into);
     length.map_err(not_encodable)
 }
 
 /// Handles an impossible error: our structures are never too long, and the output has their length.
-fn not_encodable<E>(_: E) -> Error {
-    Error::Der
+fn not_encodable<E>(_: E) -> FormatError {
+    FormatError::Der
 }
 
 /// Returns the first `needed` bytes of `output`.
-fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], Error> {
+fn checked_output(output: &mut [u8], needed: usize) -> Result<&mut [u8], FormatError> {
     let given = output.len();
-    output.get_mut(..needed).ok_or(Error::OutputTooSmall { needed, given })
+    output.get_mut(..needed).ok_or(FormatError::OutputTooSmall { needed, given })
 }

@@ -3,9 +3,10 @@
 use base64ct::{Base64, Encoding};
 use der::Encode;
 
-use super::{Error, SPKI_LABEL, checked_output, encoded_length, not_encodable, structure};
+use super::{SPKI_LABEL, checked_output, encoded_length, not_encodable, structure};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
+use crate::scheme::FormatError;
 
 /// Bytes encoded in one line.
 const LINE: usize = 48;
@@ -23,36 +24,36 @@ pub(crate) const fn length(label: &str, der: usize) -> usize {
 /// Like [`find`], for a private key.
 ///
 /// # Errors
-/// As [`find`]; [`Error::IsPublicKey`] if the text holds a public key and no private key.
+/// As [`find`]; [`FormatError::IsPublicKey`] if the text holds a public key and no private key.
 pub(crate) fn find_private<'t>(
     text: &'t [u8],
     labels: &[&'static str],
-) -> Result<Block<'t>, Error> {
+) -> Result<Block<'t>, FormatError> {
     find(text, labels).map_err(|error| match error {
-        Error::PemLabel if find(text, &[SPKI_LABEL]).is_ok() => Error::IsPublicKey,
+        FormatError::PemLabel if find(text, &[SPKI_LABEL]).is_ok() => FormatError::IsPublicKey,
         error => error,
     })
 }
 
 /// Returns the first block that has one of the labels. Any other text (RFC 7468, section 2) and
 /// other blocks are skipped.
-pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, Error> {
+pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<'t>, FormatError> {
     let mut rest = text;
-    let mut outcome = Err(Error::Pem);
+    let mut outcome = Err(FormatError::Pem);
     while let Some(start) = position(rest, BEGIN.as_bytes()) {
         let after = &rest[start + BEGIN.len()..];
-        let label_length = position(after, DASHES.as_bytes()).ok_or(Error::Pem)?;
+        let label_length = position(after, DASHES.as_bytes()).ok_or(FormatError::Pem)?;
         let (found, after) = after.split_at(label_length);
         let after = &after[DASHES.len()..];
-        let length = position(after, END.as_bytes()).ok_or(Error::Pem)?;
+        let length = position(after, END.as_bytes()).ok_or(FormatError::Pem)?;
         let (base64, after) = after.split_at(length);
         let end = &after[END.len()..];
         let end = end.strip_prefix(found).and_then(|end| end.strip_prefix(DASHES.as_bytes()));
-        rest = end.ok_or(Error::Pem)?;
+        rest = end.ok_or(FormatError::Pem)?;
         if let Some(label) = labels.iter().find(|label| label.as_bytes() == found) {
             return Ok(Block { label, base64 });
         }
-        outcome = Err(Error::PemLabel);
+        outcome = Err(FormatError::PemLabel);
     }
     outcome
 }
@@ -91,12 +92,12 @@ impl<'t> Block<'t> {
     /// whether the rest is base64.
     ///
     /// # Errors
-    /// [`Error::Encrypted`] if headers declare encryption (RFC 1421, section 4.6.1.1);
-    /// [`Error::Pem`].
-    pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
+    /// [`FormatError::Encrypted`] if headers declare encryption (RFC 1421, section 4.6.1.1);
+    /// [`FormatError::Pem`].
+    pub(crate) fn decode<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], FormatError> {
         if position(self.base64, b":").is_some() {
             let encrypted = position(self.base64, b"ENCRYPTED").is_some();
-            return Err(if encrypted { Error::Encrypted } else { Error::Pem });
+            return Err(if encrypted { FormatError::Encrypted } else { FormatError::Pem });
         }
         let length = self.decode_groups(output)?;
         structure::reveal(&output[..length]);
@@ -105,7 +106,7 @@ impl<'t> Block<'t> {
 
     /// Collects characters in groups of four and decodes each full group. Whether all of it is
     /// base64 becomes public at the end; otherwise time depends on the length only.
-    fn decode_groups(&self, output: &mut [u8]) -> Result<usize, Error> {
+    fn decode_groups(&self, output: &mut [u8]) -> Result<usize, FormatError> {
         let (mut group, mut held, mut length) = ([0; 4], 0, 0);
         let mut valid = Mask::from_bit(1);
         let mut padding = 0;
@@ -113,7 +114,7 @@ impl<'t> Block<'t> {
             // Padding is public: it is one or two characters at the end of the last group.
             let is_padding = Mask::equal((*character).into(), b'='.into()).reveal();
             if padding > 0 && !is_padding || is_padding && held < 2 {
-                return Err(Error::Pem);
+                return Err(FormatError::Pem);
             }
             padding += usize::from(is_padding);
             group[held] = if is_padding { b'A' } else { *character };
@@ -130,7 +131,7 @@ impl<'t> Block<'t> {
         }
         ct::wipe_bytes(&mut group);
         // Whether all of it is base64 is the function's result.
-        if held == 0 && valid.reveal() { Ok(length) } else { Err(Error::Pem) }
+        if held == 0 && valid.reveal() { Ok(length) } else { Err(FormatError::Pem) }
     }
 }
 
@@ -175,12 +176,12 @@ fn is_space(character: u8) -> bool {
 /// Writes a structure as PEM and returns the written prefix of `output`.
 ///
 /// # Errors
-/// [`Error::OutputTooSmall`]; nothing is written then.
+/// [`FormatError::OutputTooSmall`]; nothing is written then.
 pub(crate) fn write<'o>(
     key: &impl Encode,
     label: &str,
     output: &'o mut [u8],
-) -> Result<&'o str, Error> {
+) -> Result<&'o str, FormatError> {
     let der_length = encoded_length(key)?;
     let output = checked_output(output, length(label, der_length))?;
     let rest = put(output, &[BEGIN, label, DASHES, "\n"]);
@@ -189,7 +190,7 @@ pub(crate) fn write<'o>(
     let at = writer.at;
     drop(writer);
     put(&mut rest[at..], &[END, label, DASHES, "\n"]);
-    ct::ascii(output).ok_or(Error::Pem)
+    ct::ascii(output).ok_or(FormatError::Pem)
 }
 
 /// Copies texts to the start of `output` and returns the rest of it.
@@ -252,7 +253,7 @@ mod tests {
 
     use super::*;
 
-    fn decoded(base64: &str) -> Result<Vec<u8>, Error> {
+    fn decoded(base64: &str) -> Result<Vec<u8>, FormatError> {
         let block = Block { label: "KEY", base64: base64.as_bytes() };
         let mut output = vec![0; block.most_bytes() + 3];
         block.decode(&mut output).map(<[u8]>::to_vec)
@@ -288,11 +289,11 @@ mod tests {
         for text in
             ["A", "AA", "AAA", "=", "AA=A", "AAA=AAAA", "AA==AAAA", "AAAA=", "AAAA====", "TQ==="]
         {
-            assert_eq!(decoded(text), Err(Error::Pem), "{text}");
+            assert_eq!(decoded(text), Err(FormatError::Pem), "{text}");
         }
         // The unused bits are not zero.
-        assert_eq!(decoded("TR=="), Err(Error::Pem));
-        assert_eq!(decoded("TWF="), Err(Error::Pem));
+        assert_eq!(decoded("TR=="), Err(FormatError::Pem));
+        assert_eq!(decoded("TWF="), Err(FormatError::Pem));
     }
 
     #[test]

@@ -12,6 +12,7 @@ use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use super::error::{DSA, REPLACE};
 use super::{DhPublicKey, Error, PrivateKey, PublicKey};
 use crate::machine::words::{LIMB_BYTES, Limb};
+use crate::scheme::FormatError;
 use crate::scheme::dh::{self, Group};
 use crate::scheme::ec;
 use crate::scheme::encoding::{Number, first_tags};
@@ -166,7 +167,7 @@ fn read_point(der: &[u8]) -> Result<PublicKey, Error> {
 
 fn on_curve(error: ec::Error) -> Error {
     match error {
-        ec::Error::OtherCurve => OTHER_CURVE,
+        ec::Error::Format(FormatError::OtherCurve) => OTHER_CURVE,
         error => error.into(),
     }
 }
@@ -250,10 +251,14 @@ pub(super) fn rsa_or_legacy(
     legacy: impl FnOnce() -> Result<LegacyPublicKey, rsa::Error>,
 ) -> Result<PublicKey, Error> {
     match key {
-        Err(rsa::Error::ModulusLength { bits }) if bits < rsa::MIN_BITS => match legacy() {
-            Err(rsa::Error::LegacyLength { .. }) => Err(rsa::Error::ModulusLength { bits }.into()),
-            key => Ok(PublicKey::LegacyRsa(key?)),
-        },
+        Err(rsa::Error::Key(rsa::KeyError::ModulusLength { bits })) if bits < rsa::MIN_BITS => {
+            match legacy() {
+                Err(rsa::Error::Key(rsa::KeyError::LegacyLength { .. })) => {
+                    Err(rsa::Error::Key(rsa::KeyError::ModulusLength { bits }).into())
+                }
+                key => Ok(PublicKey::LegacyRsa(key?)),
+            }
+        }
         key => Ok(PublicKey::Rsa(key?)),
     }
 }

@@ -9,9 +9,9 @@
 //! | OpenSSH, encrypted or not | yes | yes | `openssh` |
 //! | JSON Web Key (RFC 7517) | yes | yes | `jwk` |
 //!
-//! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group. They are
-//! checked as by the `from_der` of their type. A certificate is not verified: only its key is read.
-//! An [`Error`] says what the file is and what to do with it.
+//! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group. They
+//! are checked as by the `from_der` of their type. A certificate is not verified: only its key is
+//! read. An [`Error`] says what the file is and what to do with it.
 //!
 //! ```
 //! use cycloid::key_file::{self, PrivateKey};
@@ -46,9 +46,10 @@ use alloc::vec::Vec;
 use zeroize::Zeroizing;
 
 pub use self::error::Error;
+use crate::scheme::FormatError;
 use crate::scheme::dh::{self, Group};
 use crate::scheme::encoding::pem::{self, Block};
-use crate::scheme::encoding::{self, ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL};
+use crate::scheme::encoding::{ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL};
 use crate::scheme::rsa::{KeyPair, LegacyPublicKey, OwnedPublicKey};
 use crate::scheme::{ed25519, nist, x25519};
 
@@ -150,7 +151,8 @@ pub fn read_private(file: &[u8]) -> Result<PrivateKey, Error> {
     read_private_file(file, None)
 }
 
-/// Reads a private key, decrypted with the passphrase if it is encrypted, from a file of any format.
+/// Reads a private key, decrypted with the passphrase if it is encrypted, from a file of any
+/// format.
 ///
 /// # Errors
 /// As [`read_private`]; [`Error::Passphrase`] if the passphrase is wrong.
@@ -272,7 +274,7 @@ const PEM: Error = Error::Malformed { what: "PEM text" };
 
 fn read_private_pem(file: &[u8], passphrase: Option<&[u8]>) -> Result<PrivateKey, Error> {
     let block = match pem::find(file, &PRIVATE_LABELS) {
-        Err(encoding::Error::PemLabel) => {
+        Err(FormatError::PemLabel) => {
             return Err(match pem::find(file, &PUBLIC_LABELS) {
                 Ok(_) => Error::IsPublic { what: "a PEM file with a public key" },
                 Err(_) => Error::Unsupported {
@@ -287,7 +289,7 @@ fn read_private_pem(file: &[u8], passphrase: Option<&[u8]>) -> Result<PrivateKey
         return Err(error::DSA);
     }
     let der = match decoded(&block) {
-        Err(encoding::Error::Encrypted) => {
+        Err(FormatError::Encrypted) => {
             let what = "a PEM file encrypted in the older way (Proc-Type)";
             let passphrase = passphrase.ok_or(Error::Encrypted { what })?;
             decrypt_pem(&block, passphrase)?
@@ -303,7 +305,7 @@ fn read_private_pem(file: &[u8], passphrase: Option<&[u8]>) -> Result<PrivateKey
 
 fn read_public_pem(file: &[u8]) -> Result<PublicKey, Error> {
     let block = match pem::find(file, &PUBLIC_LABELS) {
-        Err(encoding::Error::PemLabel) => {
+        Err(FormatError::PemLabel) => {
             return Err(match pem::find(file, &PRIVATE_LABELS) {
                 Ok(_) => Error::IsPrivate { what: "a PEM file with a private key" },
                 Err(_) => Error::Unsupported {
@@ -328,7 +330,7 @@ fn read_public_pem(file: &[u8]) -> Result<PublicKey, Error> {
 }
 
 /// Decodes a block.
-fn decoded(block: &Block<'_>) -> Result<Zeroizing<Vec<u8>>, encoding::Error> {
+fn decoded(block: &Block<'_>) -> Result<Zeroizing<Vec<u8>>, FormatError> {
     let mut der = Zeroizing::new(vec![0; block.most_bytes()]);
     let length = block.decode(&mut der)?.len();
     der.truncate(length);

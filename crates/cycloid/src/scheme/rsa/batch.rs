@@ -221,7 +221,8 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
     /// the minimum holds more blindings.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::MemoryTooSmall`].
+    /// [`KeyError::ModulusLength`](crate::scheme::rsa::KeyError::ModulusLength),
+    /// [`Error::MemoryTooSmall`].
     pub fn new(bits: usize, rng: R, memory: M) -> Result<Self, Error> {
         Self::on(Backend::best(), bits, rng, memory)
     }

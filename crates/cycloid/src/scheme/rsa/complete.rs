@@ -1,10 +1,10 @@
 //! The missing parts of a private key, computed from the others in constant time.
 
-use super::Error;
 use super::components::PrivateComponents;
 use super::length::limbs;
 use super::numbers::{equal, fill, invert_exponent, modulo};
 use super::public::{bit_length, trimmed};
+use super::{Error, KeyError};
 use crate::machine::ct::Mask;
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
 use crate::math::modular;
@@ -35,9 +35,9 @@ fn is_missing(part: &[u8]) -> bool {
 /// closure checks them against each other. `scratch` has [`scratch_limbs`] and is not wiped.
 ///
 /// # Errors
-/// [`Error::PrivateExponent`] if d is missing as well as a prime, or does not reveal the primes;
-/// [`Error::MultiPrime`] if there are more than two; [`Error::PublicExponent`] if e and p − 1 or
-/// q − 1 have a common divisor; and those of the closure.
+/// [`KeyError::PrivateExponent`] if d is missing as well as a prime, or does not reveal the primes;
+/// [`KeyError::MultiPrime`] if there are more than two; [`KeyError::PublicExponent`] if e and p − 1
+/// or q − 1 have a common divisor; and those of the closure.
 pub(super) fn completed<T>(
     components: &PrivateComponents<'_>,
     exponent: u64,
@@ -45,7 +45,7 @@ pub(super) fn completed<T>(
     load: impl FnOnce(&PrivateComponents<'_>, &mut [Limb]) -> Result<T, Error>,
 ) -> Result<T, Error> {
     if !components.other_primes.is_empty() {
-        return Err(Error::MultiPrime);
+        return Err(KeyError::MultiPrime.into());
     }
     let length = limbs(bit_length(trimmed(components.modulus)));
     let (numbers, scratch) = scratch.split_at_mut(7 * length);
@@ -54,17 +54,17 @@ pub(super) fn completed<T>(
     let (n, p, q, d) = (number(), number(), number(), number());
     let (d_p, d_q, q_inverse) = (number(), number(), number());
 
-    fill(n, components.modulus, Error::Product)?;
-    fill(d, components.private_exponent, Error::PrivateExponent)?;
+    fill(n, components.modulus, Error::Key(KeyError::Product))?;
+    fill(d, components.private_exponent, Error::Key(KeyError::PrivateExponent))?;
     let has_exponent = !is_missing(components.private_exponent);
     if is_missing(components.prime1) || is_missing(components.prime2) {
         if !has_exponent {
-            return Err(Error::PrivateExponent);
+            return Err(KeyError::PrivateExponent.into());
         }
         factor(p, q, n, exponent, d, scratch)?;
     } else {
-        fill(p, components.prime1, Error::Primes)?;
-        fill(q, components.prime2, Error::Primes)?;
+        fill(p, components.prime1, Error::Key(KeyError::Primes))?;
+        fill(q, components.prime2, Error::Key(KeyError::Primes))?;
     }
     if !has_exponent {
         // 1/e modulo (p − 1)(q − 1); one is subtracted from odd numbers.
@@ -86,18 +86,18 @@ pub(super) fn completed<T>(
             order[0] &= !1;
             invert_exponent(residue, order, exponent, rest)?;
         } else {
-            fill(residue, given, Error::PrivateExponent)?;
+            fill(residue, given, Error::Key(KeyError::PrivateExponent))?;
         }
     }
     if is_missing(components.coefficient) {
         let (residue, rest) = scratch.split_at_mut(length);
         modulo(residue, q, p);
         match modular::invert(q_inverse, residue, p, rest) {
-            Err(modular::Error::NotInvertible) => return Err(Error::Primes),
+            Err(modular::Error::NotInvertible) => return Err(Error::Key(KeyError::Primes)),
             outcome => outcome?,
         }
     } else {
-        fill(q_inverse, components.coefficient, Error::PrivateExponent)?;
+        fill(q_inverse, components.coefficient, Error::Key(KeyError::PrivateExponent))?;
     }
     let complete = PrivateComponents {
         private_exponent: big_endian(d),
@@ -122,7 +122,8 @@ fn big_endian(number: &mut [Limb]) -> &[u8] {
 /// C.2), in constant time. All numbers are as long as n.
 ///
 /// # Errors
-/// [`Error::PrivateExponent`] if d does not belong to a product of two primes of similar lengths.
+/// [`KeyError::PrivateExponent`] if d does not belong to a product of two primes of similar
+/// lengths.
 fn factor(
     p: &mut [Limb],
     q: &mut [Limb],
@@ -145,7 +146,7 @@ fn factor(
     let twos = powers_of_two::take_out(odd);
     // n is public.
     if n[0] & odd[0] & 1 == 0 {
-        return Err(Error::PrivateExponent);
+        return Err(KeyError::PrivateExponent.into());
     }
     Portable.mul(multiple, d, &[exponent]);
     words::decrement(multiple);
@@ -188,7 +189,7 @@ fn factor(
     let (low, high) = product[..2 * length].split_at(length);
     right = right & equal(low, n) & words::is_zero(high);
     // Whether the exponent reveals primes is the result of the import.
-    if right.reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
+    if right.reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
 }
 
 /// Computes `half = x / 2`, rounded down; `x` has one limb more.

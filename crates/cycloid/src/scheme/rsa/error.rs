@@ -4,6 +4,8 @@ use super::length::{MAX_BITS, MAX_LEGACY_BITS, MIN_BITS, MIN_GENERATED_BITS, MIN
 use super::parameters::Pss;
 use crate::machine::words::LIMB_BYTES;
 use crate::math::modular;
+#[cfg(feature = "encoding")]
+use crate::scheme::FormatError;
 use crate::scheme::hash::Hash;
 use crate::scheme::random;
 
@@ -11,34 +13,16 @@ use crate::scheme::random;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
-    ModulusLength {
-        /// Its bits.
-        bits: usize,
-    },
-    /// The modulus of a legacy public key has fewer than 1024 bits or more than 2040.
-    LegacyLength {
-        /// Its bits.
-        bits: usize,
-    },
+    /// The numbers are not a key.
+    Key(KeyError),
+    /// The file is not a key of this kind, or the buffer is too small for it.
+    #[cfg(feature = "encoding")]
+    Format(FormatError),
     /// Keys of this length are not generated: it is odd, below 2048 or above [`MAX_BITS`].
     GeneratedLength {
         /// Its bits.
         bits: usize,
     },
-    /// The modulus, or a prime, is even.
-    Even,
-    /// The public exponent is even, below 3, or has more than 64 bits.
-    PublicExponent,
-    /// The primes are equal or too close to each other, or one has fewer than 64 bytes.
-    Primes,
-    /// The product of the primes is not the modulus.
-    Product,
-    /// The private exponent, one of its residues or the coefficient does not match the primes and
-    /// the public exponent.
-    PrivateExponent,
-    /// The modulus has the fingerprint of keys that are easily factored (ROCA, CVE-2017-15361).
-    Fingerprint,
     /// The memory for a key, a context or the scratch is too small.
     MemoryTooSmall {
         /// Limbs needed.
@@ -61,21 +45,6 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The bytes are not a key of this format in DER: they are truncated, have trailing data,
-    /// encode a length or a number in more bytes than necessary, or contain a negative number.
-    Der,
-    /// The text holds no PEM (RFC 7468), or its base64 is invalid.
-    Pem,
-    /// The text is PEM, but no label matches this kind of key.
-    PemLabel,
-    /// The private key is encrypted with a password; decrypt it elsewhere first.
-    Encrypted,
-    /// The file holds a public key, but a private key is required.
-    IsPublicKey,
-    /// The key is for an algorithm other than RSA.
-    Algorithm,
-    /// The algorithm's parameters are not NULL, as RFC 8017, appendix A.1, requires.
-    Parameters,
     /// The parameters of RSASSA-PSS (RFC 4055, section 3.1) are malformed, or have an unsupported
     /// hash function, mask or trailer.
     PssParameters,
@@ -86,16 +55,9 @@ pub enum Error {
         /// Its parameters; the salt may be longer.
         allowed: Pss,
     },
-    /// The private key has more than five primes, which is not supported, or has more than two and
-    /// misses a part.
-    MultiPrime,
-    /// A factor of the modulus is composite.
-    Composite,
     /// The random generator repeats itself, or gave no usable number in more tries than a sound one
     /// ever needs.
     RandomGenerator,
-    /// The public key stored with the private key (RFC 5958) does not match it.
-    PublicKey,
     /// The digest's length is not that of the hash function.
     DigestLength,
     /// The hash function is for verification only.
@@ -140,29 +102,14 @@ impl Hash {
 impl core::fmt::Display for Error {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
-            Self::ModulusLength { bits } => {
-                write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
-            }
-            Self::LegacyLength { bits } => write!(
-                f,
-                "a modulus of {bits} bits is not between {MIN_LEGACY_BITS} and {MAX_LEGACY_BITS}, \
-                 the lengths of legacy keys"
-            ),
+            Self::Key(error) => error.fmt(f),
+            #[cfg(feature = "encoding")]
+            Self::Format(error) => error.fmt(f),
             Self::GeneratedLength { bits } => write!(
                 f,
                 "keys are generated with an even number of bits from {MIN_GENERATED_BITS} to \
                  {MAX_BITS}, not {bits}"
             ),
-            Self::Even => f.write_str("the modulus or a prime is even"),
-            Self::PublicExponent => {
-                f.write_str("the public exponent is even, below 3 or longer than 64 bits")
-            }
-            Self::Primes => f.write_str("the primes are equal, too close or too short"),
-            Self::Product => f.write_str("the product of the primes is not the modulus"),
-            Self::PrivateExponent => {
-                f.write_str("the private exponents or the coefficient do not match the primes")
-            }
-            Self::Fingerprint => f.write_str("the modulus is easily factored (ROCA)"),
             Self::MemoryTooSmall { needed, given } => {
                 write!(f, "the memory has {given} limbs, but {needed} are needed")
             }
@@ -172,13 +119,6 @@ impl core::fmt::Display for Error {
             Self::OutputTooSmall { needed, given } => {
                 write!(f, "the output has {given} bytes, but {needed} are needed")
             }
-            Self::Der => f.write_str("the DER is not an RSA key in this format"),
-            Self::Pem => f.write_str("the text is not PEM, or its base64 is wrong"),
-            Self::PemLabel => f.write_str("no PEM label matches this kind of RSA key"),
-            Self::IsPublicKey => f.write_str("the file holds a public key, not a private one"),
-            Self::Encrypted => f.write_str("the private key is encrypted with a password"),
-            Self::Algorithm => f.write_str("the key is not an RSA key"),
-            Self::Parameters => f.write_str("the algorithm parameters are not NULL"),
             Self::PssParameters => {
                 f.write_str("the parameters of RSASSA-PSS are malformed or not supported")
             }
@@ -190,15 +130,8 @@ impl core::fmt::Display for Error {
                 "the key is restricted to RSASSA-PSS with {hash:?}, MGF1 with {mask_hash:?} and a \
                  salt of {salt_length} bytes or more"
             ),
-            Self::Composite => f.write_str("a factor of the modulus is not prime"),
             Self::RandomGenerator => {
                 f.write_str("the random generator repeats itself or gives no usable number")
-            }
-            Self::MultiPrime => f.write_str(
-                "the key has more than five primes, or more than two and a part is missing",
-            ),
-            Self::PublicKey => {
-                f.write_str("the public key in the file does not match the private key")
             }
             Self::DigestLength => f.write_str("the digest length does not match the hash function"),
             Self::HashRetired => f.write_str("the hash function is for verification only"),
@@ -223,6 +156,13 @@ impl core::error::Error for Error {}
 
 random::cause!(Error);
 
+#[cfg(feature = "encoding")]
+impl From<FormatError> for Error {
+    fn from(error: FormatError) -> Self {
+        Self::Format(error)
+    }
+}
+
 impl From<modular::Error> for Error {
     /// Converts errors of modular arithmetic. Its arguments were checked here, so an error is a
     /// lack of memory or an impossible result.
@@ -231,9 +171,80 @@ impl From<modular::Error> for Error {
             modular::Error::ScratchTooSmall { needed, given } => {
                 Self::MemoryTooSmall { needed: needed / LIMB_BYTES, given: given / LIMB_BYTES }
             }
-            modular::Error::ModulusEven | modular::Error::ModulusZero => Self::Even,
+            modular::Error::ModulusEven | modular::Error::ModulusZero => KeyError::Even.into(),
             modular::Error::RandomGenerator => Self::RandomGenerator,
             _ => Self::Fault,
         }
+    }
+}
+
+/// Why numbers are not an RSA key, or not one that is supported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum KeyError {
+    /// The modulus has fewer than [`MIN_BITS`] bits or more than [`MAX_BITS`].
+    ModulusLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus of a legacy public key has fewer than 1024 bits or more than 2040.
+    LegacyLength {
+        /// Its bits.
+        bits: usize,
+    },
+    /// The modulus, or a prime, is even.
+    Even,
+    /// The public exponent is even, below 3, or has more than 64 bits.
+    PublicExponent,
+    /// The primes are equal or too close to each other, or one has fewer than 64 bytes.
+    Primes,
+    /// The product of the primes is not the modulus.
+    Product,
+    /// The private exponent, one of its residues or the coefficient does not match the primes and
+    /// the public exponent.
+    PrivateExponent,
+    /// The modulus has the fingerprint of keys that are easily factored (ROCA, CVE-2017-15361).
+    Fingerprint,
+    /// The private key has more than five primes, which is not supported, or has more than two and
+    /// misses a part.
+    MultiPrime,
+    /// A factor of the modulus is composite.
+    Composite,
+}
+
+impl core::fmt::Display for KeyError {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        match self {
+            Self::ModulusLength { bits } => {
+                write!(f, "a modulus of {bits} bits is not between {MIN_BITS} and {MAX_BITS}")
+            }
+            Self::LegacyLength { bits } => write!(
+                f,
+                "a modulus of {bits} bits is not between {MIN_LEGACY_BITS} and {MAX_LEGACY_BITS}, \
+                 the lengths of legacy keys"
+            ),
+            Self::Even => f.write_str("the modulus or a prime is even"),
+            Self::PublicExponent => {
+                f.write_str("the public exponent is even, below 3 or longer than 64 bits")
+            }
+            Self::Primes => f.write_str("the primes are equal, too close or too short"),
+            Self::Product => f.write_str("the product of the primes is not the modulus"),
+            Self::PrivateExponent => {
+                f.write_str("the private exponents or the coefficient do not match the primes")
+            }
+            Self::Fingerprint => f.write_str("the modulus is easily factored (ROCA)"),
+            Self::MultiPrime => f.write_str(
+                "the key has more than five primes, or more than two and a part is missing",
+            ),
+            Self::Composite => f.write_str("a factor of the modulus is not prime"),
+        }
+    }
+}
+
+impl core::error::Error for KeyError {}
+
+impl From<KeyError> for Error {
+    fn from(error: KeyError) -> Self {
+        Self::Key(error)
     }
 }

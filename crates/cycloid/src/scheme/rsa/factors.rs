@@ -5,7 +5,7 @@
 
 use super::components::PrivateComponents;
 use super::numbers::{are_apart, equal, fill, is_one, modulo};
-use super::{Error, checked_memory, limbs};
+use super::{Error, KeyError, checked_memory, limbs};
 use crate::machine::ct::Mask;
 use crate::machine::words::{self, LIMB_BYTES, Limb, Portable, Words};
 use crate::math::modular::Modulus;
@@ -86,7 +86,7 @@ fn fill_factors(
     let others = components.other_primes.iter();
     let others = others.map(|other| [other.prime, other.exponent, other.coefficient]);
     if both.len() + others.len() > MAX_PRIMES {
-        return Err(Error::MultiPrime);
+        return Err(KeyError::MultiPrime.into());
     }
     let mut lengths = [0; MAX_PRIMES];
     let mut rest = memory;
@@ -97,13 +97,13 @@ fn fill_factors(
         let is_zero = |byte: &&u8| Mask::is_zero(Limb::from(**byte)).reveal();
         let prime = &prime[prime.iter().take_while(is_zero).count()..];
         if prime.len() < MIN_PRIME_BYTES {
-            return Err(Error::Primes);
+            return Err(KeyError::Primes.into());
         }
         let l = prime.len().div_ceil(LIMB_BYTES);
-        let (this, after) = rest.split_at_mut_checked(3 * l).ok_or(Error::Product)?;
-        fill(&mut this[..l], prime, Error::Primes)?;
-        fill(&mut this[l..2 * l], exponent, Error::PrivateExponent)?;
-        fill(&mut this[2 * l..], coefficient, Error::PrivateExponent)?;
+        let (this, after) = rest.split_at_mut_checked(3 * l).ok_or(KeyError::Product)?;
+        fill(&mut this[..l], prime, Error::Key(KeyError::Primes))?;
+        fill(&mut this[l..2 * l], exponent, Error::Key(KeyError::PrivateExponent))?;
+        fill(&mut this[2 * l..], coefficient, Error::Key(KeyError::PrivateExponent))?;
         *length = l as u16;
         rest = after;
     }
@@ -111,7 +111,11 @@ fn fill_factors(
     // Each prime adds less than a limb to the length of the product. So three numbers for each
     // prime fit into the 3.5 times the length of the modulus that the halves occupy.
     let sum: usize = lengths.iter().sum();
-    if (n..=n + MAX_PRIMES).contains(&sum) { Ok(lengths) } else { Err(Error::Product) }
+    if (n..=n + MAX_PRIMES).contains(&sum) {
+        Ok(lengths)
+    } else {
+        Err(Error::Key(KeyError::Product))
+    }
 }
 
 /// Checks that n is the product of the primes, that they are odd and far apart, and that d, the
@@ -132,7 +136,7 @@ fn check_factors(
         let Factor { prime, exponent: residue, coefficient } = factor;
         let l = prime.len();
         if !Mask::from_bit(prime[0] & 1).reveal() {
-            return Err(Error::Even);
+            return Err(KeyError::Even.into());
         }
         for earlier in of(memory, lengths).take(i) {
             check_apart(earlier.prime, prime, scratch)?;
@@ -169,10 +173,10 @@ fn check_factors(
     let (low, high) = product[..used].split_at(n.len());
     // Whether the parts form a key is the result of the import.
     if !(equal(low, n) & words::is_zero(high)).reveal() {
-        return Err(Error::Product);
+        return Err(KeyError::Product.into());
     }
     // Whether the exponents and coefficients match is the result of the import.
-    if right.reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
+    if right.reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
 }
 
 /// Checks that two primes differ in the 100 highest bits of the longer one, as FIPS 186-5, appendix
@@ -191,5 +195,9 @@ fn check_apart(a: &[Limb], b: &[Limb], scratch: &mut [Limb]) -> Result<(), Error
     let used = used.iter().position(|byte| !Mask::is_zero(Limb::from(*byte)).reveal());
     let bits = 8 * (l * LIMB_BYTES - used.unwrap_or(0));
     // Whether the primes are far enough apart is the result of the import.
-    if are_apart(a_padded, b_padded, 2 * bits, room).reveal() { Ok(()) } else { Err(Error::Primes) }
+    if are_apart(a_padded, b_padded, 2 * bits, room).reveal() {
+        Ok(())
+    } else {
+        Err(Error::Key(KeyError::Primes))
+    }
 }

@@ -5,7 +5,7 @@ use rand_core::CryptoRng;
 use super::length::{MAX_BITS, MIN_GENERATED_BITS};
 use super::numbers::{are_apart, divide_exactly, inverse_of, invert_exponent, remainder};
 use super::private::{Parts, PrivateKey, private_key_limbs};
-use super::{Error, checked_memory, prime_limbs};
+use super::{Error, KeyError, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
@@ -28,7 +28,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// primes.
     ///
     /// # Errors
-    /// [`Error::GeneratedLength`], [`Error::PublicExponent`], [`Error::MemoryTooSmall`];
+    /// [`Error::GeneratedLength`], [`KeyError::PublicExponent`], [`Error::MemoryTooSmall`];
     /// [`Error::RandomGenerator`] if `rng` repeats itself, or gives no prime among the standard's
     /// maximum number of candidates, which happens to a sound generator once in 10¹² times.
     pub fn generate(
@@ -40,7 +40,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     ) -> Result<Self, Error> {
         check_generated_length(bits)?;
         if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
-            return Err(Error::PublicExponent);
+            return Err(KeyError::PublicExponent.into());
         }
         let exponent = u64::from(public_exponent);
         let scratch = checked_memory(scratch, generate_scratch_limbs(bits))?;

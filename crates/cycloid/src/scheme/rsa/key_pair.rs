@@ -175,7 +175,8 @@ impl KeyPair {
     /// Tests whether the primes are prime, as [`PrivateKey::check_primes`].
     ///
     /// # Errors
-    /// [`Error::Composite`], [`Error::RandomGenerator`].
+    /// [`KeyError::Composite`](crate::scheme::rsa::KeyError::Composite),
+    /// [`Error::RandomGenerator`].
     pub fn check_primes(&self, rounds: usize, rng: &mut impl CryptoRng) -> Result<(), Error> {
         let key = self.0.key.borrowed();
         let longest = key.factors().map(|factor| factor.prime.len()).max().unwrap_or(0);

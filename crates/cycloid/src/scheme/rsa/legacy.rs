@@ -34,7 +34,8 @@ impl LegacyPublicKey {
     /// Creates a key from modulus and exponent, both big-endian; leading zeros are allowed.
     ///
     /// # Errors
-    /// [`Error::LegacyLength`]; else as [`PublicKey::new`].
+    /// [`KeyError::LegacyLength`](crate::scheme::rsa::KeyError::LegacyLength); else as
+    /// [`PublicKey::new`].
     pub fn from_components(modulus: &[u8], exponent: &[u8]) -> Result<Self, Error> {
         let memory = vec![0; public_key_limbs(MAX_LEGACY_BITS)];
         let mut scratch = vec![0; verify_scratch_limbs(MAX_LEGACY_BITS)];

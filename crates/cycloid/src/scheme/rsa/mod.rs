@@ -43,9 +43,9 @@
 //!
 //! # Hash functions
 //!
-//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other function
-//! of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP use their
-//! function for the mask too, so there it must be a [`Hash`](enum@Hash).
+//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other
+//! function of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP use
+//! their function for the mask too, so there it must be a [`Hash`](enum@Hash).
 //!
 //! # Encryption
 //!
@@ -95,8 +95,9 @@
 //! PKCS #8 and SubjectPublicKeyInfo, in DER and in PEM. This needs no heap either: PEM is decoded
 //! into the scratch, which is wiped, and a key is written to the caller's buffer. `from_pem` and
 //! `from_der` accept every format; functions such as `from_pkcs8_pem` accept one. Encrypted keys
-//! are refused with an error of their own. A key for RSASSA-PSS only (id-RSASSA-PSS, with or without parameters) stays restricted: its [`Restriction`] is part of the
-//! key and is written with it.
+//! are refused with an error of their own. A key for RSASSA-PSS only (id-RSASSA-PSS, with or
+//! without parameters) stays restricted: its [`Restriction`] is part of the key and is written with
+//! it.
 //!
 //! ```
 //! # #[cfg(feature = "encoding")] {
@@ -172,6 +173,8 @@ mod tests;
 mod traits;
 mod verification;
 
+#[cfg(feature = "encoding")]
+pub use super::FormatError;
 pub use batch::{Batch, Job, batch_limbs};
 pub use components::{OtherPrime, PrivateComponents};
 pub use context::{Context, context_limbs, minimum_context_limbs};
@@ -183,7 +186,7 @@ pub use encoding::{
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
     public_key_der_length, public_key_pem_length,
 };
-pub use error::Error;
+pub use error::{Error, KeyError};
 pub use generate::generate_scratch_limbs;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;

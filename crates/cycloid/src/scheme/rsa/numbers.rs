@@ -1,6 +1,6 @@
 //! Arithmetic on the secret numbers of keys, in constant time.
 
-use super::Error;
+use super::{Error, KeyError};
 use crate::machine::ct::Mask;
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
 use crate::math::modular;
@@ -73,7 +73,7 @@ pub(super) fn inverse_of(x: Limb, exponent: u64) -> Option<Limb> {
 /// has one limb more.
 ///
 /// # Errors
-/// [`Error::PublicExponent`] if they have a common divisor, which becomes public.
+/// [`KeyError::PublicExponent`] if they have a common divisor, which becomes public.
 pub(super) fn invert_exponent(
     inverse: &mut [Limb],
     order: &[Limb],
@@ -83,7 +83,7 @@ pub(super) fn invert_exponent(
     // (1 + k·order) / e with k ≡ −1/order modulo e, which makes it divisible; the result is below
     // order.
     let rest = remainder(order, exponent);
-    let k = exponent - inverse_of(rest, exponent).ok_or(Error::PublicExponent)?;
+    let k = exponent - inverse_of(rest, exponent).ok_or(KeyError::PublicExponent)?;
     let numerator = &mut scratch[..order.len() + 1];
     Portable.mul(numerator, order, &[k]);
     words::add(numerator, &[1]);

@@ -7,7 +7,7 @@ use super::components::PrivateComponents;
 use super::factors::{self, Factor, Lengths};
 use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_length, trimmed};
-use super::{Error, Restriction, checked_memory, limbs, prime_limbs};
+use super::{Error, KeyError, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
@@ -16,14 +16,14 @@ use crate::math::prime;
 use crate::scheme::stack_use;
 
 /// Returns the limbs of memory for a private key of `bits` bits: n and R² mod n; the private
-/// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p. Keys with
-/// other primes fit as well.
+/// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p. Keys
+/// with other primes fit as well.
 pub const fn private_key_limbs(bits: usize) -> usize {
     3 * limbs(bits) + 7 * prime_limbs(bits)
 }
 
-/// Returns the limbs of scratch for [`PrivateKey::new`] with a key of `bits` bits that has two primes
-/// of equal length and no missing part.
+/// Returns the limbs of scratch for [`PrivateKey::new`] with a key of `bits` bits that has two
+/// primes of equal length and no missing part.
 pub const fn private_key_scratch_limbs(bits: usize) -> usize {
     4 * limbs(bits) + 4
 }
@@ -156,9 +156,9 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// long as with two equal ones.
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`], [`Error::Primes`],
-    /// [`Error::Product`], [`Error::PrivateExponent`], [`Error::Fingerprint`],
-    /// [`Error::MultiPrime`], [`Error::MemoryTooSmall`].
+    /// [`KeyError::ModulusLength`], [`KeyError::Even`], [`KeyError::PublicExponent`],
+    /// [`KeyError::Primes`], [`KeyError::Product`], [`KeyError::PrivateExponent`],
+    /// [`KeyError::Fingerprint`], [`KeyError::MultiPrime`], [`Error::MemoryTooSmall`].
     pub fn new(
         components: &PrivateComponents<'_>,
         mut memory: M,
@@ -204,12 +204,12 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Miller-Rabin test on each, with random bases (FIPS 186-5, appendix B.3.1). A randomly made
     /// composite never passes; one made to deceive passes with a probability of at most 4^−rounds.
     ///
-    /// `scratch` has [`check_primes_scratch_limbs`], if one prime is longer than the others those of
-    /// twice its length, and is wiped. At every length a round takes as long as a signature, so much
-    /// longer than reading that the test runs only on request. Constant-time if all are prime.
+    /// `scratch` has [`check_primes_scratch_limbs`], if one prime is longer than the others those
+    /// of twice its length, and is wiped. At every length a round takes as long as a signature, so
+    /// much longer than reading that the test runs only on request. Constant-time if all are prime.
     ///
     /// # Errors
-    /// [`Error::Composite`]; [`Error::MemoryTooSmall`], [`Error::RandomGenerator`].
+    /// [`KeyError::Composite`]; [`Error::MemoryTooSmall`], [`Error::RandomGenerator`].
     pub fn check_primes(
         &self,
         rounds: usize,
@@ -220,7 +220,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         stack::clean(stack_use::RSA_PRIVATE, || {
             for factor in key.factors() {
                 if !prime::is_probable_prime(factor.prime, rounds, rng, scratch)? {
-                    return Err(Error::Composite);
+                    return Err(KeyError::Composite.into());
                 }
             }
             Ok(())
@@ -364,11 +364,11 @@ fn load_complete(
 ) -> Result<(usize, u64, Form), Error> {
     checked_memory(scratch, private_key_scratch_limbs(bits))?;
     let parts = Parts::of_mut(memory, bits)?;
-    fill(parts.n, components.modulus, Error::Product)?;
-    fill(parts.d, components.private_exponent, Error::PrivateExponent)?;
+    fill(parts.n, components.modulus, Error::Key(KeyError::Product))?;
+    fill(parts.d, components.private_exponent, Error::Key(KeyError::PrivateExponent))?;
     let are_halves = components.other_primes.is_empty()
-        && fill(parts.p, components.prime1, Error::Primes).is_ok()
-        && fill(parts.q, components.prime2, Error::Primes).is_ok()
+        && fill(parts.p, components.prime1, Error::Key(KeyError::Primes)).is_ok()
+        && fill(parts.q, components.prime2, Error::Key(KeyError::Primes)).is_ok()
         && {
             // Each prime has half the bits: the bits from its highest one up are the number 1.
             let top = bits.div_ceil(2) - 1;
@@ -380,9 +380,9 @@ fn load_complete(
         let lengths = factors::load(components, bits, exponent, memory, scratch)?;
         return Ok((bits, exponent, Form::Whole(lengths)));
     }
-    fill(parts.d_p, components.exponent1, Error::PrivateExponent)?;
-    fill(parts.d_q, components.exponent2, Error::PrivateExponent)?;
-    fill(parts.q_inverse, components.coefficient, Error::PrivateExponent)?;
+    fill(parts.d_p, components.exponent1, Error::Key(KeyError::PrivateExponent))?;
+    fill(parts.d_q, components.exponent2, Error::Key(KeyError::PrivateExponent))?;
+    fill(parts.q_inverse, components.coefficient, Error::Key(KeyError::PrivateExponent))?;
     check_primes(&parts, bits, scratch)?;
     super::public::check_fingerprint(parts.n)?;
     Modulus::prepare(parts.n, parts.n_r_squared, scratch)?;
@@ -400,18 +400,18 @@ fn check_primes(
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     if !Mask::from_bit(parts.p[0] & parts.q[0] & 1).reveal() {
-        return Err(Error::Even);
+        return Err(KeyError::Even.into());
     }
     let product = &mut scratch[..2 * parts.p.len()];
     Portable.mul(product, parts.p, parts.q);
     let (low, high) = product.split_at(parts.n.len());
     // Whether the parts form a key is the result of the import.
     if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
-        return Err(Error::Product);
+        return Err(KeyError::Product.into());
     }
     // Whether the primes are far enough apart is the result of the import.
     if !are_apart(parts.p, parts.q, bits, product).reveal() {
-        return Err(Error::Primes);
+        return Err(KeyError::Primes.into());
     }
     Ok(())
 }
@@ -445,7 +445,7 @@ fn check_exponents(
     modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
     right &= is_one(product).value();
     // Whether the exponents match is the result of the import.
-    if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::PrivateExponent) }
+    if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
 }
 
 #[cfg(test)]

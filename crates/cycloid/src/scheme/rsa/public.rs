@@ -2,7 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use super::length::{MAX_LEGACY_BITS, MIN_LEGACY_BITS};
-use super::{Error, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
+use super::{Error, KeyError, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, Limb};
 use crate::math::modular::{self, Exponent, Modulus};
@@ -45,8 +45,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     /// `memory` has at least [`public_key_limbs`], `scratch` [`verify_scratch_limbs`].
     ///
     /// # Errors
-    /// [`Error::ModulusLength`], [`Error::Even`], [`Error::PublicExponent`],
-    /// [`Error::Fingerprint`], [`Error::MemoryTooSmall`].
+    /// [`KeyError::ModulusLength`], [`KeyError::Even`], [`KeyError::PublicExponent`],
+    /// [`KeyError::Fingerprint`], [`Error::MemoryTooSmall`].
     pub fn new(
         modulus: &[u8],
         exponent: &[u8],
@@ -67,7 +67,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     ) -> Result<Self, Error> {
         let bits = bit_length(trimmed(modulus));
         if !(MIN_LEGACY_BITS..=MAX_LEGACY_BITS).contains(&bits) {
-            return Err(Error::LegacyLength { bits });
+            return Err(KeyError::LegacyLength { bits }.into());
         }
         Self::of_any_length(modulus, exponent, memory, scratch)
     }
@@ -241,11 +241,11 @@ pub(super) fn bit_length(bytes: &[u8]) -> usize {
 pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u64, Error> {
     let exponent = trimmed(exponent);
     if exponent.len() > size_of::<u64>() {
-        return Err(Error::PublicExponent);
+        return Err(KeyError::PublicExponent.into());
     }
     let exponent = exponent.iter().fold(0, |e, byte| e << 8 | u64::from(*byte));
     if exponent < 3 || exponent.is_multiple_of(2) {
-        Err(Error::PublicExponent)
+        Err(Error::Key(KeyError::PublicExponent))
     } else {
         Ok(exponent)
     }
@@ -253,7 +253,11 @@ pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u64, Error> {
 
 /// Returns an error unless keys may have a modulus of `bits` bits.
 pub(super) fn checked_modulus_length(bits: usize) -> Result<(), Error> {
-    if (MIN_BITS..=MAX_BITS).contains(&bits) { Ok(()) } else { Err(Error::ModulusLength { bits }) }
+    if (MIN_BITS..=MAX_BITS).contains(&bits) {
+        Ok(())
+    } else {
+        Err(Error::Key(KeyError::ModulusLength { bits }))
+    }
 }
 
 /// Returns an error if the modulus is a power of 65537 modulo each of the small primes whose
@@ -275,5 +279,5 @@ pub(super) fn check_fingerprint(modulus: &[Limb]) -> Result<(), Error> {
             power == residue
         })
     });
-    if affected { Err(Error::Fingerprint) } else { Ok(()) }
+    if affected { Err(Error::Key(KeyError::Fingerprint)) } else { Ok(()) }
 }

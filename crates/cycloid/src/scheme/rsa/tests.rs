@@ -99,7 +99,7 @@ fn lengths_and_exponents_that_are_refused() {
         assert_eq!(generate(bits, 65537, 1).unwrap_err(), Error::GeneratedLength { bits });
     }
     for exponent in [0, 1, 2, 3, 65536, 65535] {
-        assert_eq!(generate(2048, exponent, 1).unwrap_err(), Error::PublicExponent);
+        assert_eq!(generate(2048, exponent, 1).unwrap_err(), Error::Key(KeyError::PublicExponent));
     }
 }
 
@@ -113,13 +113,13 @@ fn parts_that_do_not_match_are_refused() {
     assert_eq!(bytes(&load(&components(&padded, &[0, 0, 1, 0, 1])).unwrap()), right);
 
     let errors = [
-        Error::Product,
-        Error::PrivateExponent,
-        Error::Product,
-        Error::Product,
-        Error::PrivateExponent,
-        Error::PrivateExponent,
-        Error::PrivateExponent,
+        Error::Key(KeyError::Product),
+        Error::Key(KeyError::PrivateExponent),
+        Error::Key(KeyError::Product),
+        Error::Key(KeyError::Product),
+        Error::Key(KeyError::PrivateExponent),
+        Error::Key(KeyError::PrivateExponent),
+        Error::Key(KeyError::PrivateExponent),
     ];
     for (i, error) in errors.into_iter().enumerate() {
         let mut wrong = right.clone();
@@ -133,7 +133,7 @@ fn parts_that_do_not_match_are_refused() {
     let [n, d, p, q, d_p, ..] = right.clone().map(|part| BigUint::from_bytes_be(&part));
     let mut larger = right.clone();
     larger[4] = (&d_p + &p - 1u8).to_bytes_be();
-    assert_eq!(load(&components(&larger, &e)).unwrap_err(), Error::PrivateExponent);
+    assert_eq!(load(&components(&larger, &e)).unwrap_err(), Error::Key(KeyError::PrivateExponent));
     // A private exponent modulo (p − 1)(q − 1) instead of the least common multiple is valid too.
     let phi = (&p - 1u8) * (&q - 1u8);
     let mut other = right.clone();
@@ -143,22 +143,28 @@ fn parts_that_do_not_match_are_refused() {
     let past = &d + (&n - &d + &phi) / &phi * &phi;
     assert!(past >= n && past.bits() == 2048);
     other[1] = past.to_bytes_be();
-    assert_eq!(load(&components(&other, &e)).unwrap_err(), Error::PrivateExponent);
+    assert_eq!(load(&components(&other, &e)).unwrap_err(), Error::Key(KeyError::PrivateExponent));
 
     for wrong in [&[][..], &[0], &[1], &[2], &[1, 0, 0], &[1, 0, 0, 0, 0, 0, 0, 0, 1]] {
-        assert_eq!(load(&components(&right, wrong)).unwrap_err(), Error::PublicExponent);
+        assert_eq!(
+            load(&components(&right, wrong)).unwrap_err(),
+            Error::Key(KeyError::PublicExponent)
+        );
     }
     let mut even = right.clone();
     even[0] = (&n + 1u8).to_bytes_be();
-    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Product);
+    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Key(KeyError::Product));
     even[2] = (&p + 1u8).to_bytes_be();
-    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Even);
+    assert_eq!(load(&components(&even, &e)).unwrap_err(), Error::Key(KeyError::Even));
     let mut square = right.clone();
     (square[0], square[3]) = ((&p * &p).to_bytes_be(), p.to_bytes_be());
-    assert_eq!(load(&components(&square, &e)).unwrap_err(), Error::Primes);
+    assert_eq!(load(&components(&square, &e)).unwrap_err(), Error::Key(KeyError::Primes));
     let mut short = right.clone();
     short[0].truncate(128);
-    assert_eq!(load(&components(&short, &e)).unwrap_err(), Error::ModulusLength { bits: 1024 });
+    assert_eq!(
+        load(&components(&short, &e)).unwrap_err(),
+        Error::Key(KeyError::ModulusLength { bits: 1024 })
+    );
     let outcome = PrivateKey::new(&components(&right, &e), vec![0; 207], &mut vec![0; 600]);
     assert_eq!(outcome.unwrap_err(), Error::MemoryTooSmall { needed: 208, given: 207 });
     let outcome = PrivateKey::new(&components(&right, &e), vec![0; 208], &mut vec![0; 131]);
@@ -182,7 +188,7 @@ fn roca_keys_are_refused() {
         PublicKey::new(&modulus.to_bytes_be(), &[3], vec![0; public_key_limbs(2048)], &mut scratch)
             .map(|key| key.bits())
     };
-    assert_eq!(new(&modulus), Err(Error::Fingerprint));
+    assert_eq!(new(&modulus), Err(Error::Key(KeyError::Fingerprint)));
     assert_eq!(new(&(modulus + 2u8)), Ok(2048));
 }
 

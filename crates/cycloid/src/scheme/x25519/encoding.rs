@@ -29,7 +29,7 @@ impl PrivateKey {
     ///
     /// # Errors
     /// [`FormatError::Der`], [`FormatError::Algorithm`], [`FormatError::Encrypted`],
-    /// [`FormatError::IsPublicKey`], [`FormatError::PublicKey`].
+    /// [`FormatError::IsPublicKey`], [`FormatError::OtherPublicKey`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::X25519, || Self::read_der(der))
     }
@@ -38,7 +38,7 @@ impl PrivateKey {
         let info = rfc8410::read_private(der, X25519)?;
         let key = Self(*info.private);
         match info.public {
-            Some(public) if *public != key.public_key() => Err(FormatError::PublicKey.into()),
+            Some(public) if *public != key.public_key() => Err(FormatError::OtherPublicKey.into()),
             _ => Ok(key),
         }
     }

@@ -29,10 +29,10 @@ use core::fmt;
 
 use rand_core::TryCryptoRng;
 
+#[cfg(feature = "encoding")]
+pub use super::FormatError;
 use super::little_endian::{self, limbs};
 use super::random;
-#[cfg(feature = "encoding")]
-pub use super::rfc8410::FormatError;
 use super::stack_use;
 use crate::machine::words::{self, Limb};
 use crate::machine::{ct, stack};

@@ -12,6 +12,7 @@ use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use super::{Error, PrivateFormat};
 use crate::math::curve::Curve;
+use crate::scheme::FormatError;
 use crate::scheme::encoding::first_tags_of_private;
 
 /// id-ecPublicKey (RFC 5480, section 2.1.1).
@@ -35,7 +36,7 @@ pub(super) fn algorithm(name: &ObjectIdentifier) -> AlgorithmIdentifierRef<'_> {
 
 /// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
-    Error::Der
+    Error::Format(FormatError::Der)
 }
 
 /// The scalar of a private key, big-endian, and the public keys stored with it.
@@ -71,9 +72,9 @@ fn read_private_info(der: &[u8], name: ObjectIdentifier) -> Result<PrivateCompon
     check_algorithm(&info.algorithm, name)?;
     let key = EcPrivateKey::from_der(info.private_key.as_bytes()).map_err(malformed)?;
     if key.parameters.is_some() && key.parameters != info.algorithm.parameters {
-        return Err(Error::Parameters);
+        return Err(FormatError::Parameters.into());
     }
-    let outer = info.public_key.map(|bits| bits.as_bytes().ok_or(Error::Der)).transpose()?;
+    let outer = info.public_key.map(|bits| bits.as_bytes().ok_or(FormatError::Der)).transpose()?;
     Ok(PrivateComponents { scalar: key.scalar, public: [key.public, outer] })
 }
 
@@ -81,7 +82,7 @@ fn read_private_info(der: &[u8], name: ObjectIdentifier) -> Result<PrivateCompon
 pub(super) fn read_public_info(der: &[u8], name: ObjectIdentifier) -> Result<&[u8], Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
     check_algorithm(&info.algorithm, name)?;
-    info.subject_public_key.as_bytes().ok_or(Error::Der)
+    info.subject_public_key.as_bytes().ok_or(Error::Format(FormatError::Der))
 }
 
 fn check_algorithm(
@@ -89,7 +90,7 @@ fn check_algorithm(
     name: ObjectIdentifier,
 ) -> Result<(), Error> {
     if algorithm.oid != ALGORITHM {
-        return Err(Error::Algorithm);
+        return Err(FormatError::Algorithm.into());
     }
     check_parameters(algorithm.parameters, name)
 }
@@ -97,12 +98,12 @@ fn check_algorithm(
 /// Checks that ECParameters (RFC 5480, section 2.1.1) consist of the name of the curve and nothing
 /// else.
 fn check_parameters(parameters: Option<AnyRef<'_>>, name: ObjectIdentifier) -> Result<(), Error> {
-    let parameters = parameters.ok_or(Error::Parameters)?;
+    let parameters = parameters.ok_or(FormatError::Parameters)?;
     match parameters.tag() {
-        Tag::Sequence => Err(Error::ExplicitParameters),
+        Tag::Sequence => Err(FormatError::ExplicitParameters.into()),
         Tag::ObjectIdentifier if parameters == AnyRef::from(&name) => Ok(()),
-        Tag::ObjectIdentifier => Err(Error::OtherCurve),
-        _ => Err(Error::Parameters),
+        Tag::ObjectIdentifier => Err(FormatError::OtherCurve.into()),
+        _ => Err(FormatError::Parameters.into()),
     }
 }
 

@@ -16,13 +16,11 @@ use super::{Curve, EncodedPoint, Error, MAX_BYTES, PrivateKey, PublicKey};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BYTES, Limb};
+use crate::scheme::FormatError;
 use crate::scheme::encoding::{
-    self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
-    write_der,
+    ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem, write_der,
 };
 use crate::scheme::stack_use;
-
-encoding::causes!(Error);
 
 /// The formats of a private key.
 #[derive(Clone, Copy)]
@@ -50,7 +48,7 @@ impl PrivateFormat {
         match label {
             Self::SEC1_LABEL => Ok(Self::Sec1),
             PKCS8_LABEL => Ok(Self::Pkcs8),
-            _ => Err(Error::Encrypted),
+            _ => Err(FormatError::Encrypted.into()),
         }
     }
 }
@@ -117,9 +115,10 @@ impl<C: Curve> PrivateKey<C> {
     /// Reads a key from DER, in either format.
     ///
     /// # Errors
-    /// [`Error::PrivateKeyRange`]; [`Error::Der`], [`Error::Encrypted`], [`Error::IsPublicKey`],
-    /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`],
-    /// [`Error::OtherPublicKey`]; of PKCS #8 also [`Error::Algorithm`].
+    /// [`Error::PrivateKeyRange`]; [`FormatError::Der`], [`FormatError::Encrypted`],
+    /// [`FormatError::IsPublicKey`], [`FormatError::OtherCurve`],
+    /// [`FormatError::ExplicitParameters`], [`FormatError::Parameters`],
+    /// [`FormatError::OtherPublicKey`]; of PKCS #8 also [`FormatError::Algorithm`].
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_der(der, PrivateFormat::Any))
     }
@@ -143,7 +142,8 @@ impl<C: Curve> PrivateKey<C> {
     /// Reads the first private key in a PEM text, labelled `PRIVATE KEY` or `EC PRIVATE KEY`.
     ///
     /// # Errors
-    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`], [`Error::PemTooLong`].
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`],
+    /// [`FormatError::PemTooLong`].
     pub fn from_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
         stack::clean(stack_use::ec_key::<C>(), || Self::read_pem(pem.as_ref(), PrivateFormat::Any))
     }
@@ -170,7 +170,7 @@ impl<C: Curve> PrivateKey<C> {
     /// at most [`private_key_der_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().pkcs8(), output)?))
     }
@@ -178,7 +178,7 @@ impl<C: Curve> PrivateKey<C> {
     /// Writes the key as ECPrivateKey in DER, like [`to_pkcs8_der`](Self::to_pkcs8_der).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_sec1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         stack::clean(stack_use::ec_key::<C>(), || Ok(write_der(&self.parts().sec1(), output)?))
     }
@@ -187,7 +187,7 @@ impl<C: Curve> PrivateKey<C> {
     /// at most [`private_key_pem_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         stack::clean(stack_use::ec_key::<C>(), || {
             Ok(pem::write(&self.parts().pkcs8(), PKCS8_LABEL, output)?)
@@ -197,7 +197,7 @@ impl<C: Curve> PrivateKey<C> {
     /// Writes the key as ECPrivateKey in PEM, like [`to_pkcs8_pem`](Self::to_pkcs8_pem).
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_sec1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         stack::clean(stack_use::ec_key::<C>(), || {
             Ok(pem::write(&self.parts().sec1(), PrivateFormat::SEC1_LABEL, output)?)
@@ -208,9 +208,9 @@ impl<C: Curve> PrivateKey<C> {
         let components = der::read_private(der, format, der::name::<C>())?;
         let key = Self::from_padded(components.scalar)?;
         for point in components.public.into_iter().flatten() {
-            let point = PublicKey::from_sec1(point).map_err(|_| Error::OtherPublicKey)?;
+            let point = PublicKey::from_sec1(point).map_err(|_| FormatError::OtherPublicKey)?;
             if point != *key.public_key() {
-                return Err(Error::OtherPublicKey);
+                return Err(FormatError::OtherPublicKey.into());
             }
         }
         Ok(key)
@@ -274,8 +274,9 @@ impl<C: Curve> PublicKey<C> {
     /// Reads a key from SubjectPublicKeyInfo in DER.
     ///
     /// # Errors
-    /// As [`from_sec1`](Self::from_sec1); [`Error::Der`], [`Error::Algorithm`],
-    /// [`Error::OtherCurve`], [`Error::ExplicitParameters`], [`Error::Parameters`].
+    /// As [`from_sec1`](Self::from_sec1); [`FormatError::Der`], [`FormatError::Algorithm`],
+    /// [`FormatError::OtherCurve`], [`FormatError::ExplicitParameters`],
+    /// [`FormatError::Parameters`].
     pub fn from_spki_der(der: &[u8]) -> Result<Self, Error> {
         Self::from_sec1(der::read_public_info(der, der::name::<C>())?)
     }
@@ -283,8 +284,8 @@ impl<C: Curve> PublicKey<C> {
     /// Reads the first public key in a PEM text, labelled `PUBLIC KEY`.
     ///
     /// # Errors
-    /// As [`from_spki_der`](Self::from_spki_der); [`Error::Pem`], [`Error::PemLabel`],
-    /// [`Error::PemTooLong`].
+    /// As [`from_spki_der`](Self::from_spki_der); [`FormatError::Pem`], [`FormatError::PemLabel`],
+    /// [`FormatError::PemTooLong`].
     pub fn from_spki_pem(pem: impl AsRef<[u8]>) -> Result<Self, Error> {
         with_decoded(&pem::find(pem.as_ref(), &[SPKI_LABEL])?, Self::from_spki_der)
     }
@@ -293,7 +294,7 @@ impl<C: Curve> PublicKey<C> {
     /// written prefix of `output`, which has [`public_key_der_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         let (point, name) = (self.to_uncompressed(), der::name::<C>());
         Ok(write_der(&public_info(&point, &name), output)?)
@@ -303,7 +304,7 @@ impl<C: Curve> PublicKey<C> {
     /// written prefix of `output`, which has [`public_key_pem_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         let (point, name) = (self.to_uncompressed(), der::name::<C>());
         Ok(pem::write(&public_info(&point, &name), SPKI_LABEL, output)?)
@@ -320,7 +321,7 @@ fn with_decoded<T>(
     read: impl FnOnce(&[u8]) -> Result<T, Error>,
 ) -> Result<T, Error> {
     if block.most_bytes() > PEM_ROOM {
-        return Err(Error::PemTooLong);
+        return Err(FormatError::PemTooLong.into());
     }
     let mut room = [0; PEM_ROOM / LIMB_BYTES];
     let decoded = block.decode(words::as_bytes_mut(&mut room)).map_err(Error::from);

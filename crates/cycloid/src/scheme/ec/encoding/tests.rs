@@ -149,30 +149,39 @@ fn come_back<C: Curve>() {
         assert_eq!(again.public_key(), key.public_key());
     }
     for wrong in [PrivateKey::<C>::from_pkcs8_der(&sec1), PrivateKey::from_sec1_der(&pkcs8)] {
-        assert_eq!(wrong.unwrap_err(), Error::Der);
+        assert_eq!(wrong.unwrap_err(), Error::Format(FormatError::Der));
     }
     for public in [
         PrivateKey::<C>::from_der(&spki),
         PrivateKey::from_pkcs8_der(&spki),
         PrivateKey::from_sec1_der(&spki),
     ] {
-        assert_eq!(public.unwrap_err(), Error::IsPublicKey);
+        assert_eq!(public.unwrap_err(), Error::Format(FormatError::IsPublicKey));
     }
     for wrong in [PrivateKey::<C>::from_pkcs8_pem(&sec1_pem), PrivateKey::from_sec1_pem(&pkcs8_pem)]
     {
-        assert_eq!(wrong.unwrap_err(), Error::PemLabel);
+        assert_eq!(wrong.unwrap_err(), Error::Format(FormatError::PemLabel));
     }
     let spki_pem = key.public_key().to_spki_pem(&mut text).unwrap();
     assert_eq!(spki_pem.len(), public_key_pem_length::<C>());
     for again in [PublicKey::<C>::from_spki_der(&spki), PublicKey::from_spki_pem(spki_pem)] {
         assert_eq!(again.unwrap(), *key.public_key());
     }
-    assert_eq!(PrivateKey::<C>::from_pem(spki_pem).unwrap_err(), Error::IsPublicKey);
-    assert_eq!(PrivateKey::<C>::from_sec1_pem(spki_pem).unwrap_err(), Error::IsPublicKey);
+    assert_eq!(
+        PrivateKey::<C>::from_pem(spki_pem).unwrap_err(),
+        Error::Format(FormatError::IsPublicKey)
+    );
+    assert_eq!(
+        PrivateKey::<C>::from_sec1_pem(spki_pem).unwrap_err(),
+        Error::Format(FormatError::IsPublicKey)
+    );
     let among = format!("{spki_pem}{pkcs8_pem}");
     assert_eq!(scalar(&PrivateKey::<C>::from_pem(&among).unwrap()), scalar(&key));
-    assert_eq!(PublicKey::<C>::from_spki_pem(&pkcs8_pem), Err(Error::PemLabel));
-    assert_eq!(PublicKey::<C>::from_spki_der(&pkcs8), Err(Error::Der));
+    assert_eq!(
+        PublicKey::<C>::from_spki_pem(&pkcs8_pem),
+        Err(Error::Format(FormatError::PemLabel))
+    );
+    assert_eq!(PublicKey::<C>::from_spki_der(&pkcs8), Err(Error::Format(FormatError::Der)));
 }
 
 fn beside<C: Curve>() {
@@ -191,21 +200,21 @@ fn beside<C: Curve>() {
         (&[name][..], None),
         (&[name, &mine], None),
         (&[name, &short], None),
-        (&[name, &theirs], Some(Error::OtherPublicKey)),
-        (&[name, &wrong], Some(Error::OtherPublicKey)),
-        (&[name, &public(&[0])], Some(Error::OtherPublicKey)),
-        (&[name, &public(&[])], Some(Error::OtherPublicKey)),
-        (&[name, &unused_bit], Some(Error::Der)),
-        (&[&mine, name], Some(Error::Der)),
-        (&[name, &mine, NULL], Some(Error::Der)),
-        (&[name, name], Some(Error::Der)),
-        (&[&mine], Some(Error::Parameters)),
-        (&[], Some(Error::Parameters)),
+        (&[name, &theirs], Some(Error::Format(FormatError::OtherPublicKey))),
+        (&[name, &wrong], Some(Error::Format(FormatError::OtherPublicKey))),
+        (&[name, &public(&[0])], Some(Error::Format(FormatError::OtherPublicKey))),
+        (&[name, &public(&[])], Some(Error::Format(FormatError::OtherPublicKey))),
+        (&[name, &unused_bit], Some(Error::Format(FormatError::Der))),
+        (&[&mine, name], Some(Error::Format(FormatError::Der))),
+        (&[name, &mine, NULL], Some(Error::Format(FormatError::Der))),
+        (&[name, name], Some(Error::Format(FormatError::Der))),
+        (&[&mine], Some(Error::Format(FormatError::Parameters))),
+        (&[], Some(Error::Format(FormatError::Parameters))),
     ] {
         let inner = sec1(&own, behind);
         assert_eq!(PrivateKey::<C>::from_sec1_der(&inner).err(), error, "{behind:x?}");
         // Within PKCS #8 the key may omit the curve.
-        let error = error.filter(|error| *error != Error::Parameters);
+        let error = error.filter(|error| *error != Error::Format(FormatError::Parameters));
         let whole = pkcs8(ZERO, &[EC, named::<C>()], &inner, &[]);
         assert_eq!(PrivateKey::<C>::from_der(&whole).err(), error, "{behind:x?}");
     }
@@ -218,14 +227,14 @@ fn beside<C: Curve>() {
         (ZERO, &attributes[..], None),
         (ONE, &mine, None),
         (ONE, &[&attributes[..], &mine].concat(), None),
-        (ONE, &theirs, Some(Error::OtherPublicKey)),
-        (ONE, &tlv(0x81, &[&[0], &[0]]), Some(Error::OtherPublicKey)),
-        (ONE, &tlv(0x81, &[&[1], &mine[4..]]), Some(Error::Der)),
+        (ONE, &theirs, Some(Error::Format(FormatError::OtherPublicKey))),
+        (ONE, &tlv(0x81, &[&[0], &[0]]), Some(Error::Format(FormatError::OtherPublicKey))),
+        (ONE, &tlv(0x81, &[&[1], &mine[4..]]), Some(Error::Format(FormatError::Der))),
         // A public key requires version 2, and version 2 requires a public key.
-        (ZERO, &mine, Some(Error::Der)),
-        (ONE, &[], Some(Error::Der)),
-        (b"\x02\x01\x02", &[], Some(Error::Der)),
-        (ZERO, NULL, Some(Error::Der)),
+        (ZERO, &mine, Some(Error::Format(FormatError::Der))),
+        (ONE, &[], Some(Error::Format(FormatError::Der))),
+        (b"\x02\x01\x02", &[], Some(Error::Format(FormatError::Der))),
+        (ZERO, NULL, Some(Error::Format(FormatError::Der))),
     ] {
         let whole = pkcs8(version, &[EC, named::<C>()], &sec1(&own, &[]), behind);
         assert_eq!(PrivateKey::<C>::from_der(&whole).err(), error, "{behind:x?}");
@@ -241,19 +250,21 @@ fn algorithms<C: Curve>() {
     let others = [SECP256K1, named::<P224>(), named::<P256>(), named::<P384>(), named::<P521>()];
     let mut cases = vec![
         (vec![EC, name], None),
-        (vec![EC], Some(Error::Parameters)),
-        (vec![EC, NULL], Some(Error::Parameters)),
-        (vec![EC, ONE], Some(Error::Parameters)),
-        (vec![EC, &explicit], Some(Error::ExplicitParameters)),
-        (vec![EC_DH, name], Some(Error::Algorithm)),
-        (vec![name, name], Some(Error::Algorithm)),
-        (vec![EC, name, NULL], Some(Error::Der)),
-        (vec![name], Some(Error::Algorithm)),
-        (vec![NULL], Some(Error::Der)),
-        (vec![], Some(Error::Der)),
+        (vec![EC], Some(Error::Format(FormatError::Parameters))),
+        (vec![EC, NULL], Some(Error::Format(FormatError::Parameters))),
+        (vec![EC, ONE], Some(Error::Format(FormatError::Parameters))),
+        (vec![EC, &explicit], Some(Error::Format(FormatError::ExplicitParameters))),
+        (vec![EC_DH, name], Some(Error::Format(FormatError::Algorithm))),
+        (vec![name, name], Some(Error::Format(FormatError::Algorithm))),
+        (vec![EC, name, NULL], Some(Error::Format(FormatError::Der))),
+        (vec![name], Some(Error::Format(FormatError::Algorithm))),
+        (vec![NULL], Some(Error::Format(FormatError::Der))),
+        (vec![], Some(Error::Format(FormatError::Der))),
     ];
     let others = others.into_iter().filter(|other| *other != name);
-    cases.extend(others.clone().map(|other| (vec![EC, other], Some(Error::OtherCurve))));
+    cases.extend(
+        others.clone().map(|other| (vec![EC, other], Some(Error::Format(FormatError::OtherCurve)))),
+    );
     assert_eq!(cases.len(), 15);
     for (algorithm, error) in cases {
         let whole = pkcs8(ZERO, &algorithm, &sec1(&own, &[]), &[]);
@@ -266,7 +277,7 @@ fn algorithms<C: Curve>() {
             let inner = sec1(&own, &[&parameters(within)]);
             assert_eq!(PrivateKey::<C>::from_der(&inner).err(), error, "{algorithm:x?}");
             let whole = pkcs8(ZERO, &[EC, name], &inner, &[]);
-            let error = error.map(|_| Error::Parameters);
+            let error = error.map(|_| Error::Format(FormatError::Parameters));
             assert_eq!(PrivateKey::<C>::from_der(&whole).err(), error, "{algorithm:x?}");
         }
     }
@@ -332,7 +343,11 @@ fn scalars<C: Curve>() {
     // The version of ECPrivateKey.
     for version in [ZERO, b"\x02\x01\x02", b"\x02\x02\x00\x01", b"\x02\x01\xff"] {
         let key = tlv(0x30, &[version, &tlv(4, &[&one]), &parameters(named::<C>())]);
-        assert_eq!(PrivateKey::<C>::from_der(&key).err(), Some(Error::Der), "{version:x?}");
+        assert_eq!(
+            PrivateKey::<C>::from_der(&key).err(),
+            Some(Error::Format(FormatError::Der)),
+            "{version:x?}"
+        );
     }
 }
 
@@ -355,7 +370,7 @@ fn too_small<C: Curve>() {
         output.fill(0xaa);
         for given in [0, 1, needed - 1] {
             let outcome = write(which, &mut output[..given]);
-            assert_eq!(outcome, Err(Error::OutputTooSmall { needed, given }));
+            assert_eq!(outcome, Err(Error::Format(FormatError::OutputTooSmall { needed, given })));
         }
         assert_eq!(output, [0xaa; 600]);
         assert_eq!(write(which, &mut output[..needed]), Ok(needed));
@@ -367,18 +382,27 @@ fn cut<C: Curve>() {
     let [pkcs8, sec1, spki] = files(&key::<C>(3));
     for file in [pkcs8, sec1] {
         for length in 0..file.len() {
-            assert_eq!(PrivateKey::<C>::from_der(&file[..length]).unwrap_err(), Error::Der);
+            assert_eq!(
+                PrivateKey::<C>::from_der(&file[..length]).unwrap_err(),
+                Error::Format(FormatError::Der)
+            );
         }
         for more in [&[0][..], NULL, &file] {
             let longer = [&file, more].concat();
-            assert_eq!(PrivateKey::<C>::from_der(&longer).unwrap_err(), Error::Der);
+            assert_eq!(
+                PrivateKey::<C>::from_der(&longer).unwrap_err(),
+                Error::Format(FormatError::Der)
+            );
         }
     }
     for length in 0..spki.len() {
-        assert_eq!(PublicKey::<C>::from_spki_der(&spki[..length]), Err(Error::Der));
+        assert_eq!(
+            PublicKey::<C>::from_spki_der(&spki[..length]),
+            Err(Error::Format(FormatError::Der))
+        );
     }
     let longer = [&spki[..], &[0]].concat();
-    assert_eq!(PublicKey::<C>::from_spki_der(&longer), Err(Error::Der));
+    assert_eq!(PublicKey::<C>::from_spki_der(&longer), Err(Error::Format(FormatError::Der)));
 }
 
 /// A file that is read gives a key that is written as the same file: DER is unique, the input was
@@ -456,23 +480,38 @@ fn text_around_and_within_pem() {
     }
     let body = pem.lines().nth(1).unwrap();
     for (text, error) in [
-        (String::new(), Error::Pem),
-        (named.into(), Error::PemLabel),
-        (pem.replace("PRIVATE", "ENCRYPTED PRIVATE"), Error::Encrypted),
-        (pem.replace("PRIVATE", "EC PRIVATE"), Error::Der),
-        (pem.replace(body, &format!("Proc-Type: 4,ENCRYPTED\n\n{body}")), Error::Encrypted),
-        (pem.replace(body, &format!("Comment: x\n\n{body}")), Error::Pem),
-        (pem.replace(body, &body[..60]), Error::Der),
-        (pem.replace(body, &format!("{}*{}", &body[..30], &body[31..])), Error::Pem),
-        (pem.replace(body, &body.repeat(50)), Error::PemTooLong),
-        (pem.replace(body, &format!("{body}{}", " ".repeat(3000))), Error::PemTooLong),
-        (pem[..pem.len() - 2].into(), Error::Pem),
+        (String::new(), Error::Format(FormatError::Pem)),
+        (named.into(), Error::Format(FormatError::PemLabel)),
+        (pem.replace("PRIVATE", "ENCRYPTED PRIVATE"), Error::Format(FormatError::Encrypted)),
+        (pem.replace("PRIVATE", "EC PRIVATE"), Error::Format(FormatError::Der)),
+        (
+            pem.replace(body, &format!("Proc-Type: 4,ENCRYPTED\n\n{body}")),
+            Error::Format(FormatError::Encrypted),
+        ),
+        (pem.replace(body, &format!("Comment: x\n\n{body}")), Error::Format(FormatError::Pem)),
+        (pem.replace(body, &body[..60]), Error::Format(FormatError::Der)),
+        (
+            pem.replace(body, &format!("{}*{}", &body[..30], &body[31..])),
+            Error::Format(FormatError::Pem),
+        ),
+        (pem.replace(body, &body.repeat(50)), Error::Format(FormatError::PemTooLong)),
+        (
+            pem.replace(body, &format!("{body}{}", " ".repeat(3000))),
+            Error::Format(FormatError::PemTooLong),
+        ),
+        (pem[..pem.len() - 2].into(), Error::Format(FormatError::Pem)),
     ] {
         assert_eq!(PrivateKey::<P256>::from_pem(&text).unwrap_err(), error, "{text}");
     }
-    assert_eq!(PrivateKey::<P384>::from_pem(pem).unwrap_err(), Error::OtherCurve);
+    assert_eq!(
+        PrivateKey::<P384>::from_pem(pem).unwrap_err(),
+        Error::Format(FormatError::OtherCurve)
+    );
     let encrypted = tlv(0x30, &[&tlv(0x30, &[EC]), &tlv(4, &[&[1; 40]])]);
-    assert_eq!(PrivateKey::<P384>::from_der(&encrypted).unwrap_err(), Error::Encrypted);
+    assert_eq!(
+        PrivateKey::<P384>::from_der(&encrypted).unwrap_err(),
+        Error::Format(FormatError::Encrypted)
+    );
 }
 
 proptest! {

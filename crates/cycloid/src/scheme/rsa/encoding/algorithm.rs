@@ -2,6 +2,7 @@
 //! appendix A.1), id-RSASSA-PSS with or without parameters (appendix A.2.3; RFC 4055, sections 1.2
 //! and 3.1), or id-RSASSA-PSS with SHAKE (RFC 8702, section 3.1).
 
+use crate::scheme::FormatError;
 use der::asn1::{AnyRef, ContextSpecificRef};
 use der::{
     DecodeValue, Encode, EncodeValue, FixedTag, Header, Length, Reader, Tag, TagMode, TagNumber,
@@ -61,8 +62,10 @@ pub(super) fn restriction(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<Rest
             let pss = parameters.ok().and_then(|parameters| parameters.pss());
             pss.map(Restriction::PssWith).ok_or(Error::PssParameters)
         }
-        (oid, _) if oid != ALGORITHM_ID.oid => Err(Error::Algorithm),
-        (_, parameters) if parameters != ALGORITHM_ID.parameters => Err(Error::Parameters),
+        (oid, _) if oid != ALGORITHM_ID.oid => Err(FormatError::Algorithm.into()),
+        (_, parameters) if parameters != ALGORITHM_ID.parameters => {
+            Err(FormatError::Parameters.into())
+        }
         _ => Ok(Restriction::None),
     }
 }
@@ -134,7 +137,8 @@ fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
     Some(AlgorithmIdentifier { oid: *oid, parameters: older.then_some(AnyRef::NULL) })
 }
 
-/// Returns the AlgorithmIdentifier of a signature by RSASSA-PSS, in DER. Default values are omitted.
+/// Returns the AlgorithmIdentifier of a signature by RSASSA-PSS, in DER. Default values are
+/// omitted.
 #[cfg(all(feature = "alloc", feature = "pkcs8"))]
 pub(in super::super::super) fn pss_algorithm(pss: Pss) -> der::Result<alloc::vec::Vec<u8>> {
     Algorithm(Restriction::PssWith(pss)).to_der()

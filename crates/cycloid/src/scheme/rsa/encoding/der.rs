@@ -16,11 +16,12 @@ use super::algorithm::restriction;
 use super::{Error, PrivateFormat, PublicFormat, Restriction};
 use crate::machine::ct::{self, Mask};
 use crate::machine::words::{LIMB_BITS, LIMB_BYTES, Limb};
+use crate::scheme::FormatError;
 use crate::scheme::encoding::{Number, first_tags, first_tags_of_private};
 
 /// Maps errors of the DER reader: the bytes are not the expected structure.
 fn malformed(_: der::Error) -> Error {
-    Error::Der
+    Error::Format(FormatError::Der)
 }
 
 /// The modulus and the public exponent, big-endian.
@@ -133,9 +134,9 @@ fn read_private_info(der: &[u8]) -> Result<(Pkcs1<'_>, Restriction), Error> {
     let restriction = restriction(&info.algorithm)?;
     let key = read_private_key(info.private_key.as_bytes())?;
     if let Some(public) = info.public_key {
-        let public = read_public_key(public.as_bytes().ok_or(Error::Der)?)?;
+        let public = read_public_key(public.as_bytes().ok_or(FormatError::Der)?)?;
         if [public.modulus, public.exponent] != key.numbers[..2] {
-            return Err(Error::PublicKey);
+            return Err(FormatError::OtherPublicKey.into());
         }
     }
     Ok((key, restriction))
@@ -154,7 +155,7 @@ fn read_public_key(der: &[u8]) -> Result<PublicComponents<'_>, Error> {
 fn read_public_info(der: &[u8]) -> Result<(PublicComponents<'_>, Restriction), Error> {
     let info = SubjectPublicKeyInfoRef::from_der(der).map_err(malformed)?;
     let restriction = restriction(&info.algorithm)?;
-    let key = read_public_key(info.subject_public_key.as_bytes().ok_or(Error::Der)?)?;
+    let key = read_public_key(info.subject_public_key.as_bytes().ok_or(FormatError::Der)?)?;
     Ok((key, restriction))
 }
 

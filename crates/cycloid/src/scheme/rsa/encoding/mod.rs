@@ -22,13 +22,11 @@ use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
 use super::{Error, Restriction, verify_scratch_limbs};
 use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::machine::{ct, stack};
+use crate::scheme::FormatError;
 use crate::scheme::encoding::{
-    self, ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem,
-    write_der,
+    ENCRYPTED_LABEL, PKCS8_LABEL, PrivateInfo, PublicInfo, SPKI_LABEL, element, pem, write_der,
 };
 use crate::scheme::stack_use;
-
-encoding::causes!(Error);
 
 /// The formats of a private key.
 #[derive(Clone, Copy)]
@@ -56,7 +54,7 @@ impl PrivateFormat {
         match label {
             Self::PKCS1_LABEL => Ok(Self::Pkcs1),
             PKCS8_LABEL => Ok(Self::Pkcs8),
-            _ => Err(Error::Encrypted),
+            _ => Err(FormatError::Encrypted.into()),
         }
     }
 }
@@ -102,16 +100,16 @@ const ALGORITHM_LENGTH: usize = {
 /// The maximum length of the public exponent, in bytes.
 const EXPONENT: usize = integer(64);
 
-/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in DER,
-/// in either format, in bytes. For other keys, [`Error::OutputTooSmall`] has the length.
+/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in
+/// DER, in either format, in bytes. For other keys, [`FormatError::OutputTooSmall`] has the length.
 pub const fn private_key_der_length(bits: usize) -> usize {
     let version = integer(0);
     let parts = 2 * integer(bits) + EXPONENT + 5 * integer(bits.div_ceil(2));
     element(version + ALGORITHM_LENGTH + element(element(version + parts)))
 }
 
-/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in PEM,
-/// in either format, in bytes. For other keys, [`Error::OutputTooSmall`] has the length.
+/// Returns the maximum length of a private key of `bits` bits and two primes of equal length in
+/// PEM, in either format, in bytes. For other keys, [`FormatError::OutputTooSmall`] has the length.
 pub const fn private_key_pem_length(bits: usize) -> usize {
     pem::length(PKCS8_LABEL, private_key_der_length(bits))
 }
@@ -143,8 +141,8 @@ pub const fn pem_scratch_limbs(bits: usize) -> usize {
 /// Keys in files. The caller provides the key's memory and the scratch: `memory` has at least
 /// [`private_key_limbs`](super::private_key_limbs), and `scratch` [`der_scratch_limbs`] or
 /// [`pem_scratch_limbs`], which is wiped, also on an error. A key is checked as by
-/// [`new`](PrivateKey::new), with the same errors, and missing parts (zero in PKCS #1) are computed.
-/// A key with missing parts, or with other than two primes of equal length, needs
+/// [`new`](PrivateKey::new), with the same errors, and missing parts (zero in PKCS #1) are
+/// computed. A key with missing parts, or with other than two primes of equal length, needs
 /// [`any_private_key_scratch_limbs`](super::any_private_key_scratch_limbs) instead of
 /// [`der_scratch_limbs`], and in PEM as much more.
 ///
@@ -156,9 +154,10 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Reads a key from DER, in either format.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::Der`], [`Error::Encrypted`], [`Error::MultiPrime`];
-    /// of PKCS #8 also [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
-    /// [`Error::SaltTooLong`], [`Error::PublicKey`].
+    /// Those of [`new`](Self::new); [`FormatError::Der`], [`FormatError::Encrypted`],
+    /// [`KeyError::MultiPrime`](crate::scheme::rsa::KeyError::MultiPrime); of PKCS #8 also
+    /// [`FormatError::Algorithm`], [`FormatError::Parameters`], [`Error::PssParameters`],
+    /// [`Error::SaltTooLong`], [`FormatError::OtherPublicKey`].
     pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         stack::clean(Self::STACK, || Self::read_der(der, PrivateFormat::Any, memory, scratch))
     }
@@ -182,7 +181,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Reads the first private key in a PEM text, labelled `PRIVATE KEY` or `RSA PRIVATE KEY`.
     ///
     /// # Errors
-    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
     pub fn from_pem(pem: impl AsRef<[u8]>, memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         stack::clean(Self::STACK, || {
             Self::read_pem(pem.as_ref(), PrivateFormat::Any, memory, scratch)
@@ -221,7 +220,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// [`private_key_der_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.private_info(), output)?))
     }
@@ -229,7 +228,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Writes the key as PKCS #1 in DER, like [`to_pkcs8_der`](Self::to_pkcs8_der).
     ///
     /// # Errors
-    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         self.restriction().allows_all()?;
         stack::clean(stack_use::RSA_KEY, || Ok(write_der(&self.structure(), output)?))
@@ -239,7 +238,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// [`private_key_pem_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs8_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         stack::clean(stack_use::RSA_KEY, || {
             Ok(pem::write(&self.private_info(), PKCS8_LABEL, output)?)
@@ -249,7 +248,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// Writes the key as PKCS #1 in PEM, like [`to_pkcs8_pem`](Self::to_pkcs8_pem).
     ///
     /// # Errors
-    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         self.restriction().allows_all()?;
         stack::clean(stack_use::RSA_KEY, || {
@@ -312,8 +311,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     /// Reads a key from DER, in either format.
     ///
     /// # Errors
-    /// Those of [`new`](Self::new); [`Error::Der`]; of SubjectPublicKeyInfo also
-    /// [`Error::Algorithm`], [`Error::Parameters`], [`Error::PssParameters`],
+    /// Those of [`new`](Self::new); [`FormatError::Der`]; of SubjectPublicKeyInfo also
+    /// [`FormatError::Algorithm`], [`FormatError::Parameters`], [`Error::PssParameters`],
     /// [`Error::SaltTooLong`].
     pub fn from_der(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         Self::read_der(der, PublicFormat::Any, memory, scratch, 0)
@@ -338,7 +337,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
     /// Reads the first public key in a PEM text, labelled `PUBLIC KEY` or `RSA PUBLIC KEY`.
     ///
     /// # Errors
-    /// As [`from_der`](Self::from_der); [`Error::Pem`], [`Error::PemLabel`].
+    /// As [`from_der`](Self::from_der); [`FormatError::Pem`], [`FormatError::PemLabel`].
     pub fn from_pem(pem: impl AsRef<[u8]>, memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         Self::read_pem(pem.as_ref(), PublicFormat::Any, memory, scratch)
     }
@@ -399,7 +398,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// most [`public_key_der_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         Ok(write_der(&self.public_info(), output)?)
     }
@@ -407,7 +406,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// Writes the key as PKCS #1 in DER, like [`to_spki_der`](Self::to_spki_der).
     ///
     /// # Errors
-    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_der<'o>(&self, output: &'o mut [u8]) -> Result<&'o [u8], Error> {
         self.restriction().allows_all()?;
         Ok(write_der(&self.structure(), output)?)
@@ -417,7 +416,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// most [`public_key_pem_length`] bytes.
     ///
     /// # Errors
-    /// [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_spki_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         Ok(pem::write(&self.public_info(), SPKI_LABEL, output)?)
     }
@@ -425,7 +424,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// Writes the key as PKCS #1 in PEM, like [`to_spki_pem`](Self::to_spki_pem).
     ///
     /// # Errors
-    /// [`Error::Restricted`], [`Error::OutputTooSmall`]; nothing is written then.
+    /// [`Error::Restricted`], [`FormatError::OutputTooSmall`]; nothing is written then.
     pub fn to_pkcs1_pem<'o>(&self, output: &'o mut [u8]) -> Result<&'o str, Error> {
         self.restriction().allows_all()?;
         Ok(pem::write(&self.structure(), PublicFormat::PKCS1_LABEL, output)?)

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 
 use super::super::{Hash, MAX_BITS, private_key_limbs, public_key_limbs};
 use super::*;
+use crate::scheme::rsa::KeyError;
 
 type Private = PrivateKey<Vec<Limb>>;
 type Public = PublicKey<Vec<Limb>>;
@@ -213,9 +214,9 @@ fn the_scratch_is_wiped_in_any_case() {
     let last = KEY.find("\n-----END").unwrap() - 1;
     let mut wrong = KEY.to_string();
     wrong.replace_range(last..=last, "*");
-    assert_eq!(wiped(&wrong), Err(Error::Pem));
+    assert_eq!(wiped(&wrong), Err(Error::Format(FormatError::Pem)));
     assert_eq!(wiped(pem_file!("three-primes.pem")), Ok(()));
-    assert_eq!(wiped(pem_file!("p256.pem")), Err(Error::Algorithm));
+    assert_eq!(wiped(pem_file!("p256.pem")), Err(Error::Format(FormatError::Algorithm)));
 }
 
 #[test]
@@ -259,9 +260,9 @@ fn output_that_is_too_small_stays_unchanged() {
 #[test]
 fn unsupported_keys_have_their_own_errors() {
     for (pem, error) in [
-        (pem_file!("encrypted.pem"), Error::Encrypted),
-        (pem_file!("encrypted-traditional.pem"), Error::Encrypted),
-        (pem_file!("p256.pem"), Error::Algorithm),
+        (pem_file!("encrypted.pem"), Error::Format(FormatError::Encrypted)),
+        (pem_file!("encrypted-traditional.pem"), Error::Format(FormatError::Encrypted)),
+        (pem_file!("p256.pem"), Error::Format(FormatError::Algorithm)),
     ] {
         assert_eq!(from_pem(pem).unwrap_err(), error);
         if !pem.contains("Proc-Type") {
@@ -280,13 +281,16 @@ fn unsupported_keys_have_their_own_errors() {
         (&[RSA, NULL][..], None),
         (&[PSS], None),
         (&[PSS, NULL], Some(Error::PssParameters)),
-        (&[RSA], Some(Error::Parameters)),
-        (&[RSA, restricted], Some(Error::Parameters)),
-        (&[RSA, b"\x05\x01\x00"], Some(Error::Parameters)),
+        (&[RSA], Some(Error::Format(FormatError::Parameters))),
+        (&[RSA, restricted], Some(Error::Format(FormatError::Parameters))),
+        (&[RSA, b"\x05\x01\x00"], Some(Error::Format(FormatError::Parameters))),
         // id-RSAES-OAEP.
-        (&[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x07", NULL], Some(Error::Algorithm)),
-        (&[RSA, NULL, NULL], Some(Error::Der)),
-        (&[NULL], Some(Error::Der)),
+        (
+            &[b"\x06\x09\x2a\x86\x48\x86\xf7\x0d\x01\x01\x07", NULL],
+            Some(Error::Format(FormatError::Algorithm)),
+        ),
+        (&[RSA, NULL, NULL], Some(Error::Format(FormatError::Der))),
+        (&[NULL], Some(Error::Format(FormatError::Der))),
     ] {
         assert_eq!(spki(algorithm).err(), error, "{algorithm:x?}");
         assert_eq!(from_der(&info(0, algorithm, &[])).err(), error, "{algorithm:x?}");
@@ -307,14 +311,14 @@ fn fields_after_the_key() {
         (0, &attributes, None),
         (1, &bits, None),
         (1, &both, None),
-        (1, &other, Some(Error::PublicKey)),
+        (1, &other, Some(Error::Format(FormatError::OtherPublicKey))),
         // A public key requires version 2, and version 2 requires a public key.
-        (0, &bits, Some(Error::Der)),
-        (1, &[], Some(Error::Der)),
-        (2, &[], Some(Error::Der)),
-        (1, &tlv(0x81, &[&[1], &public]), Some(Error::Der)),
-        (1, &tlv(0x81, &[&[0], &public[1..]]), Some(Error::Der)),
-        (0, NULL, Some(Error::Der)),
+        (0, &bits, Some(Error::Format(FormatError::Der))),
+        (1, &[], Some(Error::Format(FormatError::Der))),
+        (2, &[], Some(Error::Format(FormatError::Der))),
+        (1, &tlv(0x81, &[&[1], &public]), Some(Error::Format(FormatError::Der))),
+        (1, &tlv(0x81, &[&[0], &public[1..]]), Some(Error::Format(FormatError::Der))),
+        (0, NULL, Some(Error::Format(FormatError::Der))),
     ] {
         let outcome = from_der(&info(version, &[RSA, NULL], behind));
         assert_eq!(outcome.err(), error, "version {version} {:x?}", behind.get(..4));
@@ -370,7 +374,11 @@ fn numbers_that_are_not_der_are_refused() {
         ] {
             let mut numbers = right.clone();
             numbers[i] = wrong;
-            assert_eq!(from_der(&joined(&numbers)).unwrap_err(), Error::Der, "number {i}");
+            assert_eq!(
+                from_der(&joined(&numbers)).unwrap_err(),
+                Error::Format(FormatError::Der),
+                "number {i}"
+            );
         }
         // Zero and one are well-formed, but cannot be part of a key.
         for small in 0..2 {
@@ -380,16 +388,20 @@ fn numbers_that_are_not_der_are_refused() {
                 // Zero stands for a missing part.
                 Ok(()) => assert!(small == 0 && (i == 0 || i >= 3), "number {i}"),
                 // Version 1 has further primes.
-                Err(error) => assert_eq!(error == Error::Der, (i, small) == (0, 1), "number {i}"),
+                Err(error) => assert_eq!(
+                    error == Error::Format(FormatError::Der),
+                    (i, small) == (0, 1),
+                    "number {i}"
+                ),
             }
         }
     }
     let mut more = right.clone();
     more.push(tlv(0x02, &[&[5]]));
-    assert_eq!(from_der(&joined(&more)).unwrap_err(), Error::Der);
+    assert_eq!(from_der(&joined(&more)).unwrap_err(), Error::Format(FormatError::Der));
     let mut version = right;
     version[0] = tlv(0x02, &[&[2]]);
-    assert_eq!(from_der(&joined(&version)).unwrap_err(), Error::Der);
+    assert_eq!(from_der(&joined(&version)).unwrap_err(), Error::Format(FormatError::Der));
 }
 
 #[test]
@@ -402,7 +414,7 @@ fn the_primes_may_be_in_either_order() {
     swapped.swap(4, 5);
     swapped.swap(6, 7);
     // The coefficient depends on the order of the primes.
-    assert_eq!(from_der(&joined(&swapped)).unwrap_err(), Error::PrivateExponent);
+    assert_eq!(from_der(&joined(&swapped)).unwrap_err(), Error::Key(KeyError::PrivateExponent));
     swapped[8] = tlv(0x02, &[sign, &inverse]);
     let der = joined(&swapped);
     let key = from_der(&der).unwrap();
@@ -440,33 +452,48 @@ fn text_around_and_within_pem() {
     }
     let body = KEY.lines().nth(1).unwrap();
     for (text, error) in [
-        (String::new(), Error::Pem),
-        ("not a key".into(), Error::Pem),
-        (certificate.into(), Error::PemLabel),
-        (KEY.replace("PRIVATE", "PUBLIC"), Error::PemLabel),
-        (KEY.replace("BEGIN PRIVATE", "BEGIN RSA PRIVATE"), Error::Pem),
-        (KEY.replace("PRIVATE KEY", "RSA PRIVATE KEY"), Error::Der),
-        (KEY.replace("PRIVATE KEY", "private key"), Error::PemLabel),
-        (KEY.replace("-----END", "-----end"), Error::Pem),
-        (KEY.replace("KEY-----", "KEY----"), Error::Pem),
-        (KEY.replace(body, &format!("Comment: x\n\n{body}")), Error::Pem),
-        (KEY.replace(body, &format!("{body}=")), Error::Pem),
-        (KEY.replace(body, &format!("{body}====")), Error::Pem),
-        (KEY.replace(body, &body[..63]), Error::Pem),
-        (KEY.replace(body, &body[..60]), Error::Der),
-        (KEY.replace(body, &format!("{}-{}", &body[..30], &body[31..])), Error::Pem),
-        (KEY.replace(body, &format!("{}_{}", &body[..30], &body[31..])), Error::Pem),
-        (KEY.replace(body, &format!("{}é{}", &body[..30], &body[31..])), Error::Pem),
-        ("-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----".into(), Error::Der),
-        ("-----BEGIN PRIVATE KEY-----\nM\n-----END PRIVATE KEY-----".into(), Error::Pem),
-        ("-----BEGIN ".into(), Error::Pem),
-        ("-----BEGIN PRIVATE KEY-----".into(), Error::Pem),
-        ("-----BEGIN PRIVATE KEY-----\n-----END ".into(), Error::Pem),
+        (String::new(), Error::Format(FormatError::Pem)),
+        ("not a key".into(), Error::Format(FormatError::Pem)),
+        (certificate.into(), Error::Format(FormatError::PemLabel)),
+        (KEY.replace("PRIVATE", "PUBLIC"), Error::Format(FormatError::PemLabel)),
+        (KEY.replace("BEGIN PRIVATE", "BEGIN RSA PRIVATE"), Error::Format(FormatError::Pem)),
+        (KEY.replace("PRIVATE KEY", "RSA PRIVATE KEY"), Error::Format(FormatError::Der)),
+        (KEY.replace("PRIVATE KEY", "private key"), Error::Format(FormatError::PemLabel)),
+        (KEY.replace("-----END", "-----end"), Error::Format(FormatError::Pem)),
+        (KEY.replace("KEY-----", "KEY----"), Error::Format(FormatError::Pem)),
+        (KEY.replace(body, &format!("Comment: x\n\n{body}")), Error::Format(FormatError::Pem)),
+        (KEY.replace(body, &format!("{body}=")), Error::Format(FormatError::Pem)),
+        (KEY.replace(body, &format!("{body}====")), Error::Format(FormatError::Pem)),
+        (KEY.replace(body, &body[..63]), Error::Format(FormatError::Pem)),
+        (KEY.replace(body, &body[..60]), Error::Format(FormatError::Der)),
+        (
+            KEY.replace(body, &format!("{}-{}", &body[..30], &body[31..])),
+            Error::Format(FormatError::Pem),
+        ),
+        (
+            KEY.replace(body, &format!("{}_{}", &body[..30], &body[31..])),
+            Error::Format(FormatError::Pem),
+        ),
+        (
+            KEY.replace(body, &format!("{}é{}", &body[..30], &body[31..])),
+            Error::Format(FormatError::Pem),
+        ),
+        (
+            "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----".into(),
+            Error::Format(FormatError::Der),
+        ),
+        (
+            "-----BEGIN PRIVATE KEY-----\nM\n-----END PRIVATE KEY-----".into(),
+            Error::Format(FormatError::Pem),
+        ),
+        ("-----BEGIN ".into(), Error::Format(FormatError::Pem)),
+        ("-----BEGIN PRIVATE KEY-----".into(), Error::Format(FormatError::Pem)),
+        ("-----BEGIN PRIVATE KEY-----\n-----END ".into(), Error::Format(FormatError::Pem)),
     ] {
         assert_eq!(from_pem(&text).unwrap_err(), error, "{text}");
     }
     let public = PublicKey::from_pem(KEY, memory(), &mut scratch());
-    assert_eq!(public.unwrap_err(), Error::PemLabel);
+    assert_eq!(public.unwrap_err(), Error::Format(FormatError::PemLabel));
 }
 
 #[test]
@@ -475,22 +502,40 @@ fn cut_short_or_made_longer() {
     let files = [pkcs8(&key), pkcs1(&key), decoded(pem_file!("pss.pem"))];
     for file in files {
         for length in 0..file.len() {
-            assert_eq!(from_der(&file[..length]).unwrap_err(), Error::Der, "{length}");
+            assert_eq!(
+                from_der(&file[..length]).unwrap_err(),
+                Error::Format(FormatError::Der),
+                "{length}"
+            );
         }
         for more in [&[0][..], &[5, 0], &file] {
-            assert_eq!(from_der(&[&file, more].concat()).unwrap_err(), Error::Der);
+            assert_eq!(
+                from_der(&[&file, more].concat()).unwrap_err(),
+                Error::Format(FormatError::Der)
+            );
         }
     }
     for file in [spki(&key.public()), public_pkcs1(&key.public())] {
         for length in 0..file.len() {
-            assert_eq!(public_from_der(&file[..length]).unwrap_err(), Error::Der, "{length}");
+            assert_eq!(
+                public_from_der(&file[..length]).unwrap_err(),
+                Error::Format(FormatError::Der),
+                "{length}"
+            );
         }
         for more in [&[0][..], &[5, 0], &file] {
-            assert_eq!(public_from_der(&[&file, more].concat()).unwrap_err(), Error::Der);
+            assert_eq!(
+                public_from_der(&[&file, more].concat()).unwrap_err(),
+                Error::Format(FormatError::Der)
+            );
         }
     }
     for length in 0..KEY.len() - 1 {
-        assert_eq!(from_pem(&KEY[..length]).unwrap_err(), Error::Pem, "{length}");
+        assert_eq!(
+            from_pem(&KEY[..length]).unwrap_err(),
+            Error::Format(FormatError::Pem),
+            "{length}"
+        );
     }
 }
 

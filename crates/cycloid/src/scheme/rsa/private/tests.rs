@@ -55,7 +55,7 @@ fn a_coefficient_that_is_not_reduced_is_refused() {
     let larger = BigUint::from_bytes_be(&parts[6]) + prime(&key, 2);
     assert!(larger.bits() <= 17 * 64);
     parts[6] = larger.to_bytes_be();
-    assert_eq!(load(&components(&parts, &E)).unwrap_err(), Error::PrivateExponent);
+    assert_eq!(load(&components(&parts, &E)).unwrap_err(), Error::Key(KeyError::PrivateExponent));
 }
 
 #[test]
@@ -64,7 +64,7 @@ fn primes_that_are_close_are_refused() {
     let one = BigUint::from(1_u8);
     let close = next_prime(&p + (&one << 923));
     let apart = next_prime(&p + (&one << 924));
-    for (q, outcome) in [(&close, Err(Error::Primes)), (&apart, Ok(()))] {
+    for (q, outcome) in [(&close, Err(Error::Key(KeyError::Primes))), (&apart, Ok(()))] {
         assert_eq!(key_of(&p, q).map(|_| ()), outcome);
         assert_eq!(key_of(q, &p).map(|_| ()), outcome);
     }
@@ -87,7 +87,7 @@ fn a_composite_factor_is_detected() {
     for composite in [&large, &small] {
         assert_eq!(composite.bits(), 1024);
         for wrong in [key_of(composite, &q).unwrap(), key_of(&p, composite).unwrap()] {
-            assert_eq!(check(&wrong), Err(Error::Composite));
+            assert_eq!(check(&wrong), Err(Error::Key(KeyError::Composite)));
             let mut memory = vec![0; context_limbs(2048)];
             let mut context = Context::new(&wrong, Counter(5), &mut memory).unwrap();
             let signed = context.sign_pkcs1v15(Hash::Sha256, b"message", &mut [0; 256]);

@@ -10,6 +10,7 @@ use super::super::tests::{
 };
 use super::super::{PublicKey, private_key_der_length, private_key_pem_length};
 use super::{Error, Hash, Pss, Restriction};
+use crate::scheme::FormatError;
 
 #[test]
 fn a_key_for_pss_stays_restricted() {
@@ -120,7 +121,7 @@ fn parameters_of_pss() {
         ([salt(&[32]), salt(&[32])].concat(), error),
         ([salt(&[32]), NULL.to_vec()].concat(), error),
         (tagged(4, NULL), error),
-        (vec![0xa0], Error::Der),
+        (vec![0xa0], Error::Format(FormatError::Der)),
         // A salt that does not fit.
         ([both(&of_512), salt(&[0, 191])].concat(), Error::SaltTooLong),
         ([both(&of_512), salt(&[0x7f, 0xff])].concat(), Error::SaltTooLong),
