@@ -24,6 +24,7 @@
 
 #[cfg(feature = "bls12-381")]
 pub mod bls12_381;
+mod conversions;
 pub mod curve25519;
 pub mod dh;
 #[cfg(all(feature = "alloc", feature = "pkcs8"))]

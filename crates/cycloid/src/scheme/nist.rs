@@ -162,7 +162,7 @@ pub enum PrivateKey {
 }
 
 /// A public key on a curve chosen at run time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PublicKey {
     /// On P-224.
     P224(ec::PublicKey<P224>),
@@ -175,7 +175,7 @@ pub enum PublicKey {
 }
 
 /// An ECDSA signature on a curve chosen at run time.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Signature {
     /// On P-224.
     P224(ecdsa::Signature<P224>),
