@@ -1,5 +1,6 @@
 //! BLS12-381: keys, signatures, shares, multiples and pairings of secrets.
 
+use cycloid::bls12_381::permutation::{Anemoi2, Padding, Permutation, Poseidon3, Rescue3};
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, batch_verify, recover_secret_key, share,
 };
@@ -140,6 +141,25 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             G1::multiply_many(first, scalars).expect("as many");
             G2::multiply_many(second, scalars).expect("as many");
             *gt = gt.pow(scalar);
+        },
+    ));
+    cases.push(case(
+        "BLS permutations of secret states",
+        stack_use::bls_permutation(3),
+        scalar,
+        |input| {
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
+            let three = (Poseidon3::generate(), Rescue3::generate(1, 128), [[scalar; 3]; 9]);
+            (three, (Anemoi2::generate(), [[scalar; 2]; 9]), [[Fr::ZERO]; 9])
+        },
+        |((poseidon, rescue, states), (anemoi, pairs), outputs)| {
+            poseidon.hash::<2>(Padding::Length, &states[1], &mut outputs[0]);
+            outputs[0] = anemoi.compress(&pairs[0]);
+            anemoi.compress_each(pairs, outputs).expect("as many");
+            poseidon.permute(&mut states[0]);
+            poseidon.permute_each(states);
+            rescue.permute_each(states);
         },
     ));
     cases.push(case(

@@ -116,6 +116,12 @@ pub const DH_BATCH: usize = 18 << 10;
 /// library's own backend.
 pub const BLS_SCALAR: usize = 2 << 10;
 
+/// BLS12-381: permutations of any number of states of `width` scalars, eight side by side, and
+/// hashing and compression with them.
+pub const fn bls_permutation(width: usize) -> usize {
+    (16 << 10) + width * ((2 << 10) + width * 512)
+}
+
 /// BLS12-381: one multiple of a point of either group.
 pub const BLS_MULTIPLY: usize = 24 << 10;
 
