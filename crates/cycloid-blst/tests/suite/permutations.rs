@@ -201,6 +201,22 @@ fn poseidon_with_given_constants<B: Backend>() {
         let poseidon = poseidon.expect("seven rounds");
         check(&poseidon, |state| poseidon_model::<4>(state, &integers, &rows, place));
     }
+    // No partial rounds; and a matrix with zeros where an elimination divides.
+    let poseidon = Poseidon::<3, 4, 0, B>::from_constants(&constants[..4], matrix, Raised::First);
+    check(&poseidon.expect("four rounds"), |state| {
+        poseidon_model::<4>(state, &integers[..12], &rows, 0)
+    });
+    let swap = [[3, 1, 4], [1, 0, 5], [9, 2, 0]].map(|row| row.map(Fr::<B>::from));
+    let swap_rows: Vec<Numbers> =
+        swap.iter().map(|row| row.iter().map(integer).collect()).collect();
+    let poseidon = Poseidon::<3, 4, 3, B>::from_constants(&constants, swap, Raised::First);
+    check(&poseidon.expect("seven rounds"), |state| {
+        poseidon_model::<4>(state, &integers, &swap_rows, 0)
+    });
+    // Without its first row and column, the matrix has no inverse.
+    let singular = [[3, 1, 4], [1, 2, 6], [9, 1, 3]].map(|row| row.map(Fr::<B>::from));
+    let result = Poseidon::<3, 4, 3, B>::from_constants(&constants, singular, Raised::First);
+    assert_eq!(result.map(drop), Err(Error::Zero));
     let error = Error::Counts { first: 7, other: 6 };
     let result = Poseidon::<3, 4, 3, B>::from_constants(&constants[..6], matrix, Raised::First);
     assert_eq!(result.map(drop), Err(error));
@@ -472,7 +488,7 @@ fn sponge_model<B: Backend>(
         }
         Padding::One => padded.push(Fr::ONE),
     }
-    while padded.is_empty() || padded.len() % 3 != 0 {
+    while padded.is_empty() || !padded.len().is_multiple_of(3) {
         padded.push(Fr::ZERO);
     }
     for block in padded.chunks(3) {

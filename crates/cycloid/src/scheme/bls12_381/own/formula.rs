@@ -73,7 +73,7 @@ impl<A: Wide<Bls12Scalar>> Ring for Elements<A> {
 
     #[inline(always)]
     fn constant(self, constant: &ScalarWords) -> A::Element {
-        self.0.import(&[*constant; MAX_WIDTH][..A::WIDTH])
+        self.0.import_shared(constant)
     }
 
     #[inline(always)]

@@ -44,7 +44,16 @@ pub(super) fn load<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
     ring: R,
     matrix: &[[Fr<B>; T]; T],
 ) -> [[R::Element; T]; T] {
-    core::array::from_fn(|i| core::array::from_fn(|j| ring.constant(matrix[i][j].raw())))
+    core::array::from_fn(|i| load_row(ring, &matrix[i]))
+}
+
+/// Loads a row of a matrix.
+#[inline(always)]
+pub(super) fn load_row<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
+    ring: R,
+    row: &[Fr<B>; T],
+) -> [R::Element; T] {
+    core::array::from_fn(|i| ring.constant(row[i].raw()))
 }
 
 /// Returns x⁵.
