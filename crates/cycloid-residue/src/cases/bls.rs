@@ -1,6 +1,8 @@
 //! BLS12-381: keys, signatures, shares, multiples and pairings of secrets.
 
-use cycloid::bls12_381::permutation::{Anemoi2, Padding, Permutation, Poseidon3, Rescue3};
+use cycloid::bls12_381::permutation::{
+    Anemoi2, Griffin, Padding, Permutation, Poseidon, Poseidon3, Rescue3,
+};
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, batch_verify, recover_secret_key, share,
 };
@@ -160,6 +162,22 @@ pub(super) fn add(cases: &mut Vec<Case>) {
             poseidon.permute(&mut states[0]);
             poseidon.permute_each(states);
             rescue.permute_each(states);
+        },
+    ));
+    cases.push(case(
+        "BLS permutations of wide secret states",
+        stack_use::bls_permutation(12),
+        scalar,
+        |input| {
+            let scalar =
+                Fr::<Cycloid>::from_be_bytes(first(input)).expect("the scalar is in range");
+            let permutations = (Poseidon::<12, 8, 4>::generate(), Griffin::<12, 2>::generate());
+            (permutations, [[scalar; 12]; 8], [[Fr::ZERO; 3]; 8])
+        },
+        |((poseidon, griffin), states, outputs)| {
+            poseidon.permute_each(states);
+            griffin.permute_each(states);
+            poseidon.compress_each(states, outputs).expect("as many");
         },
     ));
     cases.push(case(

@@ -7,7 +7,7 @@
 //! the caller's random generator comes on top. No single operation uses more than 48 KiB and no
 //! batch of eight more than 96 KiB, except for BLS12-381: with vectors, lists of multiples use up
 //! to 120 KiB, lists of pairings 134 KiB, lists of verifications 160 KiB and lists of powers in GT
-//! 248 KiB.
+//! 248 KiB. Permutations of wide states use the more the wider they are.
 
 use super::ec::Curve;
 #[cfg(feature = "bls12-381")]
@@ -119,7 +119,7 @@ pub const BLS_SCALAR: usize = 2 << 10;
 /// BLS12-381: permutations of any number of states of `width` scalars, eight side by side, and
 /// hashing and compression with them.
 pub const fn bls_permutation(width: usize) -> usize {
-    (16 << 10) + width * ((2 << 10) + width * 512)
+    (20 << 10) + width * ((2 << 10) + width * 768)
 }
 
 /// BLS12-381: one multiple of a point of either group.

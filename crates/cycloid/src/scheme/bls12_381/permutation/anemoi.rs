@@ -42,7 +42,7 @@ enum Version {
 }
 
 impl<const T: usize, const ROUNDS: usize, B: Scalars> Anemoi<T, ROUNDS, B> {
-    /// Generates constants from the digits of π (section 5.1), for the permutation as published in
+    /// Generates constants from the digits of π, for the permutation as published in
     /// 2023. The number of rounds is up to the caller.
     pub fn generate() -> Self {
         Self::of(Version::Published)
@@ -106,7 +106,7 @@ impl<const T: usize, const ROUNDS: usize, B: Scalars> Formula<B::Fr, T> for Anem
     }
 }
 
-/// Replaces a column by its open Flystel, with Q(y) = 7·y² and Q(y) + 1/7 (section 4.2).
+/// Replaces a column by its open Flystel, with Q(y) = 7·y² and Q(y) + 1/7.
 #[inline(always)]
 fn flystel<R: Ring>(ring: R, x: &mut R::Element, y: &mut R::Element, delta: &R::Element) {
     *x = ring.sub(x, &seven(ring, &ring.square(y)));
@@ -115,7 +115,7 @@ fn flystel<R: Ring>(ring: R, x: &mut R::Element, y: &mut R::Element, delta: &R::
     *x = ring.add(x, delta);
 }
 
-/// The linear layer; the row y is rotated before its product (section 5.2).
+/// The linear layer; the row y is rotated before its product.
 #[inline(always)]
 fn mix<R: Ring, const T: usize>(ring: R, state: &mut [R::Element; T], version: Version) {
     let (x, y) = state.split_at_mut(T / 2);

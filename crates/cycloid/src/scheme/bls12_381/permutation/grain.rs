@@ -1,4 +1,4 @@
-//! Grain as a generator of Poseidon's parameters (Poseidon, appendices E and F): a linear feedback
+//! Grain as a generator of Poseidon's parameters (Poseidon, appendix E): a linear feedback
 //! shift register of 80 bits, in self-shrinking mode. Everything is public.
 
 use super::super::Fr;

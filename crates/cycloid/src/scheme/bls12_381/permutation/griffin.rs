@@ -78,7 +78,7 @@ impl<const T: usize, const ROUNDS: usize, B: Scalars> Griffin<T, ROUNDS, B> {
     }
 
     /// Takes the constants after each round, and α and β of the third element. Those of the i-th
-    /// further element are i·α and i²·β (section 5.3).
+    /// further element are i·α and i²·β.
     pub fn from_constants(constants: [[Fr<B>; T]; ROUNDS], alpha: Fr<B>, beta: Fr<B>) -> Self {
         const { assert!(T == 3 || T > 0 && T.is_multiple_of(4)) };
         let number = |place: usize| Fr::from(place.saturating_sub(1) as u64);

@@ -64,8 +64,8 @@ pub(super) fn fifth_power<R: Ring>(ring: R, x: &R::Element) -> R::Element {
 
 /// Returns x^(1/5), which is unique: 5 does not divide r − 1.
 ///
-/// The exponent is a constant, which is read from the top in windows that end in a 1 bit: 252
-/// squarings, and 59 products including those for the table.
+/// The exponent is a constant, which is read from the top in windows that end in a 1 bit: 250
+/// squarings and 56 products, including those for the table.
 #[inline(always)]
 pub(super) fn fifth_root<R: Ring>(ring: R, x: &R::Element) -> R::Element {
     // The odd powers x, x³, …, x³¹.

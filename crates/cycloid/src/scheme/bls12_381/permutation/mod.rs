@@ -62,7 +62,7 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
         stack::clean(stack_use::bls_permutation(T), || B::fr_apply(self, states));
     }
 
-    /// Compresses a state to `C` elements, a divisor of `T`: the mode Jive (Anemoi, section 3.2).
+    /// Compresses a state to `C` elements, a divisor of `T`: the mode Jive of Anemoi's paper.
     ///
     /// The state and its permutation are added, and of the sum all elements whose places are equal
     /// modulo `C`. For 128 bits of security, one element must be the output at least.
@@ -114,7 +114,7 @@ pub enum Padding {
     /// Zeros complete the last block. The first element of the capacity is n·2⁶⁴ + m − 1 at first,
     /// for n elements of input and m of output (Poseidon, section 4.2). An empty input is one block.
     Length,
-    /// A one is appended, and zeros complete the block (Rescue-Prime, section 2.1).
+    /// A one is appended, and zeros complete the block, as in Rescue-Prime.
     One,
 }
 

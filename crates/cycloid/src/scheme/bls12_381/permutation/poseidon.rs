@@ -56,7 +56,7 @@ impl<const T: usize, const FULL: usize, const PARTIAL: usize, B: Scalars>
     Poseidon<T, FULL, PARTIAL, B>
 {
     /// Generates constants and matrix from the state size and the numbers of rounds, by the
-    /// generator Grain (appendices E and F of the paper; `generate_parameters_grain.sage` of the
+    /// generator Grain (appendix E of the paper; `generate_parameters_grain.sage` of the
     /// authors' reference).
     ///
     /// The reference also tests the matrix for invariant subspaces of the partial rounds, and draws

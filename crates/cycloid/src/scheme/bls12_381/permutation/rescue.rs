@@ -31,11 +31,11 @@ pub struct Rescue<const T: usize, const ROUNDS: usize, B: Scalars = Cycloid> {
 pub type Rescue3<B = Cycloid> = Rescue<3, 14, B>;
 
 impl<const T: usize, const ROUNDS: usize, B: Scalars> Rescue<T, ROUNDS, B> {
-    /// Generates constants by SHAKE256 and the matrix from powers of 7 (Rescue-Prime, sections 2.3
-    /// and 2.4; `rescue_prime.sage` of the authors' reference), for a capacity in elements and a
+    /// Generates constants by SHAKE256 and the matrix from powers of 7 (`rescue_prime.sage` of
+    /// the authors' reference), for a capacity in elements and a
     /// security level in bits.
     ///
-    /// The number of rounds for this level is up to the caller. By section 2.5, for 128 bits:
+    /// The number of rounds for this level is up to the caller. The reference computes for 128 bits:
     ///
     /// | elements | capacity | rounds |
     /// |---|---|---|
