@@ -31,6 +31,16 @@ pub const fn mul_any_scratch_limbs(a: usize, b: usize, n: usize) -> usize {
 ///
 /// For several products modulo one odd number, [`mul`](super::mul) is faster.
 ///
+/// ```
+/// use cycloid::modular;
+///
+/// let mut product = [0];
+/// let mut scratch = [0; modular::mul_any_scratch_limbs(1, 1, 1)];
+/// modular::mul_any(&mut product, &[7], &[8], &[10], &mut scratch)?;
+/// assert_eq!(product, [6]);
+/// # Ok::<(), modular::Error>(())
+/// ```
+///
 /// # Errors
 /// [`Error::ModulusZero`], [`Error::ModulusTooLong`], [`Error::ResultTooShort`],
 /// [`Error::ScratchTooSmall`]; nothing is written to `result` then.
@@ -148,6 +158,16 @@ pub const fn invert_any_scratch_limbs(n: usize) -> usize {
 ///
 /// Like [`invert`](super::invert), with a scratch of at least [`invert_any_scratch_limbs`]. Time
 /// depends on the length of the modulus in bits and on its parity, which becomes public.
+///
+/// ```
+/// use cycloid::modular;
+///
+/// let mut inverse = [0];
+/// let mut scratch = [0; modular::invert_any_scratch_limbs(1)];
+/// modular::invert_any(&mut inverse, &[3], &[10], &mut scratch)?;
+/// assert_eq!(inverse, [7]);
+/// # Ok::<(), modular::Error>(())
+/// ```
 ///
 /// # Errors
 /// As [`invert`](super::invert), except [`Error::ModulusEven`]. That there is no inverse since both

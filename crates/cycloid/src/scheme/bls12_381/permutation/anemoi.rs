@@ -11,6 +11,17 @@ use super::Permutation;
 use super::layers::{add_constants, fifth_root};
 
 /// Anemoi with x⁵ on `T` elements, the rows x and y of one to four columns, with `ROUNDS` rounds.
+///
+/// ```
+/// use cycloid::bls12_381::Fr;
+/// use cycloid::bls12_381::permutation::{Anemoi2, Permutation};
+///
+/// let compressed: [Fr; 1] = Anemoi2::generate().compress(&[Fr::ZERO; 2]);
+/// let expected: Fr =
+///     "20387392009611881691526522206552322482509551426930619434849280967122120965518".parse()?;
+/// assert_eq!(compressed, [expected]);
+/// # Ok::<(), cycloid::bls12_381::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Anemoi<const T: usize, const ROUNDS: usize, B: Scalars = Cycloid> {
     /// The constants c of x and d of y.

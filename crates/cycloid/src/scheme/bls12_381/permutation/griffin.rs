@@ -20,6 +20,18 @@ use super::layers::{add_constants, fifth_power, fifth_root};
 ///
 /// The matrix is circ(2, 1, 1) for three elements and M = circ(3, 2, 1, 1) for four. For more, M
 /// multiplies each block of four, and to each block the sum of all is added.
+///
+/// ```
+/// use cycloid::bls12_381::Fr;
+/// use cycloid::bls12_381::permutation::{Griffin3, Permutation};
+///
+/// let mut states = [[Fr::ZERO; 3]; 8];
+/// Griffin3::generate().permute_each(&mut states);
+/// let first: Fr =
+///     "841791784119451836895521356553213353441862647772555419706984344393580307020".parse()?;
+/// assert_eq!(states[7][0], first);
+/// # Ok::<(), cycloid::bls12_381::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Griffin<const T: usize, const ROUNDS: usize, B: Scalars = Cycloid> {
     constants: [[Fr<B>; T]; ROUNDS],

@@ -27,33 +27,25 @@ pub(super) fn add_constants<B: Scalars, R: Ring<Constant = B::Fr>, const T: usiz
 
 /// Multiplies the state by a matrix of rows.
 #[inline(always)]
-pub(super) fn multiply<R: Ring, const T: usize>(
+pub(super) fn multiply<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
     ring: R,
     state: &mut [R::Element; T],
-    matrix: &[[R::Element; T]; T],
+    matrix: &[[Fr<B>; T]; T],
 ) {
     let old = *state;
     for (x, row) in state.iter_mut().zip(matrix) {
-        *x = ring.inner_product(row, &old);
+        *x = inner_product(ring, row, &old);
     }
 }
 
-/// Loads a matrix.
+/// Returns the inner product of a row of a matrix and the state.
 #[inline(always)]
-pub(super) fn load<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
-    ring: R,
-    matrix: &[[Fr<B>; T]; T],
-) -> [[R::Element; T]; T] {
-    core::array::from_fn(|i| load_row(ring, &matrix[i]))
-}
-
-/// Loads a row of a matrix.
-#[inline(always)]
-pub(super) fn load_row<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
+pub(super) fn inner_product<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
     ring: R,
     row: &[Fr<B>; T],
-) -> [R::Element; T] {
-    core::array::from_fn(|i| ring.constant(row[i].raw()))
+    state: &[R::Element; T],
+) -> R::Element {
+    ring.inner_product(&core::array::from_fn(|i| ring.constant(row[i].raw())), state)
 }
 
 /// Returns x⁵.

@@ -54,12 +54,14 @@ pub use rescue::{Rescue, Rescue3};
 pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> + Sized {
     /// Permutes a state.
     fn permute(&self, state: &mut [Fr<B>; T]) {
-        self.permute_each(core::slice::from_mut(state));
+        let state = core::slice::from_mut(state);
+        stack::clean(stack_use::bls_permutation(T), || B::fr_apply(self, state));
     }
 
     /// Permutes each of the states, eight side by side if the processor has vectors.
     fn permute_each(&self, states: &mut [[Fr<B>; T]]) {
-        stack::clean(stack_use::bls_permutation(T), || B::fr_apply(self, states));
+        let stack = stack_use::bls_permutations(T, states.len());
+        stack::clean(stack, || B::fr_apply(self, states));
     }
 
     /// Compresses a state to `C` elements, a divisor of `T`: the mode Jive of Anemoi's paper.
@@ -85,7 +87,8 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
         outputs: &mut [[Fr<B>; C]],
     ) -> Result<(), Error> {
         equal_counts(states.len(), outputs.len())?;
-        stack::clean(stack_use::bls_permutation(T), || jive(self, states, outputs));
+        let stack = stack_use::bls_permutations(T, states.len());
+        stack::clean(stack, || jive(self, states, outputs));
         Ok(())
     }
 

@@ -13,10 +13,20 @@ use super::super::error::equal_counts;
 use super::super::{Cycloid, Error, Fr};
 use super::Permutation;
 use super::grain::Grain;
-use super::layers::{add_constants, fifth_power, load, load_row, multiply};
+use super::layers::{add_constants, fifth_power, inner_product, multiply};
 
 /// Poseidon with x⁵ on `T` elements, with `FULL` full rounds, an even number, and `PARTIAL` partial
 /// rounds.
+///
+/// ```
+/// use cycloid::bls12_381::Fr;
+/// use cycloid::bls12_381::permutation::{Permutation, Poseidon3};
+///
+/// let mut state: [Fr; 3] = [0, 1, 2].map(Fr::from);
+/// Poseidon3::generate().permute(&mut state);
+/// let first = "28ce19420fc246a05553ad1e8c98f5c9d67166be2c18e9e4cb4b4e317dd2a78a";
+/// assert_eq!(format!("{:x}", state[0]), first);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Poseidon<const T: usize, const FULL: usize, const PARTIAL: usize, B: Scalars = Cycloid> {
     full: [[Fr<B>; T]; FULL],
@@ -191,29 +201,25 @@ impl<const T: usize, const FULL: usize, const PARTIAL: usize, B: Scalars> Formul
 {
     #[inline(always)]
     fn apply<R: Ring<Constant = B::Fr>>(&self, ring: R, state: &mut [R::Element; T]) {
-        let matrix = load(ring, &self.matrix);
         let (first, last) = self.full.split_at(FULL / 2);
         for (i, constants) in first.iter().enumerate() {
-            if i + 1 < FULL / 2 {
-                full_round(ring, state, constants, &matrix);
-            } else {
-                full_round(ring, state, constants, &load(ring, &self.before));
-            }
+            let matrix = if i + 1 < FULL / 2 { &self.matrix } else { &self.before };
+            full_round(ring, state, constants, matrix);
         }
         for partial in &self.partial {
             let sum = ring.add(&state[self.raised], &ring.constant(partial.constant.raw()));
             let x = fifth_power(ring, &sum);
             state[self.raised] = x;
-            let inner_product = ring.inner_product(&load_row(ring, &partial.row), state);
+            let replacement = inner_product(ring, &partial.row, state);
             for (i, (y, factor)) in state.iter_mut().zip(&partial.column).enumerate() {
                 if i != self.raised {
                     *y = ring.add(y, &ring.mul(&x, &ring.constant(factor.raw())));
                 }
             }
-            state[self.raised] = inner_product;
+            state[self.raised] = replacement;
         }
         for constants in last {
-            full_round(ring, state, constants, &matrix);
+            full_round(ring, state, constants, &self.matrix);
         }
     }
 }
@@ -223,7 +229,7 @@ fn full_round<B: Scalars, R: Ring<Constant = B::Fr>, const T: usize>(
     ring: R,
     state: &mut [R::Element; T],
     constants: &[Fr<B>; T],
-    matrix: &[[R::Element; T]; T],
+    matrix: &[[Fr<B>; T]; T],
 ) {
     add_constants(ring, state, constants);
     for x in state.iter_mut() {

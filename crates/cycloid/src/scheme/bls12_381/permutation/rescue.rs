@@ -17,9 +17,18 @@ use super::super::backend::{Formula, Ring, Scalars};
 use super::super::integer;
 use super::super::{Cycloid, Fr};
 use super::Permutation;
-use super::layers::{add_constants, fifth_power, fifth_root, load, multiply};
+use super::layers::{add_constants, fifth_power, fifth_root, multiply};
 
 /// Rescue-Prime with x⁵ on `T` elements, with `ROUNDS` rounds.
+///
+/// ```
+/// use cycloid::bls12_381::Fr;
+/// use cycloid::bls12_381::permutation::{Padding, Permutation, Rescue3};
+///
+/// let mut digest = [Fr::ZERO];
+/// let input: [Fr; 2] = [1, 2].map(Fr::from);
+/// Rescue3::generate(1, 128).hash::<2>(Padding::One, &input, &mut digest);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rescue<const T: usize, const ROUNDS: usize, B: Scalars = Cycloid> {
     constants: [[[Fr<B>; T]; 2]; ROUNDS],
@@ -115,17 +124,16 @@ impl<const T: usize, const ROUNDS: usize, B: Scalars> Permutation<T, B> for Resc
 impl<const T: usize, const ROUNDS: usize, B: Scalars> Formula<B::Fr, T> for Rescue<T, ROUNDS, B> {
     #[inline(always)]
     fn apply<R: Ring<Constant = B::Fr>>(&self, ring: R, state: &mut [R::Element; T]) {
-        let matrix = load(ring, &self.matrix);
         for [after_powers, after_roots] in &self.constants {
             for x in state.iter_mut() {
                 *x = fifth_power(ring, x);
             }
-            multiply(ring, state, &matrix);
+            multiply(ring, state, &self.matrix);
             add_constants(ring, state, after_powers);
             for x in state.iter_mut() {
                 *x = fifth_root(ring, x);
             }
-            multiply(ring, state, &matrix);
+            multiply(ring, state, &self.matrix);
             add_constants(ring, state, after_roots);
         }
     }
