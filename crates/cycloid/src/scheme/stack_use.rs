@@ -7,7 +7,7 @@
 //! the caller's random generator comes on top. No single operation uses more than 48 KiB and no
 //! batch of eight more than 96 KiB, except for BLS12-381: with vectors, lists of multiples use up
 //! to 120 KiB, lists of pairings 134 KiB, lists of verifications 160 KiB and lists of powers in GT
-//! 248 KiB. Permutations of wide states use the more the wider they are.
+//! 248 KiB. Permutations use more for wider states.
 
 use super::ec::Curve;
 #[cfg(feature = "bls12-381")]

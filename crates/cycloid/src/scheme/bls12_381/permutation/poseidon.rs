@@ -4,9 +4,9 @@
 //! A round adds constants, raises elements to the fifth power, and multiplies by a matrix. The full
 //! rounds, half of them at each end, raise every element, the partial rounds one element.
 //!
-//! What a partial round does to the other elements is linear. So their constants move to the full
-//! round after all partial rounds, and most of the matrix to the full round before them (appendix
-//! B): 2T − 1 products remain of T².
+//! A partial round is linear in the elements that it does not raise. So their constants move to the
+//! full round after all partial rounds, and most of the matrix to the full round before them
+//! (appendix B): 2T − 1 products remain of T².
 
 use super::super::backend::{Formula, Ring, Scalars};
 use super::super::error::equal_counts;
