@@ -67,7 +67,7 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
     /// Compresses a state to `C` elements, a divisor of `T`: the mode Jive of Anemoi's paper.
     ///
     /// The state and its permutation are added, and of the sum all elements whose places are equal
-    /// modulo `C`. For 128 bits of security, one element must be the output at least.
+    /// modulo `C`. 128 bits of security need an output of at least one element.
     fn compress<const C: usize>(&self, state: &[Fr<B>; T]) -> [Fr<B>; C] {
         let mut output = [[Fr::ZERO; C]];
         stack::clean(stack_use::bls_permutation(T), || {
@@ -96,8 +96,8 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
     ///
     /// The state is zero at first. Each block of `RATE` elements, fewer than `T`, is added to its
     /// first elements, and the state is permuted. Then the first `RATE` elements are output and the
-    /// state is permuted, as often as needed. The other elements are the capacity: for 128 bits of
-    /// security, at least one, and at least one must be the output.
+    /// state is permuted, as often as needed. The other elements are the capacity. 128 bits of security
+    /// need a capacity and an output of at least one element each.
     fn hash<const RATE: usize>(&self, padding: Padding, input: &[Fr<B>], output: &mut [Fr<B>]) {
         const { assert!(0 < RATE && RATE < T) };
         stack::clean(stack_use::bls_permutation(T), || {
@@ -110,8 +110,8 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
 ///
 /// The sponge of Anemoi's reference is not among them: it appends nothing to complete blocks, and
 /// adds the distinction after the last permutation, which leaves the first `RATE` elements of output
-/// as they are. So an input of complete blocks that ends in a one has the same digest as the input
-/// without it.
+/// as they are. So complete blocks that end in a one have the same digest as the same input without
+/// the one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
     /// Zeros complete the last block. The first element of the capacity is n·2⁶⁴ + m − 1 at first,
