@@ -1,8 +1,8 @@
 //! Products and inverses modulo any number, even or odd, in constant time.
 //!
 //! A product modulo 2^k·o, o odd, keeps its low k bits; the rest is reduced modulo o. An inverse
-//! modulo an even m is one of an odd number, with which safegcd works in exchanged roles: for odd x,
-//! t = 1/m mod x gives 1/x = (1 + m·(x − t))/x, an exact division.
+//! modulo an even m is one of an odd number, with which safegcd works in exchanged roles: for odd
+//! x, t = 1/m mod x gives 1/x = (1 + m·(x − t))/x, an exact division.
 
 use super::inverse::{all_steps, finish, invert_in_frames};
 use super::montgomery::Montgomery;
@@ -25,9 +25,9 @@ pub const fn mul_any_scratch_limbs(a: usize, b: usize, n: usize) -> usize {
 ///
 /// All are little-endian limbs. The factors have any length and value. `result` has at least as
 /// many limbs as the modulus without its leading zeros, n, and is padded with zeros. `scratch` has
-/// at least [`mul_any_scratch_limbs`] for these lengths; the used part is wiped. Time depends on the
-/// lengths, on the length of the modulus in bits, and on its number of trailing zero bits, which
-/// becomes public.
+/// at least [`mul_any_scratch_limbs`] for these lengths; the used part is wiped. Time depends on
+/// the lengths, on the length of the modulus in bits, and on its number of trailing zero bits,
+/// which becomes public.
 ///
 /// For several products modulo one odd number, [`mul`](super::mul) is faster.
 ///

@@ -127,8 +127,8 @@ mod tests {
 
     use super::*;
 
-    /// A formula with every operation of the interface, and sums of products of every length that is
-    /// reduced differently.
+    /// A formula with every operation of the interface, and sums of products of every length that
+    /// is reduced differently.
     struct Everything([Fr<Cycloid>; 2]);
 
     impl Formula<ScalarWords, 33> for Everything {

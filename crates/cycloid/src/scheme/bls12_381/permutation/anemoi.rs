@@ -1,6 +1,6 @@
 //! Anemoi (Bouvier, Briaud, Chaidos, Perrin, Salen, Velichkov, Willems, New design techniques for
-//! efficient arithmetization-oriented hash functions: Anemoi permutations and Jive compression mode,
-//! CRYPTO 2023, ePrint 2022/840).
+//! efficient arithmetization-oriented hash functions: Anemoi permutations and Jive compression
+//! mode, CRYPTO 2023, ePrint 2022/840).
 //!
 //! The state is two rows x and y. A round adds constants, mixes each row by a matrix and the rows
 //! with each other, and replaces each column by its open Flystel, which contains a fifth root.
@@ -59,8 +59,8 @@ impl<const T: usize, const ROUNDS: usize, B: Scalars> Anemoi<T, ROUNDS, B> {
         Self::of(Version::Published)
     }
 
-    /// Like [`generate`](Self::generate), for the first version of the paper (May 2022), which Octez
-    /// uses: for 128 bits of security with 19, 12, 10 and 10 rounds for one to four columns.
+    /// Like [`generate`](Self::generate), for the first version of the paper (2022), which
+    /// Octez uses: for 128 bits of security with 19, 12, 10 and 10 rounds for one to four columns.
     pub fn generate_first_version() -> Self {
         Self::of(Version::First)
     }

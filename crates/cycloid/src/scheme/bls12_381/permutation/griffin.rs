@@ -47,8 +47,8 @@ pub type Griffin3<B = Cycloid> = Griffin<3, 12, B>;
 pub type Griffin4<B = Cycloid> = Griffin<4, 11, B>;
 
 impl<const T: usize, const ROUNDS: usize, B: Scalars> Griffin<T, ROUNDS, B> {
-    /// Generates constants by SHAKE128, as the authors' implementation does: those of all rounds but
-    /// the last, then α and β of the third element for which x² + α·x + β has no zero.
+    /// Generates constants by SHAKE128, as the authors' implementation does: those of all rounds
+    /// but the last, then α and β of the third element for which x² + α·x + β has no zero.
     #[cfg(feature = "sha3")]
     pub fn generate() -> Self {
         let mut hash = Shake128::default().chain("Griffin");

@@ -1,5 +1,5 @@
-//! Permutations of states of a few scalars with cheap proofs, and hashing and compression with them:
-//! [`Poseidon`], [`Rescue`], [`Anemoi`] and [`Griffin`].
+//! Permutations of states of a few scalars with cheap proofs, and hashing and compression with
+//! them: [`Poseidon`], [`Rescue`], [`Anemoi`] and [`Griffin`].
 //!
 //! A permutation's type has the number of elements of its state, its numbers of rounds, and a
 //! backend; a value holds its constants. Parameters with a name, such as [`Poseidon3`], are those
@@ -96,8 +96,8 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
     ///
     /// The state is zero at first. Each block of `RATE` elements, fewer than `T`, is added to its
     /// first elements, and the state is permuted. Then the first `RATE` elements are output and the
-    /// state is permuted, as often as needed. The other elements are the capacity. 128 bits of security
-    /// need a capacity and an output of at least one element each.
+    /// state is permuted, as often as needed. The other elements are the capacity. 128 bits of
+    /// security need a capacity and an output of at least one element each.
     fn hash<const RATE: usize>(&self, padding: Padding, input: &[Fr<B>], output: &mut [Fr<B>]) {
         const { assert!(0 < RATE && RATE < T) };
         stack::clean(stack_use::bls_permutation(T), || {
@@ -109,13 +109,14 @@ pub trait Permutation<const T: usize, B: Scalars = Cycloid>: Formula<B::Fr, T> +
 /// How a [hash](Permutation::hash) distinguishes inputs that zeros would complete to equal blocks.
 ///
 /// The sponge of Anemoi's reference is not among them: it appends nothing to complete blocks, and
-/// adds the distinction after the last permutation, which leaves the first `RATE` elements of output
-/// as they are. So complete blocks that end in a one have the same digest as the same input without
-/// the one.
+/// adds the distinction after the last permutation, which leaves the first `RATE` elements of
+/// output as they are. So complete blocks that end in a one have the same digest as the same input
+/// without the one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Padding {
     /// Zeros complete the last block. The first element of the capacity is n·2⁶⁴ + m − 1 at first,
-    /// for n elements of input and m of output (Poseidon, section 4.2). An empty input is one block.
+    /// for n elements of input and m of output (Poseidon, section 4.2). An empty input is one
+    /// block.
     Length,
     /// A one is appended, and zeros complete the block, as in Rescue-Prime.
     One,

@@ -89,8 +89,8 @@ impl<const T: usize, const FULL: usize, const PARTIAL: usize, B: Scalars>
     /// rows. Time depends on them.
     ///
     /// # Errors
-    /// [`Error::Counts`] for another number of rounds; [`Error::Zero`] if the matrix without the row
-    /// and the column of the raised element has no inverse.
+    /// [`Error::Counts`] for another number of rounds; [`Error::Zero`] if the matrix without the
+    /// row and the column of the raised element has no inverse.
     pub fn from_constants(
         constants: &[[Fr<B>; T]],
         matrix: [[Fr<B>; T]; T],

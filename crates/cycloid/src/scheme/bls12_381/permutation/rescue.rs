@@ -44,7 +44,8 @@ impl<const T: usize, const ROUNDS: usize, B: Scalars> Rescue<T, ROUNDS, B> {
     /// the authors' reference), for a capacity in elements and a
     /// security level in bits.
     ///
-    /// The number of rounds for this level is up to the caller. The reference computes for 128 bits:
+    /// The number of rounds for this level is up to the caller. The reference computes for 128
+    /// bits:
     ///
     /// | elements | capacity | rounds |
     /// |---|---|---|
