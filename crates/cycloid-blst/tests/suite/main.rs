@@ -13,6 +13,8 @@ mod groups;
 mod hashing;
 mod multi_scalar;
 mod pairings;
+mod permutation_vectors;
+mod permutations;
 mod polynomials;
 mod prepared;
 mod scalars;

@@ -1,6 +1,7 @@
 //! BLS12-381 on the library's own arithmetic: scalars, multiples, keys, signatures, shares,
-//! pairings of secret points, powers in GT, transforms, polynomials, coordinates.
+//! pairings of secret points, powers in GT, transforms, polynomials, permutations, coordinates.
 
+use cycloid::bls12_381::permutation::{Anemoi2, Griffin3, Padding, Permutation, Poseidon3, Rescue};
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, Share, SignatureBackend, Variant, recover_secret_key, share,
 };
@@ -277,6 +278,48 @@ pub(crate) fn transform(check: &mut Check) {
     let mut expected: Vec<Fr> = pairs.iter().map(|pair| pair.0).collect();
     domain.fft(&mut expected).expect("as many");
     check.secret("transform", &values, |values| *values == expected[..]);
+}
+
+pub(crate) fn permutations(check: &mut Check) {
+    let [(a, secret_a), (b, secret_b)] = [scalar(check), scalar(check)];
+    let (poseidon, rescue) = (Poseidon3::generate(), Rescue::<2, 2>::generate(1, 128));
+    let (griffin, anemoi) = (Griffin3::generate(), Anemoi2::generate());
+    let compute = |a: &Fr, b: &Fr| {
+        let mut digest = [Fr::ZERO; 2];
+        poseidon.hash::<2>(Padding::Length, &[*a, *b], &mut digest);
+        rescue.permute(&mut digest);
+        let mut state = [digest[0], digest[1], *a];
+        griffin.permute(&mut state);
+        let [compressed] = anemoi.compress::<1>(&[state[0], state[1]]);
+        compressed.to_bytes()
+    };
+    let result = check.hold("permute", || compute(&secret_a, &secret_b));
+    check.secret("permute", &*result, |result| result == compute(&a, &b));
+}
+
+pub(crate) fn many_permutations(check: &mut Check) {
+    let pairs: Vec<_> = (0..9).map(|_| scalar(check)).collect();
+    let (poseidon, anemoi) = (Poseidon3::generate(), Anemoi2::generate());
+    let mut states = vec![[Fr::ZERO; 3]; pairs.len()];
+    let mut outputs = vec![[Fr::ZERO]; pairs.len()];
+    let mut encoded = vec![[0; 32]; pairs.len()];
+    check.trace("permute each", || {
+        for (state, (_, secret)) in states.iter_mut().zip(&pairs) {
+            *state = [**secret; 3];
+        }
+        poseidon.permute_each(&mut states);
+        let halves: Vec<[Fr; 2]> = states.iter().map(|state| [state[0], state[1]]).collect();
+        anemoi.compress_each(&halves, &mut outputs).expect("as many");
+        for (encoded, [output]) in encoded.iter_mut().zip(&outputs) {
+            *encoded = output.to_bytes();
+        }
+    });
+    for ((plain, _), encoded) in pairs.iter().zip(&encoded) {
+        let mut state = [*plain; 3];
+        poseidon.permute(&mut state);
+        let [expected] = anemoi.compress::<1>(&[state[0], state[1]]);
+        check.secret("permute each", encoded, |encoded| encoded == expected.to_bytes());
+    }
 }
 
 /// Fails to compile unless the backend implements all traits, so the cases test the named backend.

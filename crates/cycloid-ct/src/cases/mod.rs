@@ -121,5 +121,7 @@ pub(crate) static ALL: &[Case] = &[
     case("BLS12-381: powers in GT", Long, bls12_381::powers),
     case("BLS12-381: transform", Long, bls12_381::transform),
     case("BLS12-381: polynomials", Long, bls12_381::polynomials),
+    case("BLS12-381: permutations", Highest, bls12_381::permutations),
+    case("BLS12-381: many permutations", Batch, bls12_381::many_permutations),
     case("BLS12-381: base fields", Long, bls12_381::base_fields),
 ];

@@ -118,6 +118,36 @@ pub(crate) fn others(check: &mut Check) {
     let expected = padded(&(big(&a) * big(&x) % big(&m)), n);
     check.secret("mul", &product, |product| *product == expected);
     check.secret("public exponent", &square, |square| *square == power(&x, &[65537], &m));
+
+    // All runs have as many trailing zero bits.
+    let mut even = check.modulus(n);
+    even[0] = even[0] & !0xff | 0x60;
+    let secret_even = marked(&even);
+    let mut product = vec![0; n];
+    let mut scratch = vec![0; modular::mul_any_scratch_limbs(n + 1, n, n)];
+    check.trace("product modulo an even number", || {
+        modular::mul_any(&mut product, &secret_a, &secret_x, &secret_even, &mut scratch)
+            .expect("sound");
+    });
+    let expected = padded(&(big(&a) * big(&x) % big(&even)), n);
+    check.secret("product modulo an even number", &product, |product| *product == expected);
+
+    // An odd x, and the even m = x·r + 1 for an odd r.
+    let mut halves = [check.modulus(n / 2), check.modulus(n / 2)];
+    halves.iter_mut().for_each(|half| half[n / 2 - 1] |= 3 << 62);
+    let x = padded(&big(&halves[0]), n);
+    let m = padded(&(big(&halves[0]) * big(&halves[1]) + 1_u8), n);
+    let (secret_x, secret_m) = (marked(&x), marked(&m));
+    let mut result = vec![0; n];
+    let mut scratch = vec![0; modular::invert_any_scratch_limbs(n)];
+    check.trace("inverse modulo an even number", || {
+        modular::invert_any(&mut result, &secret_x, &secret_m, &mut scratch)
+            .expect("the inverse exists");
+    });
+    let inverse = big(&x).modinv(&big(&m)).map(|inverse| padded(&inverse, n));
+    check.secret("inverse modulo an even number", &result, |result| {
+        Some(result) == inverse.as_deref()
+    });
 }
 
 pub(crate) fn eight_512(check: &mut Check) {

@@ -1,5 +1,8 @@
 //! BLS12-381: keys, signatures, shares, multiples and pairings of secrets.
 
+use cycloid::bls12_381::permutation::{
+    Anemoi2, Griffin3, Padding, Permutation, Poseidon, Poseidon3, Rescue3,
+};
 use cycloid::bls12_381::signature::{
     MinPk, MinSig, Scheme, SecretKey, batch_verify, recover_secret_key, share,
 };
@@ -143,6 +146,67 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         },
     ));
     cases.push(case(
+        "BLS permutation of one secret state",
+        stack_use::bls_permutation(3),
+        scalar,
+        |input| {
+            let permutations = (Poseidon3::generate(), Rescue3::generate(1, 128));
+            (permutations, Griffin3::generate(), [element(input); 3], [[Fr::ZERO]; 2])
+        },
+        |((poseidon, rescue), griffin, state, outputs)| {
+            poseidon.hash::<2>(Padding::Length, &*state, &mut outputs[0]);
+            outputs[1] = griffin.compress(state);
+            griffin.permute(state);
+            poseidon.permute(state);
+            rescue.permute(state);
+        },
+    ));
+    cases.push(case(
+        "BLS permutation of one wide secret state",
+        stack_use::bls_permutation(12),
+        scalar,
+        |input| (Poseidon::<12, 8, 4>::generate(), [element(input); 12], [Fr::ZERO; 3]),
+        |(poseidon, state, output)| {
+            *output = poseidon.compress(state);
+            poseidon.permute(state);
+        },
+    ));
+    cases.push(case(
+        "BLS permutations of secret states",
+        stack_use::bls_permutation_many(3),
+        scalar,
+        |input| {
+            let permutations = (Poseidon3::generate(), Rescue3::generate(1, 128));
+            (permutations, Griffin3::generate(), [[element(input); 3]; 9], [[Fr::ZERO]; 9])
+        },
+        |((poseidon, rescue), griffin, states, outputs)| {
+            griffin.compress_each(states, outputs).expect("as many");
+            griffin.permute_each(states);
+            poseidon.permute_each(states);
+            rescue.permute_each(states);
+        },
+    ));
+    cases.push(case(
+        "BLS permutations of wide secret states",
+        stack_use::bls_permutation_many(12),
+        scalar,
+        |input| (Poseidon::<12, 8, 4>::generate(), [[element(input); 12]; 8], [[Fr::ZERO; 3]; 8]),
+        |(poseidon, states, outputs)| {
+            poseidon.compress_each(states, outputs).expect("as many");
+            poseidon.permute_each(states);
+        },
+    ));
+    cases.push(case(
+        "BLS permutations of narrow secret states",
+        stack_use::bls_permutation_many(2),
+        scalar,
+        |input| (Anemoi2::generate(), [[element(input); 2]; 8], [[Fr::ZERO]; 8]),
+        |(anemoi, states, outputs)| {
+            anemoi.compress_each(states, outputs).expect("as many");
+            anemoi.permute_each(states);
+        },
+    ));
+    cases.push(case(
         "BLS product of eight powers by a secret scalar",
         stack_use::BLS_POWERS_MANY,
         scalar,
@@ -220,6 +284,11 @@ fn points(scalar: &Fr<Cycloid>) -> Points {
 
 fn first(input: Input) -> &'static [u8] {
     input.parts::<1>()[0]
+}
+
+/// Returns the scalar of the input.
+fn element(input: Input) -> Fr<Cycloid> {
+    Fr::from_be_bytes(first(input)).expect("the scalar is in range")
 }
 
 fn loaded(input: Input) -> Key {

@@ -7,7 +7,7 @@
 //! the caller's random generator comes on top. No single operation uses more than 48 KiB and no
 //! batch of eight more than 96 KiB, except for BLS12-381: with vectors, lists of multiples use up
 //! to 120 KiB, lists of pairings 134 KiB, lists of verifications 160 KiB and lists of powers in GT
-//! 248 KiB.
+//! 248 KiB. Permutations use more for wider states.
 
 use super::ec::Curve;
 #[cfg(feature = "bls12-381")]
@@ -116,6 +116,17 @@ pub const DH_BATCH: usize = 18 << 10;
 /// library's own backend.
 pub const BLS_SCALAR: usize = 2 << 10;
 
+/// BLS12-381: a permutation of a state of `width` scalars, and hashing and compression with it.
+pub const fn bls_permutation(width: usize) -> usize {
+    (4 << 10) + width * 1024
+}
+
+/// BLS12-381: any number of permutations and compressions of states of `width` scalars, eight side
+/// by side.
+pub const fn bls_permutation_many(width: usize) -> usize {
+    (20 << 10) + width * (4 << 10)
+}
+
 /// BLS12-381: one multiple of a point of either group.
 pub const BLS_MULTIPLY: usize = 24 << 10;
 
@@ -150,6 +161,16 @@ pub(crate) fn bls_multiples(count: usize) -> usize {
     if count < FEWEST || Backend::best().is_none() { BLS_MULTIPLY } else { BLS_MULTIPLY_MANY }
 }
 
+/// Returns the stack for permutations of `count` states of `width` scalars on this processor.
+#[cfg(feature = "bls12-381")]
+pub(crate) fn bls_permutations(width: usize, count: usize) -> usize {
+    if count < FEWEST || Backend::best().is_none() {
+        bls_permutation(width)
+    } else {
+        bls_permutation_many(width)
+    }
+}
+
 /// Returns the stack for a product of `count` pairings.
 #[cfg(feature = "bls12-381")]
 pub(crate) const fn bls_pairings(count: usize) -> usize {
@@ -162,6 +183,6 @@ pub(crate) fn bls_powers(count: usize) -> usize {
     if count < FEWEST || Backend::best().is_none() { BLS_PAIRING } else { BLS_POWERS_MANY }
 }
 
-/// The fewest BLS12-381 points that go side by side on any backend.
+/// The fewest BLS12-381 points or states that go side by side on any backend.
 #[cfg(feature = "bls12-381")]
 const FEWEST: usize = 3;

@@ -8,7 +8,7 @@
 use core::fmt::Debug;
 
 use super::super::backends::{with_one, with_vectors};
-use super::super::lanes;
+use super::super::lanes::{self, LANES};
 use super::super::words::{self, Limb};
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
@@ -24,6 +24,12 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Loads residues from words in memory: less than the prime, and times R = 2^(64·n) modulo the
     /// prime, for every shape.
     fn import(self, words: &[P::Words]) -> Self::Element;
+
+    /// Loads the same residue in each of the numbers, from the words of [`import`](Self::import).
+    #[inline(always)]
+    fn import_shared(self, words: &P::Words) -> Self::Element {
+        self.import(&[*words; LANES][..Self::WIDTH])
+    }
 
     /// Writes the words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);

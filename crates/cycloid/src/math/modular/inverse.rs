@@ -51,27 +51,35 @@ pub(crate) fn invert_in_frames(
 ) -> Result<(), Error> {
     with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
         all_steps(modulus, x, [&mut *f, g, &mut *d, e]);
-        let m = modulus.limbs;
-        let n = m.len();
-        let negative = Mask::from_bit(f[n] >> 63);
-        negate_if(negative, f);
-        negate_if(negative, d);
-        let excess = f[1..].iter().fold(f[0] ^ 1, |any, limb| any | limb);
-        if !Mask::is_zero(excess).reveal() {
-            return Err(Error::NotInvertible);
-        }
-        // Maps (−2m, 2m) to [0, m).
-        for _ in 0..2 {
-            let negative = Mask::from_bit(d[n] >> 63);
-            let (low, top) = d.split_at_mut(n);
-            top[0] = top[0].wrapping_add(words::add_if(negative, low, m));
-        }
-        for _ in 0..2 {
-            subtract_if_not_less(d, m);
-        }
-        result.copy_from_slice(&d[..n]);
+        finish(modulus.limbs, f, d)?;
+        result.copy_from_slice(&d[..result.len()]);
         Ok(())
     })
+}
+
+/// Makes `d` of [`all_steps`] the inverse, from 0 to the modulus `m` minus one.
+///
+/// # Errors
+/// [`Error::NotInvertible`] if `f` is not ±1, which becomes public.
+pub(super) fn finish(m: &[Limb], f: &mut [Limb], d: &mut [Limb]) -> Result<(), Error> {
+    let n = m.len();
+    let negative = Mask::from_bit(f[n] >> 63);
+    negate_if(negative, f);
+    negate_if(negative, d);
+    let excess = f[1..].iter().fold(f[0] ^ 1, |any, limb| any | limb);
+    if !Mask::is_zero(excess).reveal() {
+        return Err(Error::NotInvertible);
+    }
+    // Maps (−2m, 2m) to [0, m).
+    for _ in 0..2 {
+        let negative = Mask::from_bit(d[n] >> 63);
+        let (low, top) = d.split_at_mut(n);
+        top[0] = top[0].wrapping_add(words::add_if(negative, low, m));
+    }
+    for _ in 0..2 {
+        subtract_if_not_less(d, m);
+    }
+    Ok(())
 }
 
 /// Computes `result` = the greatest common divisor of `x` and an odd `modulus`, in constant time.
@@ -128,8 +136,8 @@ fn with_checked(
 ///
 /// All four are numbers in two's complement. f and g start as modulus and x; g ends as 0. The
 /// invariants are d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
-/// divides by; d and e stay between −2m and m.
-fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
+/// divides by; d and e stay between −2m and m. x is at most the modulus.
+pub(super) fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let m = modulus.limbs;
     let batches = steps(modulus.bits).div_ceil(BATCH);
     // For the lengths of the elliptic curves, the loops over limbs are unrolled.

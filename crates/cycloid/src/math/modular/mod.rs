@@ -7,6 +7,8 @@
 //! - [`Strategy`]: every combination of three reductions and twelve exponentiation methods, for
 //!   choosing a trade-off between time and memory.
 //! - [`invert`]: the inverse modulo an odd number, constant-time.
+//! - [`mul_any`], [`invert_any`]: products and inverses modulo any number, even or odd,
+//!   constant-time.
 //!
 //! Every input has a defined result. x mod 1 = 0. x⁰ mod m = 1 for m > 1 and any x, including 0. A
 //! base of any length is reduced first. Leading zero limbs are allowed everywhere and change no
@@ -32,6 +34,7 @@
 //! ```
 
 mod across;
+mod any;
 mod barrett;
 mod basic;
 mod binary;
@@ -50,6 +53,7 @@ mod strategy;
 mod tests;
 mod window;
 
+pub use any::{invert_any, invert_any_scratch_limbs, mul_any, mul_any_scratch_limbs};
 pub(crate) use constant_time::montgomery_mul;
 pub use constant_time::{
     mul, pow, pow_minimum_scratch_limbs, pow_scratch_limbs, pow_this_cpu_scratch_limbs, pow_vartime,

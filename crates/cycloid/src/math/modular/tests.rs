@@ -24,7 +24,7 @@ pub(super) const GUARD: Limb = 0xdead_beef_0bad_cafe;
 
 /// Runs `f` with a scratch of exactly `needed` limbs between guards; checks the guards, and that
 /// the used part of the scratch is wiped afterwards.
-fn with_guarded_scratch<T>(needed: usize, f: impl FnOnce(&mut [Limb]) -> T) -> T {
+pub(super) fn with_guarded_scratch<T>(needed: usize, f: impl FnOnce(&mut [Limb]) -> T) -> T {
     let mut buffer = vec![GUARD; needed + 16];
     let output = f(&mut buffer[8..needed + 8]);
     assert!(buffer[..8].iter().all(|limb| *limb == GUARD), "written before the scratch");

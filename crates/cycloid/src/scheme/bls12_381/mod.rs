@@ -18,6 +18,8 @@
 //!
 //! - [`Fr`]: scalars. [`polynomial`]: polynomials over Fr. [`Domain`]: Fourier transforms over Fr,
 //!   G1 and G2, also on cosets, and polynomials by their values.
+//! - [`permutation`]: hash functions over Fr with cheap proofs: Poseidon, Rescue-Prime, Anemoi with
+//!   Jive, and Griffin.
 //! - [`G1`], [`G2`] and [`G1Affine`], [`G2Affine`]: members of the groups only; encodings are
 //!   checked. [`G1CurvePoint`], [`G2CurvePoint`]: arbitrary points of the curves.
 //!   [`PreparedSums`]: sums of multiples of fixed points.
@@ -54,6 +56,7 @@ mod integer;
 mod operators;
 mod own;
 mod pairing;
+pub mod permutation;
 pub mod polynomial;
 mod prepared;
 mod projective;

@@ -160,6 +160,11 @@ macro_rules! wide {
         }
 
         #[inline(always)]
+        fn import_shared(self, words: &<$prime as Prime>::Words) -> [Lanes; $m] {
+            shift::import_shared(words)
+        }
+
+        #[inline(always)]
         fn export(self, element: &[Lanes; $m], words: &mut [<$prime as Prime>::Words]) {
             $(#[target_feature(enable = $features)])?
             #[inline(never)]

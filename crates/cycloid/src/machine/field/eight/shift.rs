@@ -29,26 +29,39 @@ pub(super) fn import(words: &[[Limb; 4]]) -> [Lanes; 5] {
     }
     let mut out = [Lanes::ZERO; 5];
     for lane in 0..LANES {
-        let [w0, w1, w2, w3] = [parts[0][lane], parts[1][lane], parts[2][lane], parts[3][lane]];
-        let mut x = [
-            w0 << 4 & LIMB_MASK,
-            (w0 >> 48 | w1 << 16) & LIMB_MASK,
-            (w1 >> 36 | w2 << 28) & LIMB_MASK,
-            (w2 >> 24 | w3 << 40) & LIMB_MASK,
-            w3 >> 12,
-        ];
-        for _ in 0..2 {
-            let above = x[4] >> 47;
-            for i in 0..5 {
-                x[i] = x[i].wrapping_sub(above.wrapping_mul(PRIME[i]));
-            }
-            carry(&mut x);
-        }
+        let x = sixteenfold([parts[0][lane], parts[1][lane], parts[2][lane], parts[3][lane]]);
         for i in 0..5 {
             out[i].0[lane] = x[i];
         }
     }
     out
+}
+
+/// Returns sixteen times a number modulo r, as [`import`], in each lane.
+#[inline(always)]
+pub(super) fn import_shared(words: &[Limb; 4]) -> [Lanes; 5] {
+    sixteenfold(*words).map(|limb| Lanes([limb; LANES]))
+}
+
+/// Returns sixteen times a number modulo r: words less than r become limbs of a residue less than
+/// 1.2·2²⁵⁵.
+#[inline(always)]
+fn sixteenfold([w0, w1, w2, w3]: [Limb; 4]) -> [Limb; 5] {
+    let mut x = [
+        w0 << 4 & LIMB_MASK,
+        (w0 >> 48 | w1 << 16) & LIMB_MASK,
+        (w1 >> 36 | w2 << 28) & LIMB_MASK,
+        (w2 >> 24 | w3 << 40) & LIMB_MASK,
+        w3 >> 12,
+    ];
+    for _ in 0..2 {
+        let above = x[4] >> 47;
+        for i in 0..5 {
+            x[i] = x[i].wrapping_sub(above.wrapping_mul(PRIME[i]));
+        }
+        carry(&mut x);
+    }
+    x
 }
 
 /// Returns a sixteenth of the residues modulo r, in words less than r.

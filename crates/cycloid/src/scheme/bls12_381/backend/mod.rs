@@ -16,6 +16,7 @@
 //! Time depends on no value, unless the name ends in `_vartime`; whether a point is infinity, and
 //! results of type `bool`, are public.
 
+mod formula;
 pub(super) mod group;
 mod pairing;
 pub(super) mod scalars;
@@ -24,6 +25,7 @@ mod source_group;
 pub use super::hash::Message;
 pub use super::integer::Integer;
 pub use crate::machine::ct::Mask;
+pub use formula::{Formula, Ring};
 pub use group::Group;
 pub use pairing::Pairing;
 pub use scalars::Scalars;

@@ -1,5 +1,8 @@
 //! The field Fr: the interface of a backend, and the public type.
 
+use core::marker::PhantomData;
+
+use super::formula::{Formula, Ring};
 use crate::math::bls12_381::reverse_bits;
 use crate::scheme::bls12_381::cycloid::Cycloid;
 use crate::scheme::bls12_381::integer::Integer;
@@ -113,6 +116,18 @@ pub trait Scalars: Copy + Send + Sync + 'static {
     fn fr_transform(values: &mut [Fr<Self>], roots: &[Fr<Self>]) {
         transform(values, roots);
     }
+
+    /// Applies a formula to each of the states.
+    fn fr_apply<F: Formula<Self::Fr, T>, const T: usize>(
+        formula: &F,
+        states: &mut [[Fr<Self>; T]],
+    ) {
+        for state in states {
+            let mut elements = state.map(|element| element.0);
+            formula.apply(OneByOne::<Self>(PhantomData), &mut elements);
+            *state = elements.map(Fr::from_raw);
+        }
+    }
 }
 
 /// An element of Fr with the backend `B`.
@@ -164,5 +179,46 @@ fn transform<B: Scalars>(values: &mut [Fr<B>], roots: &[Fr<B>]) {
             }
         }
         half *= 2;
+    }
+}
+
+/// A backend's functions for one element, as the arithmetic of formulas.
+struct OneByOne<B>(PhantomData<B>);
+
+impl<B> Clone for OneByOne<B> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<B> Copy for OneByOne<B> {}
+
+impl<B: Scalars> Ring for OneByOne<B> {
+    type Constant = B::Fr;
+    type Element = B::Fr;
+
+    #[inline(always)]
+    fn constant(self, constant: &B::Fr) -> B::Fr {
+        *constant
+    }
+
+    #[inline(always)]
+    fn add(self, a: &B::Fr, b: &B::Fr) -> B::Fr {
+        B::fr_add(a, b)
+    }
+
+    #[inline(always)]
+    fn sub(self, a: &B::Fr, b: &B::Fr) -> B::Fr {
+        B::fr_sub(a, b)
+    }
+
+    #[inline(always)]
+    fn mul(self, a: &B::Fr, b: &B::Fr) -> B::Fr {
+        B::fr_mul(a, b)
+    }
+
+    #[inline(always)]
+    fn square(self, a: &B::Fr) -> B::Fr {
+        B::fr_square(a)
     }
 }

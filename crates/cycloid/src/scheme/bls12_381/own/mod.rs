@@ -8,6 +8,7 @@
 mod curve;
 mod each;
 pub(super) mod field;
+pub(super) mod formula;
 mod group;
 mod msm;
 mod pairing;

@@ -3,8 +3,8 @@
 use core::slice;
 
 use super::super::Fr;
-use super::super::backend::{Integer, Scalars};
-use super::Cycloid;
+use super::super::backend::{Formula, Integer, Scalars};
+use super::{Cycloid, formula};
 use crate::machine::ct;
 use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
 use crate::machine::{lanes, words};
@@ -236,5 +236,12 @@ impl Scalars for Cycloid {
             Some(backend) => Bls12Scalar::run_eight_wide(backend, task),
             None => Bls12Scalar::run_one_wide(words::Backend::best(), task),
         }
+    }
+
+    fn fr_apply<F: Formula<ScalarWords, T>, const T: usize>(
+        formula: &F,
+        states: &mut [[Fr<Self>; T]],
+    ) {
+        formula::apply(formula, states);
     }
 }
