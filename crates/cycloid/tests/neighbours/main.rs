@@ -6,6 +6,7 @@ mod support;
 
 mod certificate;
 mod documents;
+mod groups;
 mod serialized;
 mod ssh;
 mod token;
