@@ -6,12 +6,13 @@
 //! |---|---|---|---|
 //! | PKCS #1, PKCS #8, SEC 1, SubjectPublicKeyInfo, X.509 certificate; DER or PEM | yes | yes | |
 //! | PKCS #8 encrypted with PBES2, PEM with `Proc-Type: 4,ENCRYPTED` | yes | | `encryption` |
-//! | OpenSSH, encrypted or not | yes | yes | `openssh` |
+//! | OpenSSH, encrypted with any of its ciphers or not | yes | yes | `openssh` |
 //! | JSON Web Key (RFC 7517) | yes | yes | `jwk` |
 //!
 //! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group. They are
 //! checked as by the `from_der` of their type. A certificate is not verified: only its key is read.
-//! An [`Error`] says what the file is and what to do with it.
+//! An [`Error`] says what the file is and what to do with it. PKCS #12 archives are refused, with the
+//! command of OpenSSL that extracts the key: the crates that read them depend on pre-releases.
 //!
 //! ```
 //! use cycloid::key_file::{self, PrivateKey};
@@ -28,7 +29,7 @@
 //! Decoded and decrypted bytes are wiped. Moving a key leaves an unwiped copy, as for each of its
 //! types.
 
-#[cfg(any(feature = "encryption", feature = "openssh"))]
+#[cfg(feature = "encryption")]
 mod cipher;
 mod der;
 #[cfg(feature = "encryption")]
