@@ -38,7 +38,7 @@ impl RngCore for Counter {
 
 /// Returns a scalar of 512 bits of a hash, by Horner's rule.
 fn hash_to_scalar<F: PrimeField>(parts: &[&[u8]]) -> F {
-    let digest = parts.iter().fold(Sha512::new(), |hash, part| hash.chain_update(part)).finalize();
+    let digest = parts.iter().fold(Sha512::new(), Digest::chain_update).finalize();
     digest.iter().fold(F::ZERO, |sum, byte| sum * F::from(256) + F::from(u64::from(*byte)))
 }
 
@@ -148,7 +148,9 @@ fn field<F: PrimeField<Repr = [u8; 32]>>() -> Vec<[u8; 32]> {
             assert_eq!(F::conditional_select(a, b, 0.into()), *a);
             assert_eq!(F::conditional_select(a, b, 1.into()), *b);
             let (mut sum, mut difference, mut product) = (*a, *a, *a);
-            (sum += b, difference -= b, product *= b);
+            sum += b;
+            difference -= b;
+            product *= b;
             assert_eq!([sum, difference, product], [*a + b, *a - b, *a * b]);
         }
     }
