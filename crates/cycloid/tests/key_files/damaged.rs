@@ -6,11 +6,12 @@ use cycloid::key_file::{self, Error};
 use crate::file;
 
 /// One file of each format.
-const FILES: [&str; 9] = [
+const FILES: [&str; 10] = [
     "openssl-p256.pem",
     "openssl-ed25519.der",
     "openssl-p256-sec1.der",
     "openssl-dh-pkcs3.pem",
+    "openssl-dh-order.pub.pem",
     "openssl-p256.crt.der",
     "openssl-ed25519.pub.pem",
     "ssh-keygen-ed25519",

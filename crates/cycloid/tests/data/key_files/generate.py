@@ -219,12 +219,22 @@ def diffie_hellman():
         key = openssl("genpkey " + options)
         add(f"openssl-dh-{name}.pem", key, f"DH {group}", PRIVATE_PEM)
         add(f"openssl-dh-{name}.pub.pem", openssl("pkey -pubout", key), PUBLIC_PEM, f"DH {group}")
-    own = error(
-        "a Diffie-Hellman key in a group of its own",
-        "use a group of RFC 7919 or RFC 3526, or make the group with dh::Group::new",
-    )
-    (TEMPORARY / "dh").write_bytes(openssl("dhparam -dsaparam 2048"))
-    add("openssl-dh-own.pem", openssl(f"genpkey -paramfile {TEMPORARY}/dh"), own, None)
+    for name, options in [
+        ("own", "dhparam -dsaparam 2048"),
+        ("safe", "dhparam 2048"),
+        ("order", "genpkey -genparam -algorithm DHX -pkeyopt dh_rfc5114:2"),
+    ]:
+        (TEMPORARY / "dh").write_bytes(openssl(options))
+        key = openssl(f"genpkey -paramfile {TEMPORARY}/dh")
+        public = openssl("pkey -pubout", key)
+        value = serialization.load_pem_public_key(public).public_numbers().y
+        digest = hashlib.sha256(value.to_bytes((value.bit_length() + 7) // 8, "big")).hexdigest()
+        outcome = f"custom DH 2048 {digest[:16]}"
+        add(f"openssl-dh-{name}.pem", key, outcome, PRIVATE_PEM)
+        add(f"openssl-dh-{name}.pub.pem", public, PUBLIC_PEM, outcome)
+    (TEMPORARY / "dh").write_bytes(openssl("dhparam 1024"))
+    refused = "error: Diffie-Hellman key: a modulus of 1024 bits is not between 2048 and 8192"
+    add("openssl-dh-short.pem", openssl(f"genpkey -paramfile {TEMPORARY}/dh"), refused, None)
 
 
 def refused_algorithms():
