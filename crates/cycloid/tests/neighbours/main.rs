@@ -7,6 +7,7 @@ mod support;
 mod certificate;
 mod documents;
 mod groups;
+mod hash_functions;
 mod serialized;
 mod ssh;
 mod token;

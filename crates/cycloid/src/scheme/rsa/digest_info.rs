@@ -11,7 +11,7 @@ use super::{Error, Hash};
 const MOST: usize = 127 + 2;
 
 /// Digests of fewer bytes are for verifying old signatures only, as by SHA-1 and MD5.
-const FEWEST: usize = 28;
+pub(super) const FEWEST: usize = 28;
 
 const SEQUENCE: u8 = 0x30;
 const OBJECT_IDENTIFIER: u8 = 0x06;
