@@ -49,7 +49,7 @@ pub(crate) fn oaep(check: &mut Check) {
         decrypt(check, &key, "OAEP", Some(message), |context, output| {
             context.decrypt_oaep(&OAEP, &ciphertext, output)
         });
-        let hash = HashFunction::of::<Sha256>().expect("32 bytes");
+        let hash = HashFunction::of::<Sha256>();
         let oaep = Oaep { mask_hash: Hash::Sha1.into(), label: OAEP.label, ..Oaep::of(hash) };
         decrypt(check, &key, "OAEP with a function", Some(message), |context, output| {
             context.decrypt_oaep(&oaep, &ciphertext, output)

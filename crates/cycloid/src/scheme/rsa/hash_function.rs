@@ -3,9 +3,13 @@
 use core::fmt;
 
 use sha2::digest::Digest;
+use sha2::digest::typenum::Unsigned;
 
-use super::{Error, Hash};
+use super::Hash;
 use crate::scheme::hash::{DigestBytes, MAX_DIGEST};
+
+/// Digests of fewer bytes are for verifying old signatures only, as by SHA-1 and MD5.
+pub(super) const FEWEST: usize = 28;
 
 /// A hash function of a padding, for functions that [`enum@Hash`] lacks.
 ///
@@ -15,7 +19,7 @@ use crate::scheme::hash::{DigestBytes, MAX_DIGEST};
 /// use sha2::{Digest, Sha256};
 ///
 /// // Any other function of the crate `digest` goes here.
-/// let hash = HashFunction::of::<Sha256>()?;
+/// let hash = HashFunction::of::<Sha256>();
 /// let digest = Sha256::digest(b"any message");
 /// let signature = key.sign_pss_with(Pss::of(hash), &digest, rng)?;
 /// key.public_key().verify_pss_with(Pss::of(hash), &digest, &signature)?;
@@ -38,16 +42,14 @@ enum Kind {
 }
 
 impl HashFunction {
-    /// Returns the function that the crate `digest` knows as `D`.
-    ///
-    /// # Errors
-    /// [`Error::DigestLength`] unless digests have 1 to 64 bytes.
-    pub fn of<D: Digest>() -> Result<Self, Error> {
-        let length = <D as Digest>::output_size();
-        if !(1..=MAX_DIGEST).contains(&length) {
-            return Err(Error::DigestLength);
-        }
-        Ok(Self(Kind::Other { length, digest: DigestBytes::new::<D> }))
+    /// Returns the function that the crate `digest` knows as `D`. A function with digests of more
+    /// than 64 bytes, or of none, does not compile.
+    pub const fn of<D: Digest>() -> Self {
+        let length = const {
+            assert!(D::OutputSize::USIZE > 0 && D::OutputSize::USIZE <= MAX_DIGEST);
+            D::OutputSize::USIZE
+        };
+        Self(Kind::Other { length, digest: DigestBytes::new::<D> })
     }
 
     /// Returns the length of the digest, in bytes.
@@ -70,7 +72,7 @@ impl HashFunction {
     pub(super) const fn is_retired(self) -> bool {
         match self.0 {
             Kind::Known(hash) => hash.is_retired(),
-            Kind::Other { length, .. } => length < super::digest_info::FEWEST,
+            Kind::Other { length, .. } => length < FEWEST,
         }
     }
 
