@@ -110,6 +110,18 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
+fn tiny_primes_are_refused() {
+    for (p, bits) in [(0, 0), (1, 1), (23, 5), (0x7f, 7)] {
+        // PKCS #8 with dhKeyAgreement, p, g = 2 and x = 5.
+        let mut der = vec![0x30, 0x1d, 0x02, 0x01, 0x00, 0x30, 0x13, 0x06, 0x09];
+        der.extend([0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x03, 0x01]);
+        der.extend([0x30, 0x06, 0x02, 0x01, p, 0x02, 0x01, 0x02, 0x04, 0x03, 0x02, 0x01, 0x05]);
+        let error = private(&der).unwrap_err();
+        assert_eq!(error, Error::Dh(dh::Error::ModulusLength { bits }), "{p}");
+    }
+}
+
+#[test]
 fn a_group_that_is_not_one_is_refused_when_it_is_made() {
     let der = der("order");
     let key = private(&der).unwrap();

@@ -70,14 +70,15 @@ impl DhParameters {
         8 * self.prime.len() - self.prime.first().map_or(0, |top| top.leading_zeros() as usize)
     }
 
-    /// Returns the numbers of a file if their ranges are allowed.
+    /// Copies the numbers of a file if their ranges are allowed.
     fn new(numbers: &dh::Parameters<'_>) -> Result<Self, Error> {
         let owned = Self {
             prime: numbers.prime.to_vec(),
             generator: numbers.generator.to_vec(),
             order: numbers.order.map(<[u8]>::to_vec),
         };
-        owned.with_group(|_, _| Ok(owned.clone()))
+        owned.with_group(|_, _| Ok(()))?;
+        Ok(owned)
     }
 
     /// Calls `compute` with the group, which is not checked, and with scratch.
@@ -86,7 +87,7 @@ impl DhParameters {
         compute: impl FnOnce(&Group<'_>, &mut [Limb]) -> Result<T, dh::Error>,
     ) -> Result<T, Error> {
         // Numbers of other lengths are refused before they are used.
-        let bits = self.bits().min(dh::MAX_BITS);
+        let bits = self.bits().clamp(dh::MIN_BITS, dh::MAX_BITS);
         let mut memory = vec![0; dh::group_limbs(bits)];
         let scratch = dh::group_scratch_limbs(bits).max(dh::minimum_scratch_limbs(bits));
         let mut scratch = vec![0; scratch];
