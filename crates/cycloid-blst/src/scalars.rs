@@ -1,7 +1,9 @@
 //! Fr in blst's Montgomery form.
 
 use blst::{blst_fr, blst_scalar};
-use cycloid::bls12_381::backend::{Integer, Scalars};
+use cycloid::bls12_381::backend::{Integer, Mask, Scalars};
+#[cfg(feature = "group")]
+use cycloid::bls12_381::{Cycloid, backend::FieldConstants};
 use zeroize::Zeroize;
 
 use crate::Blst;
@@ -69,6 +71,10 @@ impl Scalars for Blst {
         a.l.iter().zip(&b.l).fold(0, |any, (a, b)| any | (a ^ b)) == 0
     }
 
+    fn fr_select(mask: Mask, a: &blst_fr, b: &blst_fr) -> blst_fr {
+        blst_fr { l: core::array::from_fn(|i| mask.select(a.l[i], b.l[i])) }
+    }
+
     fn fr_wipe(a: &mut blst_fr) {
         a.l.zeroize();
     }
@@ -77,6 +83,17 @@ impl Scalars for Blst {
         // SAFETY: three references, of which the first two are exclusive.
         unsafe { blst::blst_fr_ct_bfly(a, b, w) };
     }
+}
+
+/// blst's form is that of the library.
+#[cfg(feature = "group")]
+impl FieldConstants for Blst {
+    const TWO_INVERSE: blst_fr = blst_fr { l: Cycloid::TWO_INVERSE };
+    const GENERATOR: blst_fr = blst_fr { l: Cycloid::GENERATOR };
+    const ROOT_OF_UNITY: blst_fr = blst_fr { l: Cycloid::ROOT_OF_UNITY };
+    const ROOT_OF_UNITY_INVERSE: blst_fr = blst_fr { l: Cycloid::ROOT_OF_UNITY_INVERSE };
+    const DELTA: blst_fr = blst_fr { l: Cycloid::DELTA };
+    const CUBE_ROOT_OF_UNITY: blst_fr = blst_fr { l: Cycloid::CUBE_ROOT_OF_UNITY };
 }
 
 /// Returns the 32 bytes, little-endian, of a scalar for blst's multiplication; wiped on drop.

@@ -15,7 +15,7 @@
 //! | signing keys | RSA (PKCS #1 v1.5 and PSS), ECDSA on P-256, P-384 and P-521, Ed25519; from PKCS #8, SEC 1 and PKCS #1 ([`any_supported_key`]) | Cycloid |
 //! | verification | the same, RSA with 2048 to 8192 bits ([`VERIFICATION_ALGORITHMS`]) | Cycloid |
 //! | signing keys and verification | ML-DSA-44, ML-DSA-65, ML-DSA-87 | AWS-LC |
-//! | cipher suites of TLS 1.2 and 1.3: AEADs, hashes, HMAC, HKDF | those of rustls's provider for aws-lc-rs | AWS-LC |
+//! | cipher suites of TLS 1.2 and 1.3, also for QUIC: AEADs, hashes, HMAC, HKDF | those of rustls's provider for aws-lc-rs | AWS-LC |
 //! | session tickets ([`Ticketer`]), HPKE for Encrypted Client Hello ([`hpke`]) | those of rustls's provider for aws-lc-rs | AWS-LC |
 //! | random numbers | the operating system's | |
 //!
@@ -25,6 +25,13 @@
 //! post-quantum algorithms ML-KEM and ML-DSA, computed by AWS-LC, need the feature `post-quantum`,
 //! which is on by default. X25519MLKEM768 comes first. A client also sends a share of X25519, so
 //! that a server that supports only X25519 needs no second flight.
+//!
+//! # HTTP and QUIC
+//!
+//! hyper (with tokio-rustls), reqwest (with its feature `rustls-no-provider`) and quinn (with its
+//! feature `rustls-aws-lc-rs`) take a configuration with this provider; a test runs each of them.
+//! reqwest also uses the provider that is installed for the process. quinn protects its address
+//! tokens by AWS-LC.
 //!
 //! # RSA keys
 //!

@@ -2,11 +2,11 @@
 //! of the interface as another backend.
 
 use cycloid::bls12_381::backend::Mask;
-use cycloid::bls12_381::backend::{Group, Integer, Pairing, Scalars, SourceGroup};
+use cycloid::bls12_381::backend::{FieldConstants, Group, Integer, Pairing, Scalars, SourceGroup};
 use cycloid::bls12_381::{Backend, First, G1Affine, G2Affine, Second};
 use cycloid_blst::Blst;
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct Defaults;
 
 impl Backend for Defaults {
@@ -49,6 +49,15 @@ impl Scalars for Defaults {
     fn fr_wipe(a: &mut Self::Fr) {
         Blst::fr_wipe(a);
     }
+}
+
+impl FieldConstants for Defaults {
+    const TWO_INVERSE: Self::Fr = Blst::TWO_INVERSE;
+    const GENERATOR: Self::Fr = Blst::GENERATOR;
+    const ROOT_OF_UNITY: Self::Fr = Blst::ROOT_OF_UNITY;
+    const ROOT_OF_UNITY_INVERSE: Self::Fr = Blst::ROOT_OF_UNITY_INVERSE;
+    const DELTA: Self::Fr = Blst::DELTA;
+    const CUBE_ROOT_OF_UNITY: Self::Fr = Blst::CUBE_ROOT_OF_UNITY;
 }
 
 macro_rules! group {

@@ -6,6 +6,7 @@ mod defaults;
 mod differential;
 mod eip2537;
 mod encodings;
+mod engine;
 mod ethereum;
 mod fields;
 mod fourier;

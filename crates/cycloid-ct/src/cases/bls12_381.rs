@@ -9,6 +9,8 @@ use cycloid::bls12_381::{
     self, Affine, Backend, Cycloid, Domain, First, Fp, Fp2, Fr as AnyFr, Gt, Projective, Second,
     SourceGroup, polynomial,
 };
+use ff::{Field, PrimeField};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
 
 use crate::check::{Check, Held, marked};
 
@@ -49,6 +51,19 @@ pub(crate) fn scalars(check: &mut Check) {
         inner.expect("as many").to_bytes()
     });
     check.secret("inner product", &*inner, |found| found == (a * b).double().to_bytes());
+}
+
+/// What the traits of the crate `ff` add: secret choices, comparisons, square roots.
+pub(crate) fn scalars_by_traits(check: &mut Check) {
+    let [(a, secret_a), (b, secret_b)] = [scalar(check), scalar(check)];
+    let compute = |a: &Fr, b: &Fr| {
+        let chosen = Fr::conditional_select(a, b, a.is_odd() | a.ct_eq(b));
+        let (is_square, root) = Fr::sqrt_ratio(&chosen, b);
+        let inverse = Field::invert(&(root + a)).unwrap_or(Fr::ZERO);
+        (inverse + Fr::conditional_select(&Fr::ZERO, &Fr::ONE, is_square)).to_repr()
+    };
+    let result = check.hold("traits", || compute(&secret_a, &secret_b));
+    check.secret("traits", &*result, |result| result == compute(&a, &b));
 }
 
 pub(crate) fn multiples_g1(check: &mut Check) {

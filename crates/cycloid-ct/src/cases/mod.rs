@@ -108,6 +108,7 @@ pub(crate) static ALL: &[Case] = &[
     case("X25519: batches", Batch, curve25519::agree_batch),
     case("curve25519: arithmetic", Long, curve25519::arithmetic),
     case("BLS12-381: scalars", Short, bls12_381::scalars),
+    case("BLS12-381: scalars by traits", Long, bls12_381::scalars_by_traits),
     case("BLS12-381: multiples in G1", Short, bls12_381::multiples_g1),
     case("BLS12-381: multiples in G2", Long, bls12_381::multiples_g2),
     case("BLS12-381: many multiples in G1", Long, bls12_381::many_g1),

@@ -2,7 +2,8 @@
 //! Ciphertexts are public, and so is whether an OAEP ciphertext is valid.
 
 use cycloid::scheme::Hash;
-use cycloid::scheme::rsa::{self, Context, Error, Oaep};
+use cycloid::scheme::rsa::{self, Context, Error, HashFunction, Oaep};
+use sha2::Sha256;
 
 use super::rsa::{Key, imported};
 use crate::check::{Check, marked};
@@ -47,6 +48,11 @@ pub(crate) fn oaep(check: &mut Check) {
         public.encrypt_oaep(&OAEP, message, &mut rng, &mut ciphertext, &mut scratch).expect("fits");
         decrypt(check, &key, "OAEP", Some(message), |context, output| {
             context.decrypt_oaep(&OAEP, &ciphertext, output)
+        });
+        let hash = HashFunction::of::<Sha256>();
+        let oaep = Oaep { mask_hash: Hash::Sha1.into(), label: OAEP.label, ..Oaep::of(hash) };
+        decrypt(check, &key, "OAEP with a function", Some(message), |context, output| {
+            context.decrypt_oaep(&oaep, &ciphertext, output)
         });
     }
     // A ciphertext that is invalid for every label; only this fact may be visible.

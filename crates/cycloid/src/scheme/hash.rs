@@ -61,7 +61,7 @@ pub(crate) struct DigestBytes {
 }
 
 impl DigestBytes {
-    fn new<D: Digest>(parts: &[&[u8]]) -> Self {
+    pub(crate) fn new<D: Digest>(parts: &[&[u8]]) -> Self {
         let mut digest = D::new();
         for part in parts {
             digest.update(part);
@@ -94,7 +94,11 @@ impl DigestBytes {
     /// Returns a digest computed elsewhere, or `None` if its length is not that of the hash
     /// function.
     pub(crate) fn known(hash: Hash, digest: &[u8]) -> Option<Self> {
-        let length = hash.digest_length();
+        Self::of_length(hash.digest_length(), digest)
+    }
+
+    /// Returns a digest computed elsewhere, or `None` if it has another length.
+    pub(crate) fn of_length(length: usize, digest: &[u8]) -> Option<Self> {
         if digest.len() != length {
             return None;
         }

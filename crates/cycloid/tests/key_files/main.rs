@@ -4,6 +4,7 @@
 
 #[cfg(all(feature = "encryption", feature = "jwk", feature = "openssh"))]
 mod corpus;
+mod custom_groups;
 #[cfg(all(feature = "encryption", feature = "jwk", feature = "openssh"))]
 mod damaged;
 #[cfg(all(feature = "encryption", feature = "openssh"))]
@@ -33,7 +34,7 @@ fn spki(key: &PublicKey) -> Option<Vec<u8>> {
 }
 
 /// Describes a key as the corpus does: its kind, and the start of the digest of its
-/// SubjectPublicKeyInfo.
+/// SubjectPublicKeyInfo, or of its value.
 fn described(key: &PublicKey) -> String {
     let kind = match key {
         PublicKey::Rsa(_) => "RSA",
@@ -42,11 +43,17 @@ fn described(key: &PublicKey) -> String {
         PublicKey::X25519(_) => "X25519",
         PublicKey::LegacyRsa(key) => return format!("legacy RSA {}", key.bits()),
         PublicKey::Dh(key) => return format!("DH {}", key.group().name().unwrap()),
+        PublicKey::CustomDh(key) => {
+            return format!("custom DH {} {}", key.parameters().bits(), digest(key.value()));
+        }
         other => panic!("{other:?}"),
     };
-    let digest = Sha256::digest(spki(key).unwrap());
-    let digits: String = digest[..8].iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("{kind} {digits}")
+    format!("{kind} {}", digest(&spki(key).unwrap()))
+}
+
+/// Returns the start of a digest, in hexadecimal digits.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)[..8].iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns a private key as PKCS #8, for the kinds of keys that Cycloid writes.

@@ -6,6 +6,8 @@ mod support;
 
 mod certificate;
 mod documents;
+mod groups;
+mod hash_functions;
 mod serialized;
 mod ssh;
 mod token;

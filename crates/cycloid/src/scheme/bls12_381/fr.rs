@@ -350,7 +350,7 @@ const ODD_PART: Integer =
     [0xfffe_5bfe_ffff_ffff, 0x09a1_d805_53bd_a402, 0x299d_7d48_3339_d808, 0x0000_0000_73ed_a753];
 
 /// (t − 1)/2.
-const ODD_PART_HALF: Integer =
+pub(super) const ODD_PART_HALF: Integer =
     [0x7fff_2dff_7fff_ffff, 0x04d0_ec02_a9de_d201, 0x94ce_bea4_199c_ec04, 0x0000_0000_39f6_d3a9];
 
 impl<B: Scalars> Default for Fr<B> {

@@ -28,6 +28,8 @@
 //! - [`signature`]: BLS signatures. [`eip2537`]: Ethereum's precompiled contracts.
 //! - [`Gt`], in [`Fq12`]; [`pairing()`], [`multi_pairing`], [`pairing_check`], [`miller_loop`],
 //!   [`G2Prepared`], [`PairingProduct`].
+//! - With the feature `group`, `Bls12`: all of this through the traits of the crates `ff`, `group`
+//!   and `pairing`.
 //!
 //! **Encodings.** Points have ZCash's encodings, big-endian. Scalars are little-endian, unless a
 //! function's name says otherwise. Elements of Fp and Fp2 are big-endian, as coordinates are, and
@@ -60,8 +62,11 @@ pub mod permutation;
 pub mod polynomial;
 mod prepared;
 mod projective;
+mod references;
 pub mod signature;
 mod target;
+#[cfg(feature = "group")]
+mod traits;
 
 pub use backend::group::{Affine, G1, G1Affine, G2, G2Affine, Projective};
 pub use backend::scalars::Fr;
@@ -80,3 +85,5 @@ pub use pairing::{
 };
 pub use prepared::PreparedSums;
 pub use target::{Fq12, Gt};
+#[cfg(feature = "group")]
+pub use traits::{Bls12, Compressed, MillerLoopResult, Uncompressed};

@@ -1,4 +1,4 @@
-//! Operators for the ring types of a backend.
+//! Macros that implement operators by the functions of a backend or by other operators.
 
 /// Implements `+`, `-` and `*` and their assigning forms, on values, with the backend's functions.
 macro_rules! ring {
@@ -26,4 +26,41 @@ macro_rules! ring {
     };
 }
 
-pub(super) use ring;
+/// Implements an operator with a reference, by the operator with a value.
+macro_rules! by_reference {
+    ($([$($generics:tt)*] $left:ty, $right:ty => $output:ty, $trait:ident, $method:ident;)*) => {$(
+        impl<$($generics)*> $trait<&$right> for $left {
+            type Output = $output;
+
+            #[inline]
+            fn $method(self, other: &$right) -> $output {
+                $trait::$method(self, *other)
+            }
+        }
+    )*};
+}
+
+/// Implements an assigning operator, by the operator that it assigns the result of.
+macro_rules! assigning {
+    ($([$($generics:tt)*] $left:ty, $right:ty, $trait:ident, $method:ident, $by:expr;)*) => {$(
+        impl<$($generics)*> $trait<$right> for $left {
+            #[inline]
+            fn $method(&mut self, other: $right) {
+                *self = $by(*self, other);
+            }
+        }
+    )*};
+}
+
+/// Implements sums or products of references, by those of values.
+macro_rules! folds {
+    ($([$($generics:tt)*] $type:ty, $trait:ident, $method:ident;)*) => {$(
+        impl<'a, $($generics)*> $trait<&'a $type> for $type {
+            fn $method<I: Iterator<Item = &'a $type>>(elements: I) -> Self {
+                $trait::$method(elements.copied())
+            }
+        }
+    )*};
+}
+
+pub(super) use {assigning, by_reference, folds, ring};

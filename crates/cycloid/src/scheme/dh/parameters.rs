@@ -70,18 +70,14 @@ impl<'a> Group<'a> {
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let bytes = trimmed(parameters.prime);
-        let bits = bytes.first().map_or(0, |top| 8 * bytes.len() - top.leading_zeros() as usize);
-        if !(MIN_BITS..=MAX_BITS).contains(&bits) {
-            return Err(Error::ModulusLength { bits });
-        }
+        let bits = parameters.checked_bits()?;
         let n = limbs(bits);
         let memory = checked_memory(memory, group_limbs(bits))?;
         let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
         let (p, rest) = memory.split_at_mut(n);
         let (r_squared, rest) = rest.split_at_mut(n);
         let (g, q) = rest.split_at_mut(n);
-        words::from_be_bytes(p, bytes);
+        fill(p, parameters.prime, Error::ModulusLength { bits })?;
         fill(g, parameters.generator, Error::Generator)?;
         halve(q, p);
         // A given order of (p − 1)/2 means only that p must be a safe prime, and g a square.
@@ -127,11 +123,7 @@ impl<'a> Group<'a> {
                 return Err(Error::Order);
             }
         }
-        let is_minus_one = g[0] == p[0] - 1 && g[1..] == p[1..];
-        if words::bit_length_vartime(g) < 2 || !words::compare_vartime(g, p).is_lt() || is_minus_one
-        {
-            return Err(Error::Generator);
-        }
+        check_range(g, p)?;
         let order = if !is_safe {
             let (power, scratch) = scratch.split_at_mut(n);
             let exponent = Exponent::new(words::trim_vartime(q));
@@ -149,6 +141,71 @@ impl<'a> Group<'a> {
         };
         Ok(Self::from_checked(None, modulus, words::trim_vartime(g), order))
     }
+
+    /// Creates a group of which only what needs no random numbers is checked: p is odd and of an
+    /// allowed length, g is between 2 and p − 2, and a given q is less than p. It serves to compute
+    /// the public value of a private key, and for nothing else.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    #[cfg(all(feature = "alloc", feature = "encoding"))]
+    pub(in crate::scheme) fn unchecked(
+        parameters: &Parameters<'_>,
+        memory: &'a mut [Limb],
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let bits = parameters.checked_bits()?;
+        let n = limbs(bits);
+        let memory = checked_memory(memory, group_limbs(bits))?;
+        let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
+        let (p, rest) = memory.split_at_mut(n);
+        let (r_squared, rest) = rest.split_at_mut(n);
+        let (g, q) = rest.split_at_mut(n);
+        fill(p, parameters.prime, Error::ModulusLength { bits })?;
+        fill(g, parameters.generator, Error::Generator)?;
+        if p[0] & 1 == 0 {
+            return Err(Error::NotPrime);
+        }
+        check_range(g, p)?;
+        let order = match parameters.order {
+            None => Order::Whole,
+            Some(order) => {
+                fill(q, order, Error::Order)?;
+                let half = &mut scratch[..n];
+                halve(half, p);
+                match words::compare_vartime(q, p).is_lt() {
+                    false => return Err(Error::Order),
+                    true if q == half => Order::Half,
+                    true => Order::Prime(words::trim_vartime(q)),
+                }
+            }
+        };
+        let modulus = Modulus::prepare(p, r_squared, scratch)?;
+        Ok(Self::from_checked(None, modulus, words::trim_vartime(g), order))
+    }
+}
+
+impl Parameters<'_> {
+    /// Returns the length of p in bits, if it is allowed.
+    fn checked_bits(&self) -> Result<usize, Error> {
+        let bytes = trimmed(self.prime);
+        let bits = bytes.first().map_or(0, |top| 8 * bytes.len() - top.leading_zeros() as usize);
+        if (MIN_BITS..=MAX_BITS).contains(&bits) {
+            Ok(bits)
+        } else {
+            Err(Error::ModulusLength { bits })
+        }
+    }
+}
+
+/// Returns an error if g is not between 2 and p − 2.
+fn check_range(g: &[Limb], p: &[Limb]) -> Result<(), Error> {
+    let is_minus_one = g[0] == p[0] - 1 && g[1..] == p[1..];
+    let is_less = words::compare_vartime(g, p).is_lt();
+    if words::bit_length_vartime(g) < 2 || !is_less || is_minus_one {
+        return Err(Error::Generator);
+    }
+    Ok(())
 }
 
 /// Returns the known group with these parameters.

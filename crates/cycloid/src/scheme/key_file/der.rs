@@ -1,7 +1,6 @@
 //! Keys in DER: what the structure is, which algorithm it names, and the key.
 
 use alloc::boxed::Box;
-use alloc::vec;
 
 use ::der::asn1::{AnyRef, UintRef};
 use ::der::oid::ObjectIdentifier;
@@ -10,10 +9,8 @@ use pkcs8::PrivateKeyInfoRef;
 use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 
 use super::error::{DSA, REPLACE};
-use super::{DhPublicKey, Error, PrivateKey, PublicKey};
-use crate::machine::words::{LIMB_BYTES, Limb};
+use super::{Error, PrivateKey, PublicKey, diffie_hellman};
 use crate::scheme::FormatError;
-use crate::scheme::dh::{self, Group};
 use crate::scheme::ec;
 use crate::scheme::encoding::{Number, first_tags};
 use crate::scheme::rfc8410;
@@ -44,12 +41,11 @@ const KINDS: [(ObjectIdentifier, Kind); 9] = [
     (rfc8410::ED25519, Kind::Ed25519),
     (rfc8410::X25519, Kind::X25519),
     (PKCS3, Kind::Dh),
-    (X942, Kind::Dh),
+    (diffie_hellman::X942, Kind::Dh),
 ];
 
-/// dhKeyAgreement (PKCS #3) and dhpublicnumber (RFC 3279, section 2.3.3).
+/// dhKeyAgreement (PKCS #3).
 const PKCS3: ObjectIdentifier = oid("1.2.840.113549.1.3.1");
-const X942: ObjectIdentifier = oid("1.2.840.10046.2.1");
 
 /// The algorithms of keys that are refused by name.
 const REFUSED: [(ObjectIdentifier, &str); 6] = [
@@ -147,10 +143,8 @@ fn read_private_info(der: &[u8]) -> Result<PrivateKey, Error> {
         Kind::X25519 => PrivateKey::X25519(Box::new(x25519::PrivateKey::from_der(der)?)),
         Kind::Dh => {
             let info = PrivateKeyInfoRef::from_der(der).map_err(|_| DAMAGED_PRIVATE)?;
-            let group = group(&info.algorithm)?;
             let x = Number::from_der(info.private_key.as_bytes()).map_err(|_| DAMAGED_PRIVATE)?;
-            let memory = vec![0; dh::private_key_limbs(group.bits())];
-            PrivateKey::Dh(dh::PrivateKey::new(group, x.0, memory)?)
+            return diffie_hellman::read_private(&info.algorithm, x.0);
         }
     })
 }
@@ -232,10 +226,9 @@ fn read_public_info(der: &[u8]) -> Result<PublicKey, Error> {
         Kind::Ed25519 => PublicKey::Ed25519(ed25519::VerifyingKey::from_der(der)?),
         Kind::X25519 => PublicKey::X25519(x25519::public_key_from_der(der)?),
         Kind::Dh => {
-            let group = group(&info.algorithm)?;
             let value = info.subject_public_key.as_bytes().ok_or(DAMAGED_PUBLIC)?;
             let value = UintRef::from_der(value).map_err(|_| DAMAGED_PUBLIC)?;
-            PublicKey::Dh(DhPublicKey { group, value: value.as_bytes().to_vec() })
+            return diffie_hellman::read_public(&info.algorithm, value.as_bytes());
         }
     })
 }
@@ -261,37 +254,4 @@ pub(super) fn rsa_or_legacy(
         }
         key => Ok(PublicKey::Rsa(key?)),
     }
-}
-
-/// Returns the known group of a Diffie-Hellman key: its parameters begin with p and g in either
-/// algorithm.
-fn group(algorithm: &AlgorithmIdentifierRef<'_>) -> Result<&'static Group<'static>, Error> {
-    let parameters = algorithm.parameters.ok_or(DAMAGED_PUBLIC)?;
-    let [prime, generator] = parameters
-        .sequence(|fields| {
-            let numbers = [UintRef::decode(fields)?, UintRef::decode(fields)?];
-            while !fields.is_finished() {
-                fields.tlv_bytes()?;
-            }
-            Ok::<_, ::der::Error>(numbers)
-        })
-        .map_err(|_| Error::Malformed { what: "Diffie-Hellman parameters" })?;
-    let is = |limbs: &[Limb], number: UintRef<'_>| {
-        let number = number.as_bytes();
-        let zeros = (limbs.len() * LIMB_BYTES).checked_sub(number.len());
-        let bytes = limbs.iter().rev().flat_map(|limb| limb.to_be_bytes());
-        zeros.is_some_and(|zeros| {
-            bytes.eq(core::iter::repeat_n(0, zeros).chain(number.iter().copied()))
-        })
-    };
-    let same = |group: &&Group<'_>| is(group.prime(), prime) && is(group.generator(), generator);
-    Group::KNOWN.into_iter().find(same).ok_or(Error::Unsupported {
-        what: "a Diffie-Hellman key in a group of its own",
-        hint: "use a group of RFC 7919 or RFC 3526, or make the group with dh::Group::new",
-    })
-}
-
-/// Returns the known group that a key is in.
-pub(super) fn known_group(group: &Group<'static>) -> Option<&'static Group<'static>> {
-    Group::KNOWN.into_iter().find(|known| known.name() == group.name())
 }

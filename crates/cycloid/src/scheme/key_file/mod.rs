@@ -6,12 +6,14 @@
 //! |---|---|---|---|
 //! | PKCS #1, PKCS #8, SEC 1, SubjectPublicKeyInfo, X.509 certificate; DER or PEM | yes | yes | |
 //! | PKCS #8 encrypted with PBES2, PEM with `Proc-Type: 4,ENCRYPTED` | yes | | `encryption` |
-//! | OpenSSH, encrypted or not | yes | yes | `openssh` |
+//! | OpenSSH, encrypted with any of its ciphers or not | yes | yes | `openssh` |
 //! | JSON Web Key (RFC 7517) | yes | yes | `jwk` |
 //!
-//! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group. They
-//! are checked as by the `from_der` of their type. A certificate is not verified: only its key is
-//! read. An [`Error`] says what the file is and what to do with it.
+//! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group or in a
+//! custom one. They are checked as by the `from_der` of their type; a custom group is checked when
+//! [`dh::Group::new`] makes it. A certificate is not verified: only its key is read.
+//! An [`Error`] says what the file is and what to do with it. PKCS #12 archives are refused, with the
+//! command of OpenSSL that extracts the key: the crates that read them depend on pre-releases.
 //!
 //! ```
 //! use cycloid::key_file::{self, PrivateKey};
@@ -28,9 +30,10 @@
 //! Decoded and decrypted bytes are wiped. Moving a key leaves an unwiped copy, as for each of its
 //! types.
 
-#[cfg(any(feature = "encryption", feature = "openssh"))]
+#[cfg(feature = "encryption")]
 mod cipher;
 mod der;
+mod diffie_hellman;
 #[cfg(feature = "encryption")]
 mod encrypted;
 mod error;
@@ -45,9 +48,10 @@ use alloc::vec::Vec;
 
 use zeroize::Zeroizing;
 
+pub use self::diffie_hellman::{CustomDhKey, CustomDhPublicKey, DhParameters, DhPublicKey};
 pub use self::error::Error;
 use crate::scheme::FormatError;
-use crate::scheme::dh::{self, Group};
+use crate::scheme::dh;
 use crate::scheme::encoding::pem::{self, Block};
 use crate::scheme::encoding::{ENCRYPTED_LABEL, PKCS8_LABEL, SPKI_LABEL};
 use crate::scheme::rsa::{KeyPair, LegacyPublicKey, OwnedPublicKey};
@@ -67,6 +71,8 @@ pub enum PrivateKey {
     X25519(Box<x25519::PrivateKey>),
     /// Diffie-Hellman in a known group.
     Dh(dh::PrivateKey<'static, Vec<u64>>),
+    /// Diffie-Hellman in a custom group, which is not checked.
+    CustomDh(CustomDhKey),
 }
 
 /// A public key of any kind.
@@ -85,40 +91,9 @@ pub enum PublicKey {
     X25519([u8; 32]),
     /// Diffie-Hellman in a known group.
     Dh(DhPublicKey),
+    /// Diffie-Hellman in a custom group, which is not checked.
+    CustomDh(CustomDhPublicKey),
 }
-
-/// A Diffie-Hellman public value and its group. The agreement validates the value.
-#[derive(Clone)]
-pub struct DhPublicKey {
-    group: &'static Group<'static>,
-    value: Vec<u8>,
-}
-
-impl DhPublicKey {
-    /// Returns the group.
-    pub const fn group(&self) -> &'static Group<'static> {
-        self.group
-    }
-
-    /// Returns the public value, big-endian, without leading zeros.
-    pub fn value(&self) -> &[u8] {
-        &self.value
-    }
-}
-
-impl core::fmt::Debug for DhPublicKey {
-    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        write!(f, "key_file::DhPublicKey({:?})", self.group)
-    }
-}
-
-impl PartialEq for DhPublicKey {
-    fn eq(&self, other: &Self) -> bool {
-        core::ptr::eq(self.group, other.group) && self.value == other.value
-    }
-}
-
-impl Eq for DhPublicKey {}
 
 impl PrivateKey {
     /// Returns the public key.
@@ -128,19 +103,10 @@ impl PrivateKey {
             Self::Nist(key) => PublicKey::Nist(key.public_key()),
             Self::Ed25519(key) => PublicKey::Ed25519(*key.verifying_key()),
             Self::X25519(key) => PublicKey::X25519(key.public_key()),
-            Self::Dh(key) => PublicKey::Dh(dh_public_key(key)),
+            Self::Dh(key) => PublicKey::Dh(diffie_hellman::public_key(key)),
+            Self::CustomDh(key) => PublicKey::CustomDh(key.public_key()),
         }
     }
-}
-
-fn dh_public_key(key: &dh::PrivateKey<'static, Vec<u64>>) -> DhPublicKey {
-    let group = key.group();
-    let mut value = vec![0; group.length()];
-    let mut scratch = vec![0; dh::minimum_scratch_limbs(group.bits())];
-    key.public_value(&mut value, &mut scratch).expect("the memory has the lengths of the group");
-    value.drain(..value.iter().take_while(|byte| **byte == 0).count());
-    let group = der::known_group(group).expect("files have keys in known groups only");
-    DhPublicKey { group, value }
 }
 
 /// Reads a private key that is not encrypted, from a file of any format.

@@ -4,12 +4,10 @@
 use alloc::boxed::Box;
 use alloc::vec;
 
-use aes::cipher::{KeyIvInit, StreamCipher};
-use aes::{Aes128, Aes192, Aes256};
 use base64ct::{Base64, Encoding};
+use ssh_cipher::{Cipher, Tag};
 use zeroize::Zeroizing;
 
-use super::cipher::decrypt_cbc;
 use super::der::rsa_or_legacy;
 use super::error::{DSA, REPLACE};
 use super::{Error, PrivateKey, PublicKey};
@@ -55,59 +53,83 @@ pub(super) fn read_private(file: &[u8], passphrase: Option<&[u8]>) -> Result<Pri
     let public = string(&mut rest).ok_or(DAMAGED)?;
     let private = string(&mut rest).ok_or(DAMAGED)?;
     let mut private = Zeroizing::new(private.to_vec());
+    // The tag of an authenticated cipher follows the private part.
+    let tag = rest;
     match (cipher, kdf) {
-        (b"none", b"none") => {}
+        (b"none", b"none") if tag.is_empty() => {}
+        (b"none", b"none") => return Err(DAMAGED),
         (_, b"bcrypt") => {
             let what = "an encrypted OpenSSH private key";
             let passphrase = passphrase.ok_or(Error::Encrypted { what })?;
-            decrypt(cipher, options, passphrase, &mut private)?;
+            decrypt(cipher, options, passphrase, &mut private, tag)?;
         }
         _ => return Err(UNSUPPORTED_CIPHER),
     }
-    // Only authenticated ciphers, which were refused, have a tag after the private part.
-    if rest.is_empty() { read_decrypted(&private, public) } else { Err(DAMAGED) }
+    read_decrypted(&private, public)
 }
 
 const UNSUPPORTED_CIPHER: Error = Error::Unsupported {
-    what: "an OpenSSH private key encrypted with a cipher other than AES in CTR or CBC mode",
+    what: "an OpenSSH private key encrypted with a cipher that Cycloid does not support",
     hint: "encrypt it again with `ssh-keygen -p -Z aes256-ctr -f KEY`",
 };
 
+/// The ciphers of OpenSSH.
+const CIPHERS: [Cipher; 10] = [
+    Cipher::Aes256Ctr,
+    Cipher::Aes192Ctr,
+    Cipher::Aes128Ctr,
+    Cipher::Aes256Cbc,
+    Cipher::Aes192Cbc,
+    Cipher::Aes128Cbc,
+    Cipher::Aes256Gcm,
+    Cipher::Aes128Gcm,
+    Cipher::ChaCha20Poly1305,
+    Cipher::TdesCbc,
+];
+
+/// Decrypts `text`, which `tag` authenticates if the cipher has one.
 fn decrypt(
     cipher: &[u8],
     mut options: &[u8],
     passphrase: &[u8],
     text: &mut [u8],
+    tag: &[u8],
 ) -> Result<(), Error> {
-    let key_length = match cipher {
-        b"aes128-ctr" | b"aes128-cbc" => 16,
-        b"aes192-ctr" | b"aes192-cbc" => 24,
-        b"aes256-ctr" | b"aes256-cbc" => 32,
-        _ => return Err(UNSUPPORTED_CIPHER),
+    let cipher = CIPHERS.into_iter().find(|known| known.as_str().as_bytes() == cipher);
+    let (cipher, sizes) = cipher
+        .and_then(|cipher| Some((cipher, cipher.key_and_iv_size()?)))
+        .ok_or(UNSUPPORTED_CIPHER)?;
+    let tag = match tag {
+        [] => None,
+        tag => Some(Tag::try_from(tag).map_err(|_| DAMAGED)?),
     };
+    if tag.is_some() != cipher.has_tag() {
+        return Err(DAMAGED);
+    }
     let salt = string(&mut options).ok_or(DAMAGED)?;
     let rounds = number(&mut options).filter(|_| options.is_empty()).ok_or(DAMAGED)?;
     if rounds > MAX_ROUNDS {
         return Err(Error::Costly);
     }
-    let mut derived = Zeroizing::new([0; 48]);
-    let derived = &mut derived[..key_length + 16];
+    // ChaCha20-Poly1305 has a second key, for the lengths of packets, and no initial value
+    // (PROTOCOL.chacha20poly1305 in the sources of OpenSSH): a key file is packet 0.
+    let (key_length, derived_length) = match (cipher, sizes) {
+        (Cipher::ChaCha20Poly1305, (key_length, _)) => (key_length, 2 * key_length),
+        (_, (key_length, iv_length)) => (key_length, key_length + iv_length),
+    };
+    let mut derived = Zeroizing::new([0; 64]);
+    let derived = &mut derived[..derived_length];
     // An empty passphrase is not a wrong format: OpenSSH does not encrypt with one.
     bcrypt_pbkdf::bcrypt_pbkdf(passphrase, salt, rounds, derived)
         .map_err(|_| if passphrase.is_empty() { Error::Passphrase } else { DAMAGED })?;
-    let (key, iv) = derived.split_at(key_length);
-    if cipher.ends_with(b"cbc") {
-        return decrypt_cbc(key, iv, text);
+    let (key, mut iv) = derived.split_at(key_length);
+    if cipher == Cipher::ChaCha20Poly1305 {
+        iv = &[0; 8];
     }
-    fn with<C: KeyIvInit + StreamCipher>(key: &[u8], iv: &[u8], text: &mut [u8]) -> Option<()> {
-        C::new_from_slices(key, iv).ok()?.try_apply_keystream(text).ok()
-    }
-    let decrypted = match key_length {
-        16 => with::<ctr::Ctr128BE<Aes128>>(key, iv, text),
-        24 => with::<ctr::Ctr128BE<Aes192>>(key, iv, text),
-        _ => with::<ctr::Ctr128BE<Aes256>>(key, iv, text),
-    };
-    decrypted.ok_or(DAMAGED)
+    cipher.decrypt(key, iv, text, tag).map_err(|error| match error {
+        ssh_cipher::Error::Crypto => Error::Passphrase,
+        _ => DAMAGED,
+    })
 }
 
 /// Reads the private part: two equal numbers, the key, a comment and padding.

@@ -6,6 +6,7 @@ use rand_core::CryptoRng;
 use super::blinding::{Blinding, blinding_limbs};
 use super::context::{power, power_limbs, represent};
 use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
+use super::hash_function::HashFunction;
 use super::operation::Operation;
 use super::parameters::{Oaep, Pss};
 use super::private::{BorrowedKey, PrivateKey};
@@ -77,22 +78,22 @@ impl<'a> Job<'a> {
     /// Creates a job for [`Context::sign_pss_with`](super::Context::sign_pss_with).
     pub fn sign_pss_with<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
-        pss: Pss,
+        pss: Pss<impl Into<HashFunction>>,
         digest: &[u8],
         signature: &'a mut [u8],
     ) -> Self {
-        Self::new(key, Operation::sign_pss(pss, digest, signature))
+        Self::new(key, Operation::sign_pss(pss.general(), digest, signature))
     }
 
     /// Creates a job for [`Context::decrypt_oaep`](super::Context::decrypt_oaep). Its outcome is
     /// the length of the message.
     pub fn decrypt_oaep<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
-        oaep: Oaep<'a>,
+        oaep: Oaep<'a, impl Into<HashFunction>>,
         ciphertext: &'a [u8],
         output: &'a mut [u8],
     ) -> Self {
-        Self::new(key, Ok(Operation::decrypt_oaep(oaep, ciphertext, output)))
+        Self::new(key, Ok(Operation::decrypt_oaep(oaep.general(), ciphertext, output)))
     }
 
     /// Creates a job for [`Context::decrypt_pkcs1v15`](super::Context::decrypt_pkcs1v15). Its

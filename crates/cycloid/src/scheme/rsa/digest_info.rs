@@ -4,14 +4,12 @@
 use sha2::digest::Digest;
 use sha2::digest::const_oid::AssociatedOid;
 
+use super::hash_function::FEWEST;
 use super::padding::pkcs1v15::prefix;
 use super::{Error, Hash};
 
 /// The longest encoding whose lengths take one byte each.
 const MOST: usize = 127 + 2;
-
-/// Digests of fewer bytes are for verifying old signatures only, as by SHA-1 and MD5.
-const FEWEST: usize = 28;
 
 const SEQUENCE: u8 = 0x30;
 const OBJECT_IDENTIFIER: u8 = 0x06;

@@ -17,9 +17,9 @@ use super::generate::check_generated_length;
 use super::operation::Operation;
 use super::private::any_private_key_scratch_limbs;
 use super::{
-    DigestInfo, Error, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey, Restriction,
-    Signature, SignatureScheme, check_primes_scratch_limbs, generate_scratch_limbs,
-    private_key_limbs,
+    DigestInfo, Error, HashFunction, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey,
+    Pss, Restriction, Signature, SignatureScheme, check_primes_scratch_limbs,
+    generate_scratch_limbs, private_key_limbs,
 };
 use crate::machine::ct;
 use crate::machine::pool::Pool;
@@ -213,7 +213,7 @@ impl KeyPair {
         let output = signature.bytes_mut();
         let operation = match scheme {
             SignatureScheme::Pkcs1v15(hash) => Operation::sign_pkcs1v15(hash, digest, output),
-            SignatureScheme::Pss(pss) => Operation::sign_pss(pss, digest, output),
+            SignatureScheme::Pss(pss) => Operation::sign_pss(pss.general(), digest, output),
         };
         self.perform(operation?, rng)?;
         Ok(signature)
@@ -234,6 +234,23 @@ impl KeyPair {
         Ok(signature)
     }
 
+    /// Signs a message given by its digest with RSASSA-PSS and hash functions of any kind.
+    ///
+    /// # Errors
+    /// As [`sign`](Self::sign), and [`Error::DigestLength`]; [`Error::HashRetired`] for a digest of
+    /// fewer than 28 bytes.
+    pub fn sign_pss_with(
+        &self,
+        pss: Pss<impl Into<HashFunction>>,
+        digest: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
+        let mut signature = Signature::blank(self.0.public.length());
+        let operation = Operation::sign_pss(pss.general(), digest, signature.bytes_mut());
+        self.perform(operation?, rng)?;
+        Ok(signature)
+    }
+
     /// Decrypts with RSAES-OAEP (RFC 8017, section 7.1.2).
     ///
     /// # Errors
@@ -241,12 +258,13 @@ impl KeyPair {
     /// [`Error::Restricted`], [`Error::RandomGenerator`], [`Error::Fault`].
     pub fn decrypt_oaep(
         &self,
-        oaep: &Oaep<'_>,
+        oaep: &Oaep<'_, impl Into<HashFunction> + Copy>,
         ciphertext: &[u8],
         rng: &mut impl CryptoRng,
     ) -> Result<Zeroizing<Vec<u8>>, Error> {
         let mut message = self.blank_message();
-        let length = self.perform(Operation::decrypt_oaep(*oaep, ciphertext, &mut message), rng)?;
+        let length =
+            self.perform(Operation::decrypt_oaep(oaep.general(), ciphertext, &mut message), rng)?;
         message.truncate(length);
         Ok(message)
     }

@@ -43,9 +43,9 @@
 //!
 //! # Hash functions
 //!
-//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other
-//! function of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP use
-//! their function for the mask too, so there it must be a [`Hash`](enum@Hash).
+//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other function
+//! of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP take any other
+//! function as a [`HashFunction`], except in [`SignatureScheme`] and [`VerifyJob`].
 //!
 //! # Encryption
 //!
@@ -141,6 +141,7 @@ mod encoding;
 mod error;
 mod factors;
 mod generate;
+mod hash_function;
 #[cfg(feature = "alloc")]
 mod key_pair;
 #[cfg(feature = "alloc")]
@@ -188,6 +189,7 @@ pub use encoding::{
 };
 pub use error::{Error, KeyError};
 pub use generate::generate_scratch_limbs;
+pub use hash_function::HashFunction;
 #[cfg(feature = "alloc")]
 pub use key_pair::KeyPair;
 #[cfg(feature = "alloc")]

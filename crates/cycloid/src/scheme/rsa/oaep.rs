@@ -4,6 +4,7 @@ use rand_core::CryptoRng;
 
 use super::context::Context;
 use super::error::Error;
+use super::hash_function::HashFunction;
 use super::operation::Operation;
 use super::padding::oaep::encode;
 use super::parameters::Oaep;
@@ -36,14 +37,15 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// untouched then.
     pub fn encrypt_oaep(
         &self,
-        oaep: &Oaep<'_>,
+        oaep: &Oaep<'_, impl Into<HashFunction> + Copy>,
         message: &[u8],
         rng: &mut impl CryptoRng,
         ciphertext: &mut [u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
         stack::clean(stack_use::RSA_PUBLIC, || {
-            self.encrypt(ciphertext, scratch, |encoded| encode(encoded, oaep, rng, message))
+            let oaep = oaep.general();
+            self.encrypt(ciphertext, scratch, |encoded| encode(encoded, &oaep, rng, message))
         })
     }
 }
@@ -77,11 +79,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// [`Error::RandomGenerator`] and [`Error::Fault`]. `output` is untouched then.
     pub fn decrypt_oaep(
         &mut self,
-        oaep: &Oaep<'_>,
+        oaep: &Oaep<'_, impl Into<HashFunction> + Copy>,
         ciphertext: &[u8],
         output: &mut [u8],
     ) -> Result<usize, Error> {
-        self.perform(Operation::decrypt_oaep(*oaep, ciphertext, output))
+        self.perform(Operation::decrypt_oaep(oaep.general(), ciphertext, output))
     }
 }
 

@@ -4,6 +4,7 @@
 use rand_core::CryptoRng;
 
 use super::digest_info::DigestInfo;
+use super::hash_function::HashFunction;
 use super::padding::pkcs1v15_encryption::{self, Rejection};
 use super::padding::{oaep, pkcs1v15, pss};
 use super::parameters::{Oaep, Pss};
@@ -22,11 +23,11 @@ enum Purpose<'a> {
         info: DigestInfo,
     },
     SignPss {
-        pss: Pss,
+        pss: Pss<HashFunction>,
         digest: DigestBytes,
     },
     DecryptOaep {
-        oaep: Oaep<'a>,
+        oaep: Oaep<'a, HashFunction>,
         ciphertext: &'a [u8],
     },
     DecryptPkcs1v15 {
@@ -61,7 +62,7 @@ impl<'a> Operation<'a> {
 
     /// Signs a digest with RSASSA-PSS and a random salt.
     pub(super) fn sign_pss(
-        pss: Pss,
+        pss: Pss<HashFunction>,
         digest: &[u8],
         signature: &'a mut [u8],
     ) -> Result<Self, Error> {
@@ -71,7 +72,7 @@ impl<'a> Operation<'a> {
 
     /// Decrypts with RSAES-OAEP.
     pub(super) const fn decrypt_oaep(
-        oaep: Oaep<'a>,
+        oaep: Oaep<'a, HashFunction>,
         ciphertext: &'a [u8],
         output: &'a mut [u8],
     ) -> Self {
@@ -176,9 +177,9 @@ pub(super) fn copy(representative: &mut [u8], input: &[u8]) -> Result<(), Error>
 }
 
 /// Returns a digest that may be signed.
-fn signable(hash: Hash, digest: &[u8]) -> Result<DigestBytes, Error> {
+fn signable(hash: HashFunction, digest: &[u8]) -> Result<DigestBytes, Error> {
     if hash.is_retired() {
         return Err(Error::HashRetired);
     }
-    DigestBytes::known(hash, digest).ok_or(Error::DigestLength)
+    DigestBytes::of_length(hash.digest_length(), digest).ok_or(Error::DigestLength)
 }

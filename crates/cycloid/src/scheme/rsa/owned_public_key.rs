@@ -11,7 +11,9 @@ use rand_core::CryptoRng;
 #[cfg(feature = "encoding")]
 use super::encoding::{der_scratch_limbs, public_key_der_length, public_key_pem_length};
 use super::public::{encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
-use super::{DigestInfo, Error, MAX_BITS, Oaep, PublicKey, Restriction, SignatureScheme};
+use super::{
+    DigestInfo, Error, HashFunction, MAX_BITS, Oaep, Pss, PublicKey, Restriction, SignatureScheme,
+};
 use crate::machine::words::Limb;
 
 /// A checked and prepared public key of any length.
@@ -149,6 +151,20 @@ impl OwnedPublicKey {
         self.with_scratch(|scratch| self.0.verify_digest_info(info, signature, scratch))
     }
 
+    /// Verifies an RSASSA-PSS signature of a message given by its digest, with hash functions of any
+    /// kind.
+    ///
+    /// # Errors
+    /// [`Error::Signature`] if it is not valid; [`Error::DigestLength`], [`Error::RestrictedPss`].
+    pub fn verify_pss_with(
+        &self,
+        pss: Pss<impl Into<HashFunction>>,
+        digest: &[u8],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        self.with_scratch(|scratch| self.0.verify_pss_with(pss, digest, signature, scratch))
+    }
+
     /// Passes scratch for any operation to a closure.
     fn with_scratch<T>(&self, operation: impl FnOnce(&mut [Limb]) -> T) -> T {
         const ON_STACK: usize = verify_scratch_limbs(8192);
@@ -167,7 +183,7 @@ impl OwnedPublicKey {
     /// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::Restricted`].
     pub fn encrypt_oaep(
         &self,
-        oaep: &Oaep<'_>,
+        oaep: &Oaep<'_, impl Into<HashFunction> + Copy>,
         message: &[u8],
         rng: &mut impl CryptoRng,
     ) -> Result<Vec<u8>, Error> {

@@ -1,19 +1,21 @@
 //! The parameters of RSASSA-PSS and RSAES-OAEP.
 
+use super::hash_function::HashFunction;
 use crate::scheme::hash::Hash;
 
 /// The RSASSA-PSS parameters that signer and verifier agree on (RFC 8017, appendix A.2.3).
 ///
 /// [`Pss::new`] returns the most common parameters, which
 /// [`Context::sign_pss`](super::Context::sign_pss) and
-/// [`PublicKey::verify_pss`](super::PublicKey::verify_pss) use.
+/// [`PublicKey::verify_pss`](super::PublicKey::verify_pss) use. `H` is [`enum@Hash`], or
+/// [`HashFunction`] for other functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Pss {
+pub struct Pss<H = Hash> {
     /// The hash function of the message.
-    pub hash: Hash,
+    pub hash: H,
     /// The hash function of the mask, MGF1. Any will do, since MGF1 does not rely on collision
     /// resistance. SHAKE is a mask itself, without MGF1 (RFC 8702, section 3.1).
-    pub mask_hash: Hash,
+    pub mask_hash: H,
     /// The length of the salt, in bytes.
     pub salt_length: usize,
 }
@@ -25,16 +27,31 @@ impl Pss {
     }
 }
 
+impl Pss<HashFunction> {
+    /// Uses one hash function, of any kind, for message and mask, and a salt as long as its digest.
+    pub const fn of(hash: HashFunction) -> Self {
+        Self { hash, mask_hash: hash, salt_length: hash.digest_length() }
+    }
+}
+
+impl<H: Into<HashFunction>> Pss<H> {
+    /// Returns the same parameters, with hash functions of any kind.
+    pub(super) fn general(self) -> Pss<HashFunction> {
+        let (hash, mask_hash) = (self.hash.into(), self.mask_hash.into());
+        Pss { hash, mask_hash, salt_length: self.salt_length }
+    }
+}
+
 /// The OAEP parameters that sender and receiver agree on.
 ///
-/// Every [`enum@Hash`] except SHAKE is acceptable, including SHA-1: OAEP does not rely on collision
-/// resistance.
+/// Every hash function except SHAKE is acceptable, including SHA-1: OAEP does not rely on collision
+/// resistance. `H` is [`enum@Hash`], or [`HashFunction`] for other functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Oaep<'a> {
+pub struct Oaep<'a, H = Hash> {
     /// The hash function of the label; the seed is as long as its digest.
-    pub hash: Hash,
+    pub hash: H,
     /// The hash function of the mask, MGF1.
-    pub mask_hash: Hash,
+    pub mask_hash: H,
     /// The label that the ciphertext is bound to. The ciphertext does not contain it.
     pub label: &'a [u8],
 }
@@ -47,18 +64,38 @@ impl Oaep<'_> {
 
     /// Returns the length of the longest message, in bytes, under a modulus of `length` bytes.
     pub const fn longest_message(&self, length: usize) -> usize {
-        // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
-        length.saturating_sub(self.overhead())
+        longest_message(self.hash.digest_length(), length)
+    }
+}
+
+impl Oaep<'_, HashFunction> {
+    /// Uses one hash function, of any kind, for label and mask, and an empty label.
+    pub const fn of(hash: HashFunction) -> Self {
+        Self { hash, mask_hash: hash, label: &[] }
+    }
+
+    /// Returns the length of the longest message, in bytes, under a modulus of `length` bytes.
+    pub const fn longest_message(&self, length: usize) -> usize {
+        longest_message(self.hash.digest_length(), length)
     }
 
     /// Returns whether a hash function is SHAKE, for which OAEP is not defined.
     pub(super) const fn uses_shake(&self) -> bool {
         self.hash.is_extendable() || self.mask_hash.is_extendable()
     }
+}
 
-    /// Returns the bytes of an encoded message besides the message: a zero, the seed, the label's
-    /// digest and a one.
-    const fn overhead(&self) -> usize {
-        2 * self.hash.digest_length() + 2
+impl<'a, H: Into<HashFunction>> Oaep<'a, H> {
+    /// Returns the same parameters, with hash functions of any kind.
+    pub(super) fn general(self) -> Oaep<'a, HashFunction> {
+        let (hash, mask_hash) = (self.hash.into(), self.mask_hash.into());
+        Oaep { hash, mask_hash, label: self.label }
     }
+}
+
+/// Returns the length of the longest message: an encoded one also has a zero, the seed, the label's
+/// digest and a one.
+const fn longest_message(digest_length: usize, length: usize) -> usize {
+    // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
+    length.saturating_sub(2 * digest_length + 2)
 }

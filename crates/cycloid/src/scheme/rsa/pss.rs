@@ -4,10 +4,11 @@ use rand_core::CryptoRng;
 
 use super::context::Context;
 use super::operation::Operation;
+use super::padding::pss::{Salt, is_encoding_of};
 use super::parameters::Pss;
 use super::public::PublicKey;
 use super::verification::Scheme;
-use super::{Error, Hash};
+use super::{Error, Hash, HashFunction};
 use crate::machine::words::Limb;
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
@@ -49,11 +50,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// As [`sign_pss_prehashed`](Self::sign_pss_prehashed).
     pub fn sign_pss_with(
         &mut self,
-        pss: Pss,
+        pss: Pss<impl Into<HashFunction>>,
         digest: &[u8],
         signature: &mut [u8],
     ) -> Result<(), Error> {
-        self.perform(Operation::sign_pss(pss, digest, signature)?)?;
+        self.perform(Operation::sign_pss(pss.general(), digest, signature)?)?;
         Ok(())
     }
 }
@@ -98,11 +99,22 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// As [`verify_pss_prehashed`](Self::verify_pss_prehashed).
     pub fn verify_pss_with(
         &self,
-        pss: Pss,
+        pss: Pss<impl Into<HashFunction>>,
         digest: &[u8],
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.verify(Scheme::pss(pss), pss.hash, digest, signature, scratch)
+        let Pss { hash, mask_hash, salt_length } = pss.general();
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        self.restriction().allows_pss(Pss { hash, mask_hash, salt_length })?;
+        let (bits, salt) = (self.bits(), Salt::Exactly(salt_length));
+        let encoded = self.opened(signature, scratch)?;
+        if is_encoding_of(encoded, bits, hash, mask_hash, digest, salt) {
+            Ok(())
+        } else {
+            Err(Error::Signature)
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! Restrictions on the use of a key, given by its algorithm identifier (RFC 8017, appendices A.1
 //! and A.2.3; RFC 4055, sections 1.2 and 3.1).
 
-use super::{Error, Hash, Pss};
+use super::{Error, Hash, HashFunction, Pss};
 
 /// The permitted uses of a key. A restriction is part of the key: it is read and written with it,
 /// and every operation respects it, alone and in batches.
@@ -73,8 +73,16 @@ impl Restriction {
     ///
     /// # Errors
     /// [`Error::RestrictedPss`].
-    pub(super) fn allows_pss(self, pss: Pss) -> Result<(), Error> {
-        match (self, self.least_salt(pss.hash, pss.mask_hash)?) {
+    pub(super) fn allows_pss(self, pss: Pss<impl Into<HashFunction>>) -> Result<(), Error> {
+        let pss = pss.general();
+        let (Some(hash), Some(mask_hash)) = (pss.hash.known(), pss.mask_hash.known()) else {
+            // A restriction names known functions.
+            return match self {
+                Self::None | Self::Pss => Ok(()),
+                Self::PssWith(allowed) => Err(Error::RestrictedPss { allowed }),
+            };
+        };
+        match (self, self.least_salt(hash, mask_hash)?) {
             (Self::PssWith(allowed), least) if pss.salt_length < least => {
                 Err(Error::RestrictedPss { allowed })
             }

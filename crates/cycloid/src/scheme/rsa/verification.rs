@@ -62,6 +62,7 @@ impl Scheme {
             Self::Pkcs1v15 => DigestInfo::known(hash, digest)
                 .is_some_and(|info| pkcs1v15::is_encoding_of(encoded, info.as_ref())),
             Self::Pss { mask_hash, salt } => {
+                let (hash, mask_hash) = (hash.into(), mask_hash.into());
                 pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt)
             }
         };
@@ -107,7 +108,11 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     }
 
     /// Returns the signature raised to the public exponent, as long as the modulus.
-    fn opened<'s>(&self, signature: &[u8], scratch: &'s mut [Limb]) -> Result<&'s mut [u8], Error> {
+    pub(super) fn opened<'s>(
+        &self,
+        signature: &[u8],
+        scratch: &'s mut [Limb],
+    ) -> Result<&'s mut [u8], Error> {
         let scratch = checked_memory(scratch, verify_scratch_limbs(self.bits()))?;
         let n = limbs(self.bits());
         let (s, rest) = scratch.split_at_mut(n);

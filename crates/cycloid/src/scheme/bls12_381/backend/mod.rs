@@ -16,6 +16,8 @@
 //! Time depends on no value, unless the name ends in `_vartime`; whether a point is infinity, and
 //! results of type `bool`, are public.
 
+#[cfg(feature = "group")]
+mod field_constants;
 mod formula;
 pub(super) mod group;
 mod pairing;
@@ -25,6 +27,8 @@ mod source_group;
 pub use super::hash::Message;
 pub use super::integer::Integer;
 pub use crate::machine::ct::Mask;
+#[cfg(feature = "group")]
+pub use field_constants::FieldConstants;
 pub use formula::{Formula, Ring};
 pub use group::Group;
 pub use pairing::Pairing;

@@ -3,6 +3,7 @@
 use core::marker::PhantomData;
 
 use super::formula::{Formula, Ring};
+use crate::machine::ct::Mask;
 use crate::math::bls12_381::reverse_bits;
 use crate::scheme::bls12_381::cycloid::Cycloid;
 use crate::scheme::bls12_381::integer::Integer;
@@ -58,6 +59,12 @@ pub trait Scalars: Copy + Send + Sync + 'static {
 
     /// Returns whether a = b.
     fn fr_equal(a: &Self::Fr, b: &Self::Fr) -> bool;
+
+    /// Returns `a` if `mask` is true, `b` if it is false.
+    fn fr_select(mask: Mask, a: &Self::Fr, b: &Self::Fr) -> Self::Fr {
+        let bit = Self::fr_from_integer(&[mask.value() & 1, 0, 0, 0]);
+        Self::fr_add(b, &Self::fr_mul(&bit, &Self::fr_sub(a, b)))
+    }
 
     /// Overwrites a secret in a way that the compiler does not remove.
     fn fr_wipe(a: &mut Self::Fr);

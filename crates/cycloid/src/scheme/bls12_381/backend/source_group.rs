@@ -3,10 +3,24 @@
 /// The two source groups, as types.
 pub trait SourceGroup: private::Sealed + Copy + Send + Sync + 'static {
     /// A coordinate, or a compressed point: big-endian, for Fp2 with the coefficient of u first.
-    type Compressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + core::fmt::Debug + Send + Sync;
+    type Compressed: AsRef<[u8]>
+        + AsMut<[u8]>
+        + Copy
+        + Eq
+        + core::fmt::Debug
+        + Send
+        + Sync
+        + 'static;
 
     /// Two coordinates: an uncompressed point.
-    type Uncompressed: AsRef<[u8]> + AsMut<[u8]> + Copy + Eq + core::fmt::Debug + Send + Sync;
+    type Uncompressed: AsRef<[u8]>
+        + AsMut<[u8]>
+        + Copy
+        + Eq
+        + core::fmt::Debug
+        + Send
+        + Sync
+        + 'static;
 
     /// The name of the group.
     const NAME: &'static str;

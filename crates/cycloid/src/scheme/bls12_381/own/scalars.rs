@@ -3,6 +3,8 @@
 use core::slice;
 
 use super::super::Fr;
+#[cfg(feature = "group")]
+use super::super::backend::FieldConstants;
 use super::super::backend::{Formula, Integer, Scalars};
 use super::{Cycloid, formula};
 use crate::machine::ct;
@@ -208,6 +210,10 @@ impl Scalars for Cycloid {
         ct::Mask::is_zero(difference).reveal()
     }
 
+    fn fr_select(mask: ct::Mask, a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
+        core::array::from_fn(|i| mask.select(a[i], b[i]))
+    }
+
     fn fr_wipe(a: &mut ScalarWords) {
         ct::wipe(a);
     }
@@ -215,6 +221,7 @@ impl Scalars for Cycloid {
     fn fr_inner_product(a: &[Fr<Self>], b: &[Fr<Self>]) -> ScalarWords {
         Bls12Scalar::run_one_wide(words::Backend::best(), InnerProduct { a, b })
     }
+
     fn fr_add_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
         let task = Each { multiply: false, a, b };
         Bls12Scalar::run_one_wide(words::Backend::best(), task);
@@ -244,4 +251,50 @@ impl Scalars for Cycloid {
     ) {
         formula::apply(formula, states);
     }
+}
+
+/// In Montgomery form: multiplied by 2²⁵⁶.
+#[cfg(feature = "group")]
+impl FieldConstants for Cycloid {
+    const TWO_INVERSE: ScalarWords = [
+        0x0000_0000_ffff_ffff,
+        0xac42_5bfd_0001_a401,
+        0xccc6_27f7_f65e_27fa,
+        0x0c12_58ac_d662_82b7,
+    ];
+
+    const GENERATOR: ScalarWords = [
+        0x0000_000e_ffff_fff1,
+        0x17e3_63d3_0018_9c0f,
+        0xff9c_5787_6f84_57b0,
+        0x3513_3220_8fc5_a8c4,
+    ];
+
+    const ROOT_OF_UNITY: ScalarWords = [
+        0xb9b5_8d8c_5f0e_466a,
+        0x5b1b_4c80_1819_d7ec,
+        0x0af5_3ae3_52a3_1e64,
+        0x5bf3_adda_19e9_b27b,
+    ];
+
+    const ROOT_OF_UNITY_INVERSE: ScalarWords = [
+        0x4256_481a_dcf3_219a,
+        0x45f3_7b7f_96b6_cad3,
+        0xf9c3_f1d7_5f7a_3b27,
+        0x2d2f_c049_658a_fd43,
+    ];
+
+    const DELTA: ScalarWords = [
+        0x70e3_10d3_d146_f96a,
+        0x4b64_c089_19e2_99e6,
+        0x51e1_1418_6a8b_970d,
+        0x6185_d066_27c0_67cb,
+    ];
+
+    const CUBE_ROOT_OF_UNITY: ScalarWords = [
+        0x92d9_090b_0930_11d2,
+        0xfc9c_bd71_9d6a_a073,
+        0xc1f1_4ef0_cd65_a1a6,
+        0x017f_6d35_e72f_cdeb,
+    ];
 }

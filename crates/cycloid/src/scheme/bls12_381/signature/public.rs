@@ -141,7 +141,7 @@ fn weighted_sum<T, B: super::Group<G>, G: SourceGroup>(
         let mut points = [Projective::identity(); CHUNK];
         points.iter_mut().zip(of).for_each(|(entry, of)| *entry = point(of).into());
         Projective::multiply_many_vartime(&mut points[..of.len()], weights)?;
-        sum += points.into_iter().sum();
+        sum += points.into_iter().sum::<Projective<_, _>>();
     }
     Ok(sum)
 }

@@ -135,7 +135,7 @@ fn interpolate<B: Group<G>, G: SourceGroup>(
             factors[i] = lagrange(n, number, start + i)?;
         }
         Projective::multiply_many_vartime(&mut points[..count], &factors[..count])?;
-        sum += points[..count].iter().copied().sum();
+        sum += points[..count].iter().copied().sum::<Projective<_, _>>();
     }
     Ok(sum.to_affine())
 }

@@ -167,7 +167,7 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
             *weighted = (*signature.as_affine()).into();
         }
         B::multiply_short_many_vartime(&mut weighted[..n], &weights[..n]);
-        sum += weighted[..n].iter().copied().sum();
+        sum += weighted[..n].iter().copied().sum::<Projective<_, _>>();
 
         // On the other side of the equation, the point in G1 takes the weight.
         let mut hashes = hash(scheme, keys, messages);

@@ -16,8 +16,8 @@ const HASHES: [Hash; 5] = [Hash::Sha1, Hash::Sha224, Hash::Sha256, Hash::Sha384,
 /// Masks an encoded message given in the clear: Y, the seed and DB.
 fn masked(oaep: &Oaep<'_>, y: u8, seed: &[u8], db: &[u8]) -> Vec<u8> {
     let (mut seed, mut db) = (seed.to_vec(), db.to_vec());
-    mask(oaep.mask_hash, &seed, &mut db);
-    mask(oaep.mask_hash, &db, &mut seed);
+    mask(oaep.mask_hash.into(), &seed, &mut db);
+    mask(oaep.mask_hash.into(), &db, &mut seed);
     [vec![y], seed, db].concat()
 }
 
@@ -40,16 +40,17 @@ fn every_length_and_every_hash() {
             for given in (0..=longest).step_by(step).chain([longest]) {
                 let message: Vec<u8> = (1..=given).map(|i| i as u8).collect();
                 let mut encoded = vec![0xaa; length];
-                encode(&mut encoded, &oaep, &mut Counter(given as u64), &message).unwrap();
+                encode(&mut encoded, &oaep.general(), &mut Counter(given as u64), &message)
+                    .unwrap();
                 assert_eq!(encoded[0], 0);
                 let mut output = vec![0xaa; longest + 1];
-                assert_eq!(decode(&mut encoded, &oaep, &mut output), Ok(given));
+                assert_eq!(decode(&mut encoded, &oaep.general(), &mut output), Ok(given));
                 assert_eq!(output[..given], message);
                 assert!(output[given..longest].iter().all(|byte| *byte == 0));
                 assert_eq!(output[longest], 0xaa);
             }
             let (mut encoded, given) = (vec![0xaa; length], longest + 1);
-            let outcome = encode(&mut encoded, &oaep, &mut Counter(1), &vec![1; given]);
+            let outcome = encode(&mut encoded, &oaep.general(), &mut Counter(1), &vec![1; given]);
             assert_eq!(outcome, Err(Error::MessageTooLong { longest, given }));
             assert!(encoded.iter().all(|byte| *byte == 0xaa));
         }
@@ -65,7 +66,7 @@ fn invalid_encodings_are_refused_and_leave_the_output_unchanged() {
     let mut output = [0xaa; 190];
     let mut decoded = |oaep: &Oaep<'_>, y: u8, db: &[u8]| {
         output.fill(0xaa);
-        let outcome = decode(&mut masked(oaep, y, &seed, db), oaep, &mut output);
+        let outcome = decode(&mut masked(oaep, y, &seed, db), &oaep.general(), &mut output);
         assert!(outcome.is_ok() || output == [0xaa; 190]);
         outcome
     };
@@ -103,8 +104,8 @@ fn invalid_encodings_are_refused_and_leave_the_output_unchanged() {
     .into_iter()
     .enumerate()
     {
-        encode(&mut encoded, &oaep, &mut Counter(1), b"message").unwrap();
-        let outcome = decode(&mut encoded, &other, &mut [0; 256]);
+        encode(&mut encoded, &oaep.general(), &mut Counter(1), b"message").unwrap();
+        let outcome = decode(&mut encoded, &other.general(), &mut [0; 256]);
         assert_eq!(outcome, Err(Error::Decryption), "{i}");
     }
 }
@@ -113,7 +114,7 @@ fn invalid_encodings_are_refused_and_leave_the_output_unchanged() {
 fn the_seed_is_random() {
     let encoded = |seed| {
         let mut encoded = [0; 256];
-        encode(&mut encoded, &Oaep::new(Hash::Sha1), &mut Counter(seed), b"").unwrap();
+        encode(&mut encoded, &Oaep::new(Hash::Sha1).general(), &mut Counter(seed), b"").unwrap();
         encoded
     };
     assert_eq!(encoded(1), encoded(1));

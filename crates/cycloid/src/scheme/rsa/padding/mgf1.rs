@@ -1,12 +1,12 @@
 //! The mask generation functions: MGF1 (RFC 8017, appendix B.2.1), and SHAKE itself (RFC 8702,
 //! section 3.1).
 
-use crate::scheme::hash::Hash;
+use crate::scheme::rsa::hash_function::HashFunction;
 
 /// Computes `data ^= MGF1(seed)`, or `data ^= SHAKE(seed)` if `hash` is SHAKE.
-pub(in crate::scheme::rsa) fn mask(hash: Hash, seed: &[u8], data: &mut [u8]) {
+pub(in crate::scheme::rsa) fn mask(hash: HashFunction, seed: &[u8], data: &mut [u8]) {
     #[cfg(feature = "sha3")]
-    if hash.mask(seed, data) {
+    if hash.known().is_some_and(|hash| hash.mask(seed, data)) {
         return;
     }
     for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {

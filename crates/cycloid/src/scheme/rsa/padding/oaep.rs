@@ -7,6 +7,7 @@ use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 use crate::scheme::random;
 use crate::scheme::rsa::error::Error;
+use crate::scheme::rsa::hash_function::HashFunction;
 use crate::scheme::rsa::parameters::Oaep;
 
 /// EME-OAEP encoding (RFC 8017, section 7.1.1, step 2): fills `encoded`, which is as long as the
@@ -16,7 +17,7 @@ use crate::scheme::rsa::parameters::Oaep;
 /// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::RandomGenerator`].
 pub(in crate::scheme::rsa) fn encode(
     encoded: &mut [u8],
-    oaep: &Oaep<'_>,
+    oaep: &Oaep<'_, HashFunction>,
     rng: &mut impl CryptoRng,
     message: &[u8],
 ) -> Result<(), Error> {
@@ -57,7 +58,7 @@ pub(in crate::scheme::rsa) fn encode(
 /// [`Error::Decryption`]; `output` is untouched then.
 pub(in crate::scheme::rsa) fn decode(
     encoded: &mut [u8],
-    oaep: &Oaep<'_>,
+    oaep: &Oaep<'_, HashFunction>,
     output: &mut [u8],
 ) -> Result<usize, Error> {
     let longest = oaep.longest_message(encoded.len());

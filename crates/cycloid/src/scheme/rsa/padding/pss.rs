@@ -3,8 +3,9 @@
 use rand_core::CryptoRng;
 
 use super::mgf1::mask;
-use crate::scheme::hash::{DigestBytes, Hash};
+use crate::scheme::hash::DigestBytes;
 use crate::scheme::rsa::error::Error;
+use crate::scheme::rsa::hash_function::HashFunction;
 use crate::scheme::rsa::parameters::Pss;
 
 /// The salt of a signature being verified, by its length in bytes.
@@ -15,7 +16,7 @@ pub(in crate::scheme::rsa) enum Salt {
 }
 
 /// Returns H = Hash(eight zeros ‖ digest ‖ salt).
-fn seed(hash: Hash, digest: &[u8], salt: &[u8]) -> DigestBytes {
+fn seed(hash: HashFunction, digest: &[u8], salt: &[u8]) -> DigestBytes {
     hash.digest(&[&[0; 8], digest, salt])
 }
 
@@ -32,7 +33,7 @@ fn encoded(buffer: &mut [u8], modulus_bits: usize) -> (&mut [u8], u8) {
 pub(in crate::scheme::rsa) fn encode(
     buffer: &mut [u8],
     modulus_bits: usize,
-    pss: Pss,
+    pss: Pss<HashFunction>,
     digest: &[u8],
     rng: &mut impl CryptoRng,
 ) -> Result<(), Error> {
@@ -62,8 +63,8 @@ pub(in crate::scheme::rsa) fn encode(
 pub(in crate::scheme::rsa) fn is_encoding_of(
     buffer: &mut [u8],
     modulus_bits: usize,
-    hash: Hash,
-    mask_hash: Hash,
+    hash: HashFunction,
+    mask_hash: HashFunction,
     digest: &[u8],
     salt: Salt,
 ) -> bool {
