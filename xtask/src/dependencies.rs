@@ -50,8 +50,8 @@ pub(crate) fn run() -> Outcome {
         .hint("choose another crate or other features; xtask/src/dependencies.rs has the rules"))
 }
 
-/// Returns the crates of the lab that `cycloid bench` would compile a second time, because they have
-/// more features when the services are built with the lab.
+/// Returns the crates of the lab that `cycloid bench` would compile a second time, because they
+/// have more features when the services are built with the lab.
 fn compiled_twice() -> Result<Vec<String>, Failure> {
     let tree = "tree --edges normal,build --locked --prefix none --no-dedupe --package cycloid-cli";
     let services = || SERVICES.iter().flat_map(|(service, _)| ["--package", service]);

@@ -2,8 +2,8 @@
 //!
 //! `cargo fuzz` needs a nightly compiler for the address sanitizer. Here the targets' own
 //! comparisons check the library's code, so coverage instrumentation suffices, and stable Rust has
-//! that. Only the workspace's crates are instrumented: their dependencies are those of the tests, and
-//! compiled once.
+//! that. Only the workspace's crates are instrumented: their dependencies are those of the tests,
+//! and compiled once.
 
 use std::fs;
 use std::num::NonZero;

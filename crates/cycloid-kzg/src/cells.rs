@@ -6,10 +6,10 @@
 //! quotient by X⁶⁴ − h⁶⁴.
 //!
 //! **All proofs at once** (Feist, Khovratovich, Fast amortized KZG proofs, eprint 2023/033). With
-//! c₆₄ₘ₊ᵢ as the coefficients and y = h⁶⁴, the quotient commits to Σ yᵗ·Hₜ, where
-//! Hₜ = Σᵢ Σᵤ c₆₄₍ᵤ₊ₜ₊₁₎₊ᵢ·\[τ^(64u + i)\]. So the proofs are the transform of H over the 128th roots
-//! y, and H is a sum of 64 correlations, each computed by transforms of 128 values: after the
-//! transform, each of 128 places needs a sum of 64 multiples of fixed points.
+//! c₆₄ₘ₊ᵢ as the coefficients and y = h⁶⁴, the quotient commits to Σ yᵗ·Hₜ, where Hₜ = Σᵢ Σᵤ
+//! c₆₄₍ᵤ₊ₜ₊₁₎₊ᵢ·\[τ^(64u + i)\]. So the proofs are the transform of H over the 128th roots y, and H
+//! is a sum of 64 correlations, each computed by transforms of 128 values: after the transform,
+//! each of 128 places needs a sum of 64 multiples of fixed points.
 
 use alloc::vec;
 use alloc::vec::Vec;

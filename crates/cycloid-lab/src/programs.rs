@@ -1,4 +1,5 @@
-//! The programs that the lab measures or starts: the HSM's daemon, the VPN, and the PKCS #11 module.
+//! The programs that the lab measures or starts: the HSM's daemon, the VPN, and the PKCS #11
+//! module.
 //!
 //! An installed lab finds them next to itself or in PATH. A lab that `cargo run` started has cargo
 //! build them first, so that it never measures an older build.

@@ -366,9 +366,9 @@ pub struct Tunnel {
     pub round_trip_ns: Option<f64>,
 }
 
-/// The performance of a service as its clients observe it, in nanoseconds of wall-clock time, except
-/// for `processor_ns`. The time of an operation is the elapsed time divided by the operations of
-/// all clients.
+/// The performance of a service as its clients observe it, in nanoseconds of wall-clock time,
+/// except for `processor_ns`. The time of an operation is the elapsed time divided by the
+/// operations of all clients.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Service {

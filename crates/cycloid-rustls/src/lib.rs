@@ -58,8 +58,8 @@
 //!
 //! # Certificates
 //!
-//! With the feature `rcgen`, `CertificateKey` signs certificates and requests that the crate `rcgen`
-//! makes.
+//! With the feature `rcgen`, `CertificateKey` signs certificates and requests that the crate
+//! `rcgen` makes.
 //!
 //! # Errors
 //!

@@ -1,9 +1,9 @@
 //! Constant-time cryptography: one operation, or eight side by side, through one set of formulas.
 //!
 //! The crate needs no `std`, and without the feature `alloc` no heap. For each operation a `const
-//! fn` returns the size of its scratch memory; the caller passes the memory, and the operation wipes
-//! it before it returns. With `alloc`, which is on by default, [`scheme::rsa::KeyPair`] owns its
-//! memory. Each operation detects the processor's features at run time and picks the fastest
+//! fn` returns the size of its scratch memory; the caller passes the memory, and the operation
+//! wipes it before it returns. With `alloc`, which is on by default, [`scheme::rsa::KeyPair`] owns
+//! its memory. Each operation detects the processor's features at run time and picks the fastest
 //! backend.
 //!
 //! Schemes: RSA ([`scheme::rsa`]), finite-field Diffie-Hellman ([`scheme::dh`]), elliptic curves

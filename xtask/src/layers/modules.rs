@@ -41,7 +41,8 @@ pub(crate) enum Target {
     Item(usize),
 }
 
-/// Pairs of a module and a name whose imports are being followed, because imports may form a circle.
+/// Pairs of a module and a name whose imports are being followed, because imports may form a
+/// circle.
 type Seen = BTreeSet<(usize, String)>;
 
 impl Crate {
@@ -131,9 +132,11 @@ impl Crate {
         &self.modules[module].names.named
     }
 
-    /// Follows a path in the source of `module` through all re-exports; none if it leaves the crate.
+    /// Follows a path in the source of `module` through all re-exports; none if it leaves the
+    /// crate.
     ///
-    /// A name without a visible definition, for example by a macro, belongs to the module before it.
+    /// A name without a visible definition, for example by a macro, belongs to the module before
+    /// it.
     pub(crate) fn resolve(&self, module: usize, path: &[String]) -> Option<Target> {
         self.follow(module, path, &mut Seen::new())
     }

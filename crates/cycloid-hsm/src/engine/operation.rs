@@ -102,8 +102,8 @@ fn fault() -> Error {
 }
 
 /// Runs the library once for many items. `prepare` makes an item's lane together with the place of
-/// the lane's result, both from the same item; an item without a lane takes no part. `finish` stores
-/// the result.
+/// the lane's result, both from the same item; an item without a lane takes no part. `finish`
+/// stores the result.
 ///
 /// The library takes its lanes as one slice, without their places. Nothing else in the engine
 /// matches results to jobs by position.

@@ -1,5 +1,5 @@
-//! Write transactions. Each replaces the single row of `keystore`: rows and manifest change together
-//! or not at all.
+//! Write transactions. Each replaces the single row of `keystore`: rows and manifest change
+//! together or not at all.
 
 use std::sync::Arc;
 

@@ -57,8 +57,8 @@ fn on_machine(entries: &[Entry], suite: &str, machine: &str) -> Vec<Course> {
     courses
 }
 
-/// The level of each row in each run of a machine, by date and name of the row: its time relative to
-/// the peers, and to the row's first run.
+/// The level of each row in each run of a machine, by date and name of the row: its time relative
+/// to the peers, and to the row's first run.
 #[derive(Default)]
 struct Levels<'a>(BTreeMap<(&'a str, String), f64>);
 

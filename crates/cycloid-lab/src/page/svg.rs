@@ -4,8 +4,8 @@ use std::fmt::Write;
 
 use super::markup::text;
 
-/// The width of a plot, in units of one eleventh of the height of text. This is about the width of a
-/// telephone's screen, so text stays legible there.
+/// The width of a plot, in units of one eleventh of the height of text. This is about the width of
+/// a telephone's screen, so text stays legible there.
 pub(super) const WIDTH: f64 = 344.0;
 
 /// The height of a line of text.

@@ -12,7 +12,8 @@ impl Session {
     /// Implements C_FindObjectsInit.
     ///
     /// # Errors
-    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm_protocol::Code::OPERATION_ACTIVE); the daemon's errors.
+    /// [`Code::OPERATION_ACTIVE`](cycloid_hsm_protocol::Code::OPERATION_ACTIVE); the daemon's
+    /// errors.
     pub(crate) fn find_init(&self, template: Template) -> Result<()> {
         let mut operations = self.operations();
         must_be_free(&operations.find)?;
@@ -28,8 +29,8 @@ impl Session {
     /// Implements C_FindObjects: passes at most `most` objects to `give`.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm_protocol::Code::OPERATION_NOT_INITIALIZED); those of
-    /// `give`.
+    /// [`Code::OPERATION_NOT_INITIALIZED`](cycloid_hsm_protocol::Code::OPERATION_NOT_INITIALIZED);
+    /// those of `give`.
     pub(crate) fn find(&self, most: u64, give: impl FnOnce(&[u64]) -> Result<()>) -> Result<()> {
         let operations = &mut *self.operations();
         let find = active(&mut operations.find)?;

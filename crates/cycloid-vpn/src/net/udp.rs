@@ -259,8 +259,8 @@ impl UdpSocket {
     }
 
     /// Sends a train: at most [`MAX_SEGMENTS`] datagrams of `segment` bytes, the last may be
-    /// shorter, and at most [`MAX_TRAIN`] bytes in total. A connected socket ignores `to.remote`. Waits
-    /// briefly if the kernel's buffer is full.
+    /// shorter, and at most [`MAX_TRAIN`] bytes in total. A connected socket ignores `to.remote`.
+    /// Waits briefly if the kernel's buffer is full.
     ///
     /// # Errors
     ///

@@ -136,8 +136,8 @@ struct Activity {
     checked: Duration,
 }
 
-/// Intervals of checking a key with and without a traffic limit. Within `WATCH_INTERVAL`, no link can use
-/// up the rest of a key that already asks for renegotiation.
+/// Intervals of checking a key with and without a traffic limit. Within `WATCH_INTERVAL`, no link
+/// can use up the rest of a key that already asks for renegotiation.
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 const WATCH_INTERVAL: Duration = Duration::from_secs(10);
 

@@ -1,5 +1,6 @@
-//! HMAC (FIPS 198-1) with the schemes' hash functions, chosen at run time. In place of SHAKE it uses
-//! the function of SHA-3 with an output of the same length, since HMAC with SHAKE is not approved.
+//! HMAC (FIPS 198-1) with the schemes' hash functions, chosen at run time. In place of SHAKE it
+//! uses the function of SHA-3 with an output of the same length, since HMAC with SHAKE is not
+//! approved.
 
 pub(crate) mod eight;
 

@@ -1,5 +1,5 @@
-//! Exchange with programs: keys that they make now are read, and keys that Cycloid writes are read by
-//! them. A missing program is named on standard error.
+//! Exchange with programs: keys that they make now are read, and keys that Cycloid writes are read
+//! by them. A missing program is named on standard error.
 
 use std::io::ErrorKind;
 use std::path::Path;

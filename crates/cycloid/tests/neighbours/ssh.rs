@@ -1,5 +1,5 @@
-//! Signatures of files as `ssh-keygen -Y sign` makes them, by `ssh-key`, which uses version 2 of the
-//! crate `signature`. `ssh-keygen` verifies them.
+//! Signatures of files as `ssh-keygen -Y sign` makes them, by `ssh-key`, which uses version 2 of
+//! the crate `signature`. `ssh-keygen` verifies them.
 
 use std::io::Write;
 use std::process::{Command, Stdio};

@@ -1,5 +1,5 @@
-//! JSON Web Tokens by `jsonwebtoken` with the library's keys: ES256, EdDSA and PS256, made and read,
-//! and standards' examples.
+//! JSON Web Tokens by `jsonwebtoken` with the library's keys: ES256, EdDSA and PS256, made and
+//! read, and standards' examples.
 
 use cycloid::scheme::ec::{P256, PrivateKey, PublicKey};
 use cycloid::scheme::rsa::{self, KeyPair, OwnedPublicKey, SignatureScheme};

@@ -33,8 +33,8 @@ impl Database {
     /// Parses `sqlite:PATH` or `postgres://…`.
     ///
     /// # Errors
-    /// [`Code::ARGUMENTS_BAD`] for any other URL; [`Code::FUNCTION_NOT_SUPPORTED`] for PostgreSQL in a
-    /// build without it.
+    /// [`Code::ARGUMENTS_BAD`] for any other URL; [`Code::FUNCTION_NOT_SUPPORTED`] for PostgreSQL
+    /// in a build without it.
     pub(super) fn new(url: &str) -> Result<Self> {
         let place = match url.split_once(':') {
             // An absolute path, which SQLite cannot take for anything but a file.

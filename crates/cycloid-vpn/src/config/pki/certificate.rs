@@ -63,7 +63,8 @@ fn unusable() -> der::Error {
 }
 
 impl Draft {
-    /// Signs a certificate for `key` and returns it in PEM. Without an issuer, the key signs its own.
+    /// Signs a certificate for `key` and returns it in PEM. Without an issuer, the key signs its
+    /// own.
     pub(super) fn sign(&self, key: &Key, issuer: Option<&Issuer>) -> der::Result<String> {
         let public = key.public_key().ok_or_else(unusable)?;
         let signing = issuer.map_or(key, |issuer| &issuer.key);

@@ -30,10 +30,10 @@ const ROUNDS: usize = 16;
 /// Maximum number of single datagrams gathered before they are joined and written.
 const MAX_GATHERED: usize = 32;
 
-/// When single packets arrive at intervals below `CLOSE_GAP` and a turn brings fewer than `FEW_PACKETS`, the
-/// thread pauses for `PAUSE`, so that the next turn brings more. A wake-up costs more than a
-/// packet, and packets that arrive together can be joined. Trains and sparse traffic never cause a
-/// pause.
+/// When single packets arrive at intervals below `CLOSE_GAP` and a turn brings fewer than
+/// `FEW_PACKETS`, the thread pauses for `PAUSE`, so that the next turn brings more. A wake-up costs
+/// more than a packet, and packets that arrive together can be joined. Trains and sparse traffic
+/// never cause a pause.
 const CLOSE_GAP: Duration = Duration::from_micros(50);
 const FEW_PACKETS: usize = 16;
 const PAUSE: Duration = Duration::from_micros(250);

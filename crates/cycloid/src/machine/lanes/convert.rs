@@ -30,8 +30,8 @@ impl Lanes {
         limbs.saturating_sub(LANES - 1) / LANES
     }
 
-    /// Returns aligned elements within a memory of limbs: as many as fit wherever the memory begins,
-    /// and possibly one more.
+    /// Returns aligned elements within a memory of limbs: as many as fit wherever the memory
+    /// begins, and possibly one more.
     pub fn aligned_mut(limbs: &mut [Limb]) -> &mut [Self] {
         // SAFETY: `Lanes` is `LANES` limbs and nothing else; every value of either type is a value
         // of the other.

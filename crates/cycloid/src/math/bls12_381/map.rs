@@ -245,8 +245,8 @@ pub(crate) fn map_to_curve<F: Mapped>(u: &F) -> Point<F> {
     F::isogeny(&x, &d, &y)
 }
 
-/// Returns the image of the point (n/d, y) of the isogenous curve; `N` is the number of coefficients
-/// of the isogeny's longest polynomial.
+/// Returns the image of the point (n/d, y) of the isogenous curve; `N` is the number of
+/// coefficients of the isogeny's longest polynomial.
 #[inline(never)]
 fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     let f = n.arithmetic();

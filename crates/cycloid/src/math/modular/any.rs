@@ -186,6 +186,7 @@ pub fn invert_any(
             return invert_in_frames(result, x, modulus, scratch);
         }
         let (result, padding) = split_result(result, n)?;
+        // The caller learns that x is out of range.
         if x.len() != modulus.len() || !words::is_less(x, modulus).reveal() {
             return Err(Error::NotInvertible);
         }

@@ -53,7 +53,8 @@ impl<B: Group<G>, G: SourceGroup> CurvePoint<B, G> {
         }
     }
 
-    /// Returns the point with these big-endian coordinates, for Fp2 with the coefficient of u first.
+    /// Returns the point with these big-endian coordinates, for Fp2 with the coefficient of u
+    /// first.
     ///
     /// # Errors
     /// [`Error::NotCanonical`], [`Error::NotOnCurve`].

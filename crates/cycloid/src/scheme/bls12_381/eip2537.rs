@@ -1,9 +1,9 @@
 //! The precompiled contracts of EIP-2537: sums, sums of multiples, the pairing and the maps to the
 //! groups on the contracts' encodings.
 //!
-//! An integer below p is 64 bytes, big-endian, and an element of Fp2 is two of them, the coefficient
-//! of 1 first. A point is its two coordinates, or all zeros for infinity. Scalars are 32 bytes,
-//! big-endian, and may be r or more. All inputs are public, and time depends on them.
+//! An integer below p is 64 bytes, big-endian, and an element of Fp2 is two of them, the
+//! coefficient of 1 first. A point is its two coordinates, or all zeros for infinity. Scalars are
+//! 32 bytes, big-endian, and may be r or more. All inputs are public, and time depends on them.
 
 use core::fmt;
 

@@ -66,8 +66,9 @@ pub trait Expander: private::Sealed {
 
     /// Expands a message, a prefix followed by the rest, to fill `uniform`.
     ///
-    /// `dst` is the domain separation tag, of any length; one of more than 255 bytes is hashed first
-    /// (section 5.3.3). A protocol's tag must not be empty (section 3.1), which is not checked here.
+    /// `dst` is the domain separation tag, of any length; one of more than 255 bytes is hashed
+    /// first (section 5.3.3). A protocol's tag must not be empty (section 3.1), which is not
+    /// checked here.
     ///
     /// # Errors
     /// [`Error::TooManyBytes`] for more than [`MOST_BYTES`](Self::MOST_BYTES); `uniform` is

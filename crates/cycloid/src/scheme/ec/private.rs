@@ -125,6 +125,7 @@ impl<C: Curve> PrivateKey<C> {
     }
 
     fn of(scalar: Scalar<C>, point: AffinePoint<C>) -> Self {
+        // It is sent to others.
         point.mark_public();
         Self { scalar, public: PublicKey::from_point(point) }
     }

@@ -20,8 +20,8 @@ use crate::machine::lanes::{Backend, LANES};
 use crate::machine::{ct, stack, words};
 use crate::math::curve::{AffinePoint, Scalar, multiply, multiply_eight};
 
-/// Bytes of a stored secret: whole words, because a move would copy padding and with it whatever was
-/// left there.
+/// Bytes of a stored secret: whole words, because a move would copy padding and with it whatever
+/// was left there.
 const ROOM: usize = MAX_BYTES.next_multiple_of(size_of::<usize>());
 
 /// With fewer jobs than this, one by one is faster than eight side by side.

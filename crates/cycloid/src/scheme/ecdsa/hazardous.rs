@@ -54,8 +54,8 @@ impl<C: Curve> core::fmt::Debug for NonceGenerator<C> {
 }
 
 impl<C: Curve> NonceGenerator<C> {
-    /// Starts with a key and a digest of any length. `random` is k′ of section 3.6, or empty without
-    /// it.
+    /// Starts with a key and a digest of any length. `random` is k′ of section 3.6, or empty
+    /// without it.
     pub fn new(key: &PrivateKey<C>, hash: Hash, digest: &[u8], random: &[u8]) -> Self {
         let nonces = stack::clean(stack_use::ecdsa_sign::<C>(), || {
             let digest = Scalar::<C>::from_leftmost_bits(digest);

@@ -6,8 +6,8 @@ use des::TdesEde3;
 
 use super::Error;
 
-/// Decrypts whole blocks in CBC mode: with Triple DES if the initial value has 8 bytes, else with AES
-/// and a key of 16, 24 or 32 bytes.
+/// Decrypts whole blocks in CBC mode: with Triple DES if the initial value has 8 bytes, else with
+/// AES and a key of 16, 24 or 32 bytes.
 pub(super) fn decrypt_cbc(key: &[u8], iv: &[u8], text: &mut [u8]) -> Result<(), Error> {
     fn with<C: KeyIvInit + BlockModeDecrypt>(key: &[u8], iv: &[u8], text: &mut [u8]) -> Option<()> {
         let mut cipher = C::new_from_slices(key, iv).ok()?;

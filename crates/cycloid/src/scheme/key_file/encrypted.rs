@@ -103,8 +103,8 @@ fn is_sequence(der: &[u8]) -> bool {
         })
 }
 
-/// Derives a key as OpenSSL does for these files: MD5 of the previous digest, the passphrase and the
-/// first eight bytes of the initial value.
+/// Derives a key as OpenSSL does for these files: MD5 of the previous digest, the passphrase and
+/// the first eight bytes of the initial value.
 fn derive(passphrase: &[u8], iv: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
     // One allocation, so that no copy stays behind.
     let mut key = Zeroizing::new(Vec::with_capacity(32));

@@ -11,9 +11,9 @@
 //!
 //! Keys are for RSA, the NIST curves, Ed25519, X25519, and Diffie-Hellman in a known group or in a
 //! custom one. They are checked as by the `from_der` of their type; a custom group is checked when
-//! [`dh::Group::new`] makes it. A certificate is not verified: only its key is read.
-//! An [`Error`] says what the file is and what to do with it. PKCS #12 archives are refused, with the
-//! command of OpenSSL that extracts the key: the crates that read them depend on pre-releases.
+//! [`dh::Group::new`] makes it. A certificate is not verified: only its key is read. An [`Error`]
+//! says what the file is and what to do with it. PKCS #12 archives are refused, with the command of
+//! OpenSSL that extracts the key: the crates that read them depend on pre-releases.
 //!
 //! ```
 //! use cycloid::key_file::{self, PrivateKey};

@@ -1,5 +1,5 @@
-//! Keys of OpenSSH: private keys in `openssh-key-v1` (PROTOCOL.key in its sources) and public keys as
-//! lines (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4).
+//! Keys of OpenSSH: private keys in `openssh-key-v1` (PROTOCOL.key in its sources) and public keys
+//! as lines (RFC 4253, section 6.6; RFC 5656, section 3.1; RFC 8709, section 4).
 
 use alloc::boxed::Box;
 use alloc::vec;

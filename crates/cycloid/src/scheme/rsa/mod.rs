@@ -43,9 +43,9 @@
 //!
 //! # Hash functions
 //!
-//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other function
-//! of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP take any other
-//! function as a [`HashFunction`], except in [`SignatureScheme`] and [`VerifyJob`].
+//! A [`Hash`](enum@Hash) is chosen at run time. PKCS #1 v1.5 also signs digests by any other
+//! function of the trait `Digest` that has an identifier: [`DigestInfo`]. RSASSA-PSS and OAEP take
+//! any other function as a [`HashFunction`], except in [`SignatureScheme`] and [`VerifyJob`].
 //!
 //! # Encryption
 //!

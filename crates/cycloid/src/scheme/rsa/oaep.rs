@@ -33,8 +33,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     ///
     /// # Errors
     /// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::Length`],
-    /// [`Error::MemoryTooSmall`], [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext` is
-    /// untouched then.
+    /// [`Error::MemoryTooSmall`], [`Error::RandomGenerator`], [`Error::Restricted`]; `ciphertext`
+    /// is untouched then.
     pub fn encrypt_oaep(
         &self,
         oaep: &Oaep<'_, impl Into<HashFunction> + Copy>,

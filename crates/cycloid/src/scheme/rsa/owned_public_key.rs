@@ -151,8 +151,8 @@ impl OwnedPublicKey {
         self.with_scratch(|scratch| self.0.verify_digest_info(info, signature, scratch))
     }
 
-    /// Verifies an RSASSA-PSS signature of a message given by its digest, with hash functions of any
-    /// kind.
+    /// Verifies an RSASSA-PSS signature of a message given by its digest, with hash functions of
+    /// any kind.
     ///
     /// # Errors
     /// [`Error::Signature`] if it is not valid; [`Error::DigestLength`], [`Error::RestrictedPss`].

@@ -19,8 +19,8 @@ pub enum Restriction {
 }
 
 impl Restriction {
-    /// Checks that a key with a modulus of `bits` bits may have the restriction: that it permits some
-    /// use and has an identifier.
+    /// Checks that a key with a modulus of `bits` bits may have the restriction: that it permits
+    /// some use and has an identifier.
     ///
     /// # Errors
     /// [`Error::SaltTooLong`], [`Error::PssParameters`].

@@ -192,8 +192,8 @@ pub fn batch_verify<B: SignatureBackend<V>, V: Variant>(
 /// Returns the place of the first signature that is not valid for its message and key, or `None` if
 /// all are valid.
 ///
-/// Verifies all at once, as [`batch_verify`], and then one half after the other: one wrong signature
-/// among n takes as long as about 2·n more.
+/// Verifies all at once, as [`batch_verify`], and then one half after the other: one wrong
+/// signature among n takes as long as about 2·n more.
 ///
 /// # Errors
 /// [`Error::Empty`], [`Error::Counts`], [`Error::RandomGenerator`], as for [`batch_verify`].

@@ -2,8 +2,8 @@
 
 use crate::scheme::hash::Hash;
 
-/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1; for SHA-3,
-/// with the identifiers of NIST's register). SHAKE has none; callers refuse it.
+/// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1; for
+/// SHA-3, with the identifiers of NIST's register). SHAKE has none; callers refuse it.
 pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
     match hash {
         Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
@@ -46,8 +46,8 @@ pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
     }
 }
 
-/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. The shortest modulus is long enough for every
-/// DigestInfo.
+/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. The shortest modulus is long enough for
+/// every DigestInfo.
 pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) {
     let (padding, end) = encoded.split_at_mut(encoded.len() - info.len());
     let last = padding.len() - 1;
