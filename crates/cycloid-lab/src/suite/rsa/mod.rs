@@ -41,7 +41,8 @@ const PRIVATE: &str = "the private operations of Cycloid, OpenSSL and AWS-LC bli
     result; Cycloid renews the blinding of a context after 32 uses";
 
 const MEMORY: &str = "scratch of a private operation is all memory of a context, including the \
-    blinding; the rows '16 KB', '6 KB' and 'least' are limited to that much";
+    blinding; the rows '16 KB', '6 KB' and 'least' are limited to that much, and 'owned key' keeps \
+    contexts of full size on the heap";
 
 const GENERATE: &str = "each library generates its own keys, and the times vary with the number of \
     candidates tried: the interval shows the uncertainty of the mean";
@@ -358,7 +359,11 @@ impl TablePlan<'_> {
                     with_less("least", Budget::Least),
                 ];
                 let eight = in_batch(EIGHT, 8, ours::batch::<8>(task, inputs));
-                rows.into_iter().flatten().chain([eight]).collect()
+                let owned = ours::owned(task, input).map(|(function, call)| {
+                    let backend = backends::one(bits / 2 / 64);
+                    Subject::ours("owned key", function, backend, 0, one(call)).special()
+                });
+                rows.into_iter().flatten().chain(owned).chain([eight]).collect()
             }
             Kind::FirstUse => {
                 let first = ours::private_first(task, input);

@@ -3,9 +3,9 @@
 use chacha20::ChaCha20Rng;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Context, Job, MAX_BITS, Oaep, PrivateComponents, PrivateKey, VerifyJob, batch_limbs,
-    context_limbs, generate_scratch_limbs, minimum_context_limbs, private_key_limbs, verify_batch,
-    verify_batch_scratch_limbs, verify_scratch_limbs,
+    Batch, Context, Job, KeyPair, MAX_BITS, Oaep, PrivateComponents, PrivateKey, SignatureScheme,
+    VerifyJob, batch_limbs, context_limbs, generate_scratch_limbs, minimum_context_limbs,
+    private_key_limbs, verify_batch, verify_batch_scratch_limbs, verify_scratch_limbs,
 };
 use rand_core::SeedableRng;
 
@@ -18,8 +18,16 @@ use crate::peers::rsa::{Input, Key, PUBLIC_EXPONENT, Task};
 /// # Panics
 /// If the library rejects it, which would be a defect in one of the two.
 pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
+    let memory = vec![0; private_key_limbs(key.bits)];
+    let mut scratch = vec![0; context_limbs(key.bits)];
+    let read =
+        |components: &PrivateComponents<'_>| PrivateKey::new(components, memory, &mut scratch);
+    with_components(key, read).expect("the key is valid")
+}
+
+fn with_components<T>(key: &Key, read: impl FnOnce(&PrivateComponents<'_>) -> T) -> T {
     let ([prime1, prime2], [exponent1, exponent2]) = (&key.primes, &key.exponents);
-    let components = PrivateComponents {
+    read(&PrivateComponents {
         modulus: &key.modulus,
         public_exponent: &Key::public_exponent(),
         private_exponent: &key.private_exponent,
@@ -29,10 +37,7 @@ pub(crate) fn private_key(key: &Key) -> PrivateKey<Vec<u64>> {
         exponent2,
         coefficient: &key.coefficient,
         other_primes: &[],
-    };
-    let memory = vec![0; private_key_limbs(key.bits)];
-    let mut scratch = vec![0; context_limbs(key.bits)];
-    PrivateKey::new(&components, memory, &mut scratch).expect("the key is valid")
+    })
 }
 
 /// The memory limit of a context.
@@ -87,6 +92,25 @@ pub(super) fn private(task: Task, input: &Input, limbs: usize) -> Call {
     let memory = vec![0; limbs].leak();
     let mut context = Context::new(key, random(), memory).expect("the memory suffices");
     Box::new(move |data, output| operate(&mut context, task, data, output))
+}
+
+/// Prepares signing with a key that owns its memory and has been used before, and returns the name
+/// of the function; `None` for other tasks.
+pub(super) fn owned(task: Task, input: &Input) -> Option<(&'static str, Call)> {
+    let scheme = match task {
+        Task::Sign => SignatureScheme::Pkcs1v15(Hash::Sha256),
+        Task::SignPss => SignatureScheme::pss(Hash::Sha256),
+        _ => return None,
+    };
+    let key = with_components(&input.key, KeyPair::from_components).expect("the key is valid");
+    let mut rng = random();
+    let call = move |digest: &[u8], output: &mut [u8]| {
+        let signature = key.sign_prehashed(scheme, digest, &mut rng);
+        let signature = signature.map_err(|_| "the operation failed")?;
+        output[..signature.len()].copy_from_slice(&signature);
+        Ok(signature.len())
+    };
+    Some(("KeyPair::sign_prehashed", Box::new(call)))
 }
 
 /// Prepares the same in a new context for each call.

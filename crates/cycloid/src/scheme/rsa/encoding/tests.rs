@@ -251,7 +251,7 @@ fn output_that_is_too_small_stays_unchanged() {
         output.fill(0xaa);
         for given in [0, 1, needed - 1] {
             let outcome = write(i, &mut output[..given]);
-            assert_eq!(outcome, Err(Error::OutputTooSmall { needed, given }));
+            assert_eq!(outcome, Err(FormatError::OutputTooSmall { needed, given }.into()));
         }
         assert_eq!(output, [0xaa; 2000]);
     }
