@@ -4,9 +4,9 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod bls12_381_groups;
 mod certificate;
 mod documents;
-mod groups;
 mod hash_functions;
 mod serialized;
 mod ssh;

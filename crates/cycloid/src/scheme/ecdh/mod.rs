@@ -130,7 +130,10 @@ fn run_batch_with<C: Curve>(backend: Option<Backend>, jobs: &mut [Job<'_, C>]) {
             Some(backend) if jobs.len() >= WORTH_EIGHT => {
                 stack::clean(stack_use::ecdh_batch::<C>(), || run_eight(backend, jobs));
             }
-            _ => jobs.iter_mut().for_each(|job| job.outcome = Ok(job.key.agree(job.peer))),
+            _ => jobs.iter_mut().for_each(|job| {
+                // A move of the secret leaves a copy.
+                stack::clean(stack_use::EC_SCALAR, || job.outcome = Ok(job.key.agree(job.peer)));
+            }),
         }
     }
 }

@@ -37,8 +37,7 @@ pub enum Error {
         /// Bytes given.
         given: usize,
     },
-    /// The output is too small for the key, or for the longest message that the ciphertext may
-    /// hold.
+    /// The output is too small for the longest message that the ciphertext may hold.
     OutputTooSmall {
         /// Bytes needed.
         needed: usize,

@@ -10,6 +10,8 @@ use alloc::vec::Vec;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
+#[cfg(feature = "encoding")]
+use super::FormatError;
 use super::context::{context_limbs, run};
 #[cfg(feature = "encoding")]
 use super::encoding::{private_key_der_length, private_key_pem_length};
@@ -307,7 +309,7 @@ impl KeyPair {
 fn written(length: usize, write: impl Fn(&mut [u8]) -> Result<usize, Error>) -> Zeroizing<Vec<u8>> {
     let mut output = Zeroizing::new(vec![0; length]);
     let outcome = match write(&mut output) {
-        Err(Error::OutputTooSmall { needed, .. }) => {
+        Err(Error::Format(FormatError::OutputTooSmall { needed, .. })) => {
             *output = vec![0; needed];
             write(&mut output)
         }
