@@ -143,13 +143,13 @@ pub const BLS_SIGN: usize = 24 << 10;
 pub const BLS_PAIRING: usize = 40 << 10;
 
 /// BLS12-381: any number of pairings, eight side by side.
-pub const BLS_PAIRING_MANY: usize = 134 << 10;
+pub const BLS_PAIRING_MANY: usize = 137 << 10;
 
 /// BLS12-381: a product of any number of powers in GT, eight side by side.
 pub const BLS_POWERS_MANY: usize = 248 << 10;
 
 /// BLS12-381: any number of verifications of signatures, eight side by side.
-pub const BLS_VERIFY_MANY: usize = 160 << 10;
+pub const BLS_VERIFY_MANY: usize = 168 << 10;
 
 /// BLS12-381: one verification of a signature.
 pub const BLS_VERIFY: usize = 48 << 10;
