@@ -6,7 +6,7 @@
 //! margin for differences between compilers; `cargo xtask residue` compares them. The stack use of
 //! the caller's random generator comes on top. No single operation uses more than 48 KiB and no
 //! batch of eight more than 96 KiB, except for BLS12-381: with vectors, lists of multiples use up
-//! to 120 KiB, lists of pairings 134 KiB, lists of verifications 160 KiB and lists of powers in GT
+//! to 120 KiB, lists of pairings 137 KiB, lists of verifications 168 KiB and lists of powers in GT
 //! 248 KiB. Permutations use more for wider states.
 
 use super::ec::Curve;
