@@ -53,7 +53,7 @@ pub(crate) fn scalars(check: &mut Check) {
     check.secret("inner product", &*inner, |found| found == (a * b).double().to_bytes());
 }
 
-/// What the traits of the crate `ff` add: secret choices, comparisons, square roots.
+/// Secret choices, comparisons and square roots, by the traits of the crate `ff`.
 pub(crate) fn scalars_by_traits(check: &mut Check) {
     let [(a, secret_a), (b, secret_b)] = [scalar(check), scalar(check)];
     let compute = |a: &Fr, b: &Fr| {

@@ -142,9 +142,9 @@ impl<'a> Group<'a> {
         Ok(Self::from_checked(None, modulus, words::trim_vartime(g), order))
     }
 
-    /// Creates a group of which only what needs no random numbers is checked: p is odd and of an
-    /// allowed length, g is between 2 and p − 2, and a given q is less than p. It serves to compute
-    /// the public value of a private key, and for nothing else.
+    /// Creates a group after the checks that need no random numbers: p is odd and of an allowed
+    /// length, g is between 2 and p − 2, and a given q is less than p. Only for computing the public
+    /// value of a private key.
     ///
     /// # Errors
     /// As [`new`](Self::new).
