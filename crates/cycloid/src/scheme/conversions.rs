@@ -83,6 +83,7 @@ impl ZeroizeOnDrop for ed25519::SigningKey {}
 impl ZeroizeOnDrop for x25519::PrivateKey {}
 impl ZeroizeOnDrop for ecdh::SharedSecret {}
 impl ZeroizeOnDrop for x25519::SharedSecret {}
+/// Clones share the memory, which is wiped with the last of them.
 #[cfg(feature = "alloc")]
 impl ZeroizeOnDrop for super::rsa::KeyPair {}
 
