@@ -70,15 +70,8 @@ impl<'a> Group<'a> {
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let bits = parameters.checked_bits()?;
-        let n = limbs(bits);
-        let memory = checked_memory(memory, group_limbs(bits))?;
-        let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
-        let (p, rest) = memory.split_at_mut(n);
-        let (r_squared, rest) = rest.split_at_mut(n);
-        let (g, q) = rest.split_at_mut(n);
-        fill(p, parameters.prime, Error::ModulusLength { bits })?;
-        fill(g, parameters.generator, Error::Generator)?;
+        let ([p, r_squared, g, q], scratch) = parameters.read(memory, scratch)?;
+        let n = p.len();
         halve(q, p);
         // A given order of (p − 1)/2 means only that p must be a safe prime, and g a square.
         let mut is_square_wanted = false;
@@ -113,7 +106,10 @@ impl<'a> Group<'a> {
             }
         } else {
             let order_bits = words::bit_length_vartime(q);
-            if order_bits < MIN_ORDER_BITS || order_bits >= bits || !is_prime(q, ROUNDS)? {
+            if order_bits < MIN_ORDER_BITS
+                || order_bits >= words::bit_length_vartime(p)
+                || !is_prime(q, ROUNDS)?
+            {
                 return Err(Error::Order);
             }
             if !is_prime(p, ROUNDS)? {
@@ -154,15 +150,8 @@ impl<'a> Group<'a> {
         memory: &'a mut [Limb],
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let bits = parameters.checked_bits()?;
-        let n = limbs(bits);
-        let memory = checked_memory(memory, group_limbs(bits))?;
-        let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
-        let (p, rest) = memory.split_at_mut(n);
-        let (r_squared, rest) = rest.split_at_mut(n);
-        let (g, q) = rest.split_at_mut(n);
-        fill(p, parameters.prime, Error::ModulusLength { bits })?;
-        fill(g, parameters.generator, Error::Generator)?;
+        let ([p, r_squared, g, q], scratch) = parameters.read(memory, scratch)?;
+        let n = p.len();
         if p[0] & 1 == 0 {
             return Err(Error::NotPrime);
         }
@@ -186,6 +175,25 @@ impl<'a> Group<'a> {
 }
 
 impl Parameters<'_> {
+    /// Reads p and g if their lengths are allowed. Returns the memory of p, R², g and q, each as
+    /// long as p, and the scratch.
+    fn read<'m, 's>(
+        &self,
+        memory: &'m mut [Limb],
+        scratch: &'s mut [Limb],
+    ) -> Result<([&'m mut [Limb]; 4], &'s mut [Limb]), Error> {
+        let bits = self.checked_bits()?;
+        let n = limbs(bits);
+        let memory = checked_memory(memory, group_limbs(bits))?;
+        let scratch = checked_memory(scratch, group_scratch_limbs(bits))?;
+        let (p, rest) = memory.split_at_mut(n);
+        let (r_squared, rest) = rest.split_at_mut(n);
+        let (g, q) = rest.split_at_mut(n);
+        fill(p, self.prime, Error::ModulusLength { bits })?;
+        fill(g, self.generator, Error::Generator)?;
+        Ok(([p, r_squared, g, q], scratch))
+    }
+
     /// Returns the length of p in bits, if it is allowed.
     fn checked_bits(&self) -> Result<usize, Error> {
         let bytes = trimmed(self.prime);
