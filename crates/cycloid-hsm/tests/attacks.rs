@@ -68,26 +68,198 @@ fn attribute(client: &Client, object: u64, number: u32) -> (Code, Vec<u8>) {
     }
 }
 
+/// Undoes AES-KWP (RFC 5649) with a key that decrypts AES-CBC.
+///
+/// With a zero vector, the first block of the plaintext is the block cipher's output.
+fn undo_wrapping(client: &Client, key: u64, wrapped: &[u8]) -> cycloid_hsm::Result<Vec<u8>> {
+    let (check, rest) = wrapped.split_first_chunk::<8>().unwrap();
+    let (mut a, mut r) = (u64::from_be_bytes(*check), rest.to_vec());
+    let n = r.len() / 8;
+    for t in (1..=6 * n).rev() {
+        let i = (t - 1) % n * 8;
+        let block = [&(a ^ t as u64).to_be_bytes()[..], &r[i..i + 8]].concat();
+        let parameter = Parameter::Iv(Bytes(vec![0; 16]));
+        let mechanism = Mechanism { number: ckm::AES_CBC, parameter };
+        let block = bytes(client.call(&Request::Decrypt { key, mechanism, data: Bytes(block) }))?;
+        a = u64::from_be_bytes(block[..8].try_into().unwrap());
+        r[i..i + 8].copy_from_slice(&block[8..]);
+    }
+    Ok(r)
+}
+
+const EVERY_USE: &[u32] = &[cka::ENCRYPT, cka::DECRYPT, cka::WRAP, cka::UNWRAP];
+
 #[test]
-fn a1_no_key_both_wraps_and_decrypts_or_unwraps_and_encrypts() {
+fn a1_a_key_that_has_wrapped_a_sensitive_key_decrypts_nothing() {
     let daemon = Daemon::start();
     let client = daemon.user();
-    assert_eq!(code(aes(&client, &[cka::WRAP, cka::DECRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
-    assert_eq!(code(aes(&client, &[cka::UNWRAP, cka::ENCRYPT], &[])), Code::TEMPLATE_INCONSISTENT);
-    // A key that only wraps cannot gain decryption, nor can its copy.
-    let wrapping = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
-    assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
-    assert_eq!(code(copy(&client, wrapping, &[(cka::DECRYPT, true)])), Code::ATTRIBUTE_READ_ONLY);
-    // Not even after wrapping is removed: the keys that it wrapped still exist.
-    set(&client, wrapping, cka::WRAP, false).unwrap();
-    assert_eq!(code(set(&client, wrapping, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
-    // The two halves of a pair count as one.
-    let mut public = truths(&[(cka::WRAP, true), (cka::ENCRYPT, false)]);
-    public.set_number(cka::MODULUS_BITS, 2048);
-    let private = truths(&[(cka::DECRYPT, true)]);
-    let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
-    let asked = client.call(&Request::GeneratePair { mechanism, public, private });
-    assert_eq!(code(asked), Code::TEMPLATE_INCONSISTENT);
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let wrapping = aes(&client, EVERY_USE, &[(cka::EXTRACTABLE, true)]).unwrap();
+    let copied = copy(&client, wrapping, &[(cka::WRAP, false), (cka::UNWRAP, false)]).unwrap();
+    // A readable key is data, so wrapping it is encryption: the attack works, and learns nothing.
+    let own = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
+    let own = secret_key(&client, AES, &[7; 32], &own).unwrap();
+    let wrapped = wrap(&client, wrapping, own).unwrap();
+    assert_eq!(undo_wrapping(&client, copied, &wrapped).unwrap(), [7; 32]);
+
+    let wrapped = wrap(&client, wrapping, victim).unwrap();
+    // Neither that key, nor a copy from before or after.
+    let later = copy(&client, copied, &[]).unwrap();
+    for key in [wrapping, copied, later] {
+        let undone = undo_wrapping(&client, key, &wrapped);
+        assert_eq!(code(undone), Code::KEY_FUNCTION_NOT_PERMITTED);
+        let parameter = Parameter::Iv(Bytes(vec![0; 16]));
+        let mechanism = Mechanism { number: ckm::AES_CBC, parameter };
+        let data = Secret::new(&[0; 16]);
+        let encrypted = client.call(&Request::Encrypt { key, mechanism, data });
+        assert_eq!(code(encrypted), Code::KEY_FUNCTION_NOT_PERMITTED);
+    }
+    // Nor the value when it returns as a new key.
+    let keeper = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
+    let itself = wrap(&client, keeper, wrapping).unwrap();
+    let template = secret_template(ckk::AES, &[(cka::DECRYPT, true)]);
+    let back = unwrap(&client, keeper, &itself, template).unwrap();
+    assert_eq!(code(undo_wrapping(&client, back, &wrapped)), Code::KEY_FUNCTION_NOT_PERMITTED);
+    // It still unwraps, and the key is sensitive.
+    let template = secret_template(ckk::AES, &[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
+    let victim = unwrap(&client, wrapping, &wrapped, template).unwrap();
+    assert_eq!(attribute(&client, victim, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+    // Uses are not added.
+    let wraps = aes(&client, &[cka::WRAP], &[]).unwrap();
+    assert_eq!(code(set(&client, wraps, cka::DECRYPT, true)), Code::ATTRIBUTE_READ_ONLY);
+    assert_eq!(code(copy(&client, wraps, &[(cka::DECRYPT, true)])), Code::ATTRIBUTE_READ_ONLY);
+}
+
+fn oaep() -> Mechanism {
+    let (hash, mask) = (ckm::SHA256, ckg::MGF1_SHA256);
+    let parameter = Parameter::Oaep { hash, mask, label: Bytes::default() };
+    Mechanism { number: ckm::RSA_PKCS_OAEP, parameter }
+}
+
+#[test]
+fn a1_the_private_half_decrypts_nothing_once_the_public_half_has_wrapped_a_sensitive_key() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let generate = |sensitive: bool| {
+        let mut public = truths(&[(cka::WRAP, true), (cka::ENCRYPT, true)]);
+        public.set_number(cka::MODULUS_BITS, 2048);
+        let private = truths(&[
+            (cka::DECRYPT, true),
+            (cka::UNWRAP, true),
+            (cka::SIGN, true),
+            (cka::SENSITIVE, sensitive),
+            (cka::EXTRACTABLE, true),
+        ]);
+        let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+        pair(client.call(&Request::GeneratePair { mechanism, public, private })).unwrap()
+    };
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let wrap =
+        |wrapping| bytes(client.call(&Request::Wrap { wrapping, mechanism: oaep(), key: victim }));
+    let (public, private) = generate(true);
+    let decrypt = |data: &[u8]| {
+        let data = Bytes(data.to_vec());
+        bytes(client.call(&Request::Decrypt { key: private, mechanism: oaep(), data }))
+    };
+    let data = Secret::new(b"data");
+    let encrypted = client.call(&Request::Encrypt { key: public, mechanism: oaep(), data });
+    let encrypted = bytes(encrypted).unwrap();
+    assert_eq!(decrypt(&encrypted).unwrap(), b"data");
+    let wrapped = wrap(public).unwrap();
+    assert_eq!(code(decrypt(&wrapped)), Code::KEY_FUNCTION_NOT_PERMITTED);
+    assert_eq!(code(decrypt(&encrypted)), Code::KEY_FUNCTION_NOT_PERMITTED);
+    // It unwraps and signs.
+    let request = Request::Unwrap {
+        unwrapping: private,
+        mechanism: oaep(),
+        wrapped: Bytes(wrapped),
+        template: secret_template(ckk::AES, &[]),
+    };
+    object(client.call(&request)).unwrap();
+    sign(&client, private, &mechanism(ckm::SHA256_RSA_PKCS), b"message").unwrap();
+    // The private half of this one can be read.
+    let (readable, _) = generate(false);
+    assert_eq!(code(wrap(readable)), Code::KEY_NOT_WRAPPABLE);
+}
+
+/// A key becomes its own wrapping key: wrapped under another, and unwrapped with another use.
+#[test]
+fn a3_an_unwrapped_key_wraps_no_sensitive_key() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let other = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
+    let decrypts =
+        aes(&client, &[cka::ENCRYPT, cka::DECRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let wrapped = wrap(&client, other, decrypts).unwrap();
+    let template = secret_template(ckk::AES, &[(cka::WRAP, true)]);
+    let wraps = unwrap(&client, other, &wrapped, template).unwrap();
+    assert_eq!(code(wrap(&client, wraps, victim)), Code::KEY_NOT_WRAPPABLE);
+}
+
+#[test]
+fn a4_an_imported_key_wraps_no_sensitive_key_unless_the_officer_trusts_it() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let stored = [(cka::TOKEN, true), (cka::PRIVATE, false)];
+    let uses = EVERY_USE.iter().map(|usage| (*usage, true)).chain(stored).collect::<Vec<_>>();
+    let imported = secret_key(&client, AES, &[9; 32], &truths(&uses)).unwrap();
+    assert_eq!(code(wrap(&client, imported, victim)), Code::KEY_NOT_WRAPPABLE);
+    let copied = copy(&client, imported, &[]).unwrap();
+    assert_eq!(code(wrap(&client, copied, victim)), Code::KEY_NOT_WRAPPABLE);
+    // A public key from outside.
+    let mut foreign = truths(&[(cka::WRAP, true)]);
+    foreign.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
+    foreign.set_number(cka::KEY_TYPE, ckk::RSA.into());
+    foreign.set(cka::MODULUS, [0xa5; 256]);
+    foreign.set(cka::PUBLIC_EXPONENT, [1, 0, 1]);
+    let foreign = object(client.call(&Request::Create { template: foreign })).unwrap();
+    let asked = client.call(&Request::Wrap { wrapping: foreign, mechanism: oaep(), key: victim });
+    assert_eq!(code(asked), Code::KEY_NOT_WRAPPABLE);
+    // A key that a generator of the other side knows.
+    let (public, private) = generate(&client, &Pair::Curve(P256), false);
+    let public = Bytes(attribute(&client, public, cka::EC_POINT).1);
+    let parameter = Parameter::Ecdh { derivation: ckd::NULL, shared: Bytes::default(), public };
+    let mechanism = Mechanism { number: ckm::ECDH1_DERIVE, parameter };
+    let template = secret_template(ckk::AES, &[(cka::WRAP, true)]);
+    let derived = client.call(&Request::Derive { base: private, mechanism, template });
+    assert_eq!(code(wrap(&client, object(derived).unwrap(), victim)), Code::KEY_NOT_WRAPPABLE);
+
+    // The officer vouches for a key. From then on, it serves keys.
+    let officer = daemon.client();
+    let pin = Secret::new(OFFICER_PIN);
+    officer.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+    let mut readable = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
+    stored.iter().for_each(|(number, value)| readable.set_bool(*number, *value));
+    let readable = secret_key(&client, AES, &[8; 32], &readable).unwrap();
+    assert_eq!(code(set(&officer, readable, cka::TRUSTED, true)), Code::ACTION_PROHIBITED);
+    set(&officer, imported, cka::TRUSTED, true).unwrap();
+    for key in [imported, copied] {
+        let undone = undo_wrapping(&client, key, &[0; 40]);
+        assert_eq!(code(undone), Code::KEY_FUNCTION_NOT_PERMITTED);
+    }
+    wrap(&client, imported, victim).unwrap();
+}
+
+/// The templates of python-pkcs11, which request every use.
+#[test]
+fn a_template_may_request_every_use() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let key = aes(&client, EVERY_USE, &[(cka::SIGN, true), (cka::VERIFY, true)]).unwrap();
+    let readable = [(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)];
+    let own = aes(&client, &[cka::ENCRYPT], &readable).unwrap();
+    let wrapped = wrap(&client, key, own).unwrap();
+    let back = unwrap(&client, key, &wrapped, secret_template(ckk::AES, &readable)).unwrap();
+    let value = |key| attribute(&client, key, cka::VALUE);
+    assert_eq!(value(own).0, Code(0));
+    assert_eq!(value(own), value(back));
+    // A key that may not decrypt does not read by unwrapping.
+    let unwraps = aes(&client, &[cka::WRAP, cka::UNWRAP], &[]).unwrap();
+    let wrapped = wrap(&client, unwraps, own).unwrap();
+    let back = unwrap(&client, unwraps, &wrapped, secret_template(ckk::AES, &readable)).unwrap();
+    assert_eq!(value(back).0, Code::ATTRIBUTE_SENSITIVE);
 }
 
 #[test]
@@ -225,20 +397,20 @@ fn a5_a_broken_pkcs1_padding_is_no_error_and_a_broken_oaep_always_the_same() {
     assert_ne!(first, b"a session key");
     assert_eq!(decrypt(pkcs1, ciphertext).unwrap(), first);
 
-    let oaep = |label: &[u8]| Mechanism {
-        number: ckm::RSA_PKCS_OAEP,
+    let ciphertext = encrypt(oaep());
+    assert_eq!(decrypt(oaep(), ciphertext.clone()).unwrap(), b"a session key");
+    let other = Mechanism {
         parameter: Parameter::Oaep {
             hash: ckm::SHA256,
             mask: ckg::MGF1_SHA256,
-            label: Bytes(label.to_vec()),
+            label: Bytes(b"x".to_vec()),
         },
+        ..oaep()
     };
-    let ciphertext = encrypt(oaep(b""));
-    assert_eq!(decrypt(oaep(b""), ciphertext.clone()).unwrap(), b"a session key");
-    assert_eq!(code(decrypt(oaep(b"x"), ciphertext.clone())), Code::ENCRYPTED_DATA_INVALID);
+    assert_eq!(code(decrypt(other, ciphertext.clone())), Code::ENCRYPTED_DATA_INVALID);
     let mut broken = ciphertext;
     broken[77] ^= 1;
-    assert_eq!(code(decrypt(oaep(b""), broken)), Code::ENCRYPTED_DATA_INVALID);
+    assert_eq!(code(decrypt(oaep(), broken)), Code::ENCRYPTED_DATA_INVALID);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
@@ -112,13 +112,7 @@ impl Application {
     pub fn insert(&self, new: New) -> Option<u64> {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = SESSION_OBJECT | NEXT.fetch_add(1, Ordering::Relaxed);
-        let object = Object {
-            id,
-            version: 1,
-            attributes: new.attributes,
-            session_secret: new.secret,
-            session_key: OnceLock::new(),
-        };
+        let object = Object::new(id, 1, new.attributes, new.secret);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         // Checked under the lock: a logout first changes the role, and then removes the objects.
         self.sees(&object).then(|| objects.insert(object.into()))?;

@@ -321,7 +321,10 @@ impl Daemon {
         let prepared = (|| {
             needs_flag(mechanism.number, ckf::DECRYPT)?;
             let missing = Code::KEY_HANDLE_INVALID;
-            self.usable_once(&application, key, cka::DECRYPT, mechanism.number, missing)
+            let number = mechanism.number;
+            let object = self.usable_once(&application, key, cka::DECRYPT, number, missing)?;
+            self.token.may_serve_data(&object)?;
+            Ok(object)
         })();
         match prepared {
             Err(error) => reply.send(Err(error)),
@@ -398,7 +401,11 @@ impl Daemon {
             Usage::Decrypt => (ckf::DECRYPT, cka::DECRYPT),
         };
         needs_flag(mechanism.number, flag)?;
-        self.usable(application, key, attribute, mechanism.number, Code::KEY_HANDLE_INVALID)?;
+        let missing = Code::KEY_HANDLE_INVALID;
+        let object = self.usable(application, key, attribute, mechanism.number, missing)?;
+        if matches!(usage, Usage::Encrypt | Usage::Decrypt) {
+            self.token.may_serve_data(&object)?;
+        }
         Ok(Response::Done {})
     }
 }

@@ -139,6 +139,9 @@ impl Daemon {
         let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
         let attributes = change::changed(&object, changes, application.role())?;
         self.may_write(application, &object.attributes)?;
+        if attributes.is(cka::TRUSTED) && !object.attributes.is(cka::TRUSTED) {
+            self.token.serve_keys(&object, &application.who())?;
+        }
         if object.is_stored() {
             self.token.update(&object, &attributes, &application.who())?;
         } else if !application.replace(Object {
@@ -147,6 +150,7 @@ impl Daemon {
             attributes,
             session_secret: object.session_secret.clone(),
             session_key: object.session_key.clone(),
+            fingerprint: object.fingerprint.clone(),
         }) {
             return Err(Code::OBJECT_HANDLE_INVALID.into());
         }

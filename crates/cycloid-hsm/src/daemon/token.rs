@@ -2,16 +2,16 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use zeroize::Zeroizing;
 
 use super::index::Index;
-use crate::attribute::{Template, cka, cko};
+use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::Key;
-use crate::object::{New, Object};
+use crate::object::{New, Object, policy};
 use crate::spans::{self, Span};
-use crate::store::{self, Generation, Record, Store, Write};
+use crate::store::{self, Fingerprint, Generation, Record, Store, Write};
 use crate::{Code, Result};
 
 /// Stored objects and their keys.
@@ -40,13 +40,7 @@ struct Entry {
 }
 
 fn object(record: Record) -> Arc<Object> {
-    Arc::new(Object {
-        id: record.id,
-        version: record.version,
-        attributes: record.attributes,
-        session_secret: None,
-        session_key: OnceLock::new(),
-    })
+    Object::new(record.id, record.version, record.attributes, None).into()
 }
 
 fn write<T>(lock: &RwLock<T>) -> std::sync::RwLockWriteGuard<'_, T> {
@@ -202,6 +196,62 @@ impl Token {
             let _ = object.session_key.set(key.clone());
         }
         Ok(key)
+    }
+
+    /// Returns the fingerprint of a key's value; `None` for keys that neither encrypt nor wrap.
+    fn fingerprint<'a>(&self, object: &'a Object) -> Result<Option<&'a Fingerprint>> {
+        if object.fingerprint.get().is_none() {
+            let value = match (object.class(), object.key_type()) {
+                (cko::SECRET_KEY, _) => match self.key(object)? {
+                    Key::Secret(value) => Some(self.store.fingerprint(&value)?),
+                    _ => None,
+                },
+                (cko::PUBLIC_KEY | cko::PRIVATE_KEY, ckk::RSA) => {
+                    let modulus = object.attributes.get(cka::MODULUS).unwrap_or_default();
+                    let zeros = modulus.iter().take_while(|byte| **byte == 0).count();
+                    Some(self.store.fingerprint(&modulus[zeros..])?)
+                }
+                _ => None,
+            };
+            let _ = object.fingerprint.set(value);
+        }
+        Ok(object.fingerprint.get().and_then(Option::as_ref))
+    }
+
+    /// Returns whether a key's value serves keys, and therefore no longer data.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub fn serves_keys(&self, object: &Object) -> Result<bool> {
+        self.fingerprint(object)?.map_or(Ok(false), |value| self.store.serves_keys(value))
+    }
+
+    /// Checks that a key may encrypt or decrypt data. Anybody encrypts with a public key, so only
+    /// secret and private keys are checked.
+    ///
+    /// # Errors
+    /// [`Code::KEY_FUNCTION_NOT_PERMITTED`] if its value serves keys; the store's errors.
+    pub fn may_serve_data(&self, object: &Object) -> Result<()> {
+        if object.has_secret() && self.serves_keys(object)? {
+            return Err(policy::serves_keys_only());
+        }
+        Ok(())
+    }
+
+    /// Records that a key's value serves keys from now on, unless that is known, in one transaction
+    /// with a line in the audit log.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub fn serve_keys(&self, object: &Object, who: &str) -> Result<()> {
+        let Some(value) = self.fingerprint(object)? else { return Ok(()) };
+        if self.store.serves_keys(value)? {
+            return Ok(());
+        }
+        self.store.write(|write| {
+            write.serve_keys(value)?;
+            write.audit(who, &format!("{}: serves keys, no longer data", describe(object)))
+        })
     }
 
     /// Stores an object, with a line of `who` in the audit log that names the object and `how` it

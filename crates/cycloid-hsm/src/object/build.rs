@@ -4,7 +4,7 @@ use hmac::digest::Digest;
 use rand_core::CryptoRng;
 use zeroize::Zeroizing;
 
-use super::rules::{check_form, exclude, settle_usages};
+use super::rules::{check_form, settle_usages};
 use super::{New, is_symmetric};
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::{Curve, PrivateKey, PublicKey};
@@ -216,7 +216,7 @@ fn finish_key(
     origin: Origin,
     secret: Option<Zeroizing<Vec<u8>>>,
 ) -> Result<New> {
-    settle_usages(class, key_type, &mut template)?;
+    settle_usages(class, key_type, &mut template);
     complete_key(&mut template, class, origin)?;
     Ok(New { attributes: template, secret })
 }
@@ -231,8 +231,7 @@ pub(crate) fn generated_pair(
     private_template: Template,
     rng: &mut impl CryptoRng,
 ) -> Result<(New, New)> {
-    // Contradictions are found before the search for primes.
-    exclude(&public, &private_template)?;
+    // Malformed templates are found before the search for primes.
     check_form(cko::PUBLIC_KEY, u32::MAX, &public)?;
     check_form(cko::PRIVATE_KEY, u32::MAX, &private_template)?;
     let key = match mechanism {
@@ -279,13 +278,14 @@ pub(crate) fn pair(
     agree(&mut public, cka::KEY_TYPE, key_type.into())?;
     key.describe(&mut public, true);
     let made = private(private_template, key, origin)?;
-    // The rules apply to a pair as a whole: if the private half unwraps, the public half does not
-    // encrypt.
     if made.attributes.is(cka::UNWRAP) {
         public.set_default(cka::ENCRYPT, [0]);
     }
-    let public = finish_key(public, cko::PUBLIC_KEY, key_type, origin, None)?;
-    exclude(&public.attributes, &made.attributes)?;
+    let mut public = finish_key(public, cko::PUBLIC_KEY, key_type, origin, None)?;
+    // What the public half wraps is as safe as the private half.
+    for number in [cka::ALWAYS_SENSITIVE, cka::NEVER_EXTRACTABLE] {
+        public.attributes.set_bool(number, made.attributes.is(number));
+    }
     Ok((public, made))
 }
 

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroizing;
 
+use super::policy::trust;
 use super::rules::{DEVICE, USAGES, check_form};
 use super::{New, Object};
 use crate::attribute::{Template, cka, cko};
@@ -63,7 +64,12 @@ fn apply(object: &Object, changes: &Template, role: Option<Role>, copy: bool) ->
             cka::EXTRACTABLE => !becomes_true,
             _ if USAGES.contains(&number) => !becomes_true,
             cka::COPYABLE | cka::MODIFIABLE => !becomes_true,
-            cka::TRUSTED => role == Some(Role::SecurityOfficer),
+            cka::TRUSTED if role == Some(Role::SecurityOfficer) => {
+                if becomes_true {
+                    trust(object)?;
+                }
+                true
+            }
             cka::TOKEN => copy,
             cka::PRIVATE => copy && becomes_true,
             _ => false,

@@ -2,6 +2,7 @@
 
 pub(crate) mod build;
 pub(crate) mod change;
+pub(crate) mod policy;
 mod rules;
 
 use std::sync::OnceLock;
@@ -10,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::{Key, PrivateKey, PublicKey};
+use crate::store::Fingerprint;
 use crate::{Code, Result};
 
 /// An object to be created: its attributes, and its secret if it has one.
@@ -35,6 +37,9 @@ pub struct Object {
     /// The prepared key of an object that lives in memory, set at its first use; it is dropped with
     /// the object.
     pub session_key: OnceLock<Key>,
+    /// The fingerprint of its value, set when it is first needed; `None` for keys that neither
+    /// encrypt nor wrap.
+    pub fingerprint: OnceLock<Option<Fingerprint>>,
 }
 
 /// The visibility of an attribute.
@@ -51,6 +56,17 @@ pub enum Seen<'a> {
 }
 
 impl Object {
+    /// Creates an object; `session_secret` is the secret of one that lives in memory.
+    pub(crate) fn new(
+        id: u64,
+        version: u64,
+        attributes: Template,
+        session_secret: Option<Zeroizing<Vec<u8>>>,
+    ) -> Self {
+        let (session_key, fingerprint) = (OnceLock::new(), OnceLock::new());
+        Self { id, version, attributes, session_secret, session_key, fingerprint }
+    }
+
     /// Returns its class, `CKO_…`.
     pub fn class(&self) -> u32 {
         number(&self.attributes, cka::CLASS)
@@ -190,8 +206,7 @@ mod tests {
             let New { attributes, secret } =
                 private(Template::new(), &key, Origin::Given).expect("nothing contradicts it");
             let mut secret = secret.expect("a private key has one");
-            let (session_secret, session_key) = (None, OnceLock::new());
-            let object = Object { id: 1, version: 1, attributes, session_secret, session_key };
+            let object = Object::new(1, 1, attributes, None);
             let sound = key.to_bytes();
             let mut refused = 0;
             for bit in 0..8 * secret.len() {

@@ -1,8 +1,4 @@
-//! Rules for attributes and for the uses of a key.
-//!
-//! Only this file decides on combinations that could undo the protection of keys: a key never both
-//! wraps and decrypts, nor unwraps and encrypts (Clulow, On the security of PKCS #11, 2003). A
-//! key's uses are decided once, when it is made.
+//! Attributes: which objects have them, their form, and the uses that a template leaves open.
 
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::{Code, Result};
@@ -225,11 +221,8 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
     Ok(())
 }
 
-/// Fills in the uses that the template leaves open, and refuses contradictory ones.
-///
-/// # Errors
-/// [`Code::TEMPLATE_INCONSISTENT`].
-pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) -> Result<()> {
+/// Fills in the uses that the template leaves open.
+pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) {
     let usual: &[u32] = match (class, key_type) {
         (cko::PRIVATE_KEY, ckk::RSA) => &[cka::SIGN, cka::DECRYPT],
         (cko::PUBLIC_KEY, ckk::RSA) => &[cka::VERIFY, cka::ENCRYPT],
@@ -241,7 +234,7 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
         (_, ckk::AES) => &[cka::ENCRYPT, cka::DECRYPT],
         _ => &[cka::SIGN, cka::VERIFY],
     };
-    // Default uses that contradict a requested use are left out.
+    // A key that is requested for keys does not serve data unless the template says so.
     let (wraps, unwraps) = (template.is(cka::WRAP), template.is(cka::UNWRAP));
     for usage in USAGES {
         let ours = match class {
@@ -261,20 +254,4 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
             template.set_default(*usage, [u8::from(given)]);
         }
     }
-    exclude(template, template)
-}
-
-/// Checks that one key, or the two halves of a pair, do not both wrap and decrypt, nor unwrap and
-/// encrypt: with both, a logged-in user could read every extractable key in the clear.
-///
-/// # Errors
-/// [`Code::TEMPLATE_INCONSISTENT`].
-pub(super) fn exclude(one: &Template, other: &Template) -> Result<()> {
-    let both = |a, b| (one.is(a) || other.is(a)) && (one.is(b) || other.is(b));
-    if both(cka::WRAP, cka::DECRYPT) || both(cka::UNWRAP, cka::ENCRYPT) {
-        return Err(Code::TEMPLATE_INCONSISTENT.because(
-            "a key must not both wrap and decrypt, or unwrap and encrypt: that would reveal other keys",
-        ));
-    }
-    Ok(())
 }

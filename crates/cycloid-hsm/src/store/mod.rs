@@ -40,6 +40,7 @@ mod read;
 mod record;
 mod rotation;
 mod seal;
+mod serves_keys;
 mod session;
 mod slot;
 #[cfg(test)]
@@ -54,5 +55,6 @@ pub use backup::{BackupKey, BackupPrivateKey, Share};
 pub use keystore::Store;
 pub use manifest::Generation;
 pub use record::Record;
+pub use serves_keys::Fingerprint;
 pub use slot::{Cost, KEY_FILE, Unlocking};
 pub use write::{New, Write};

@@ -38,6 +38,7 @@ pub(super) enum Part {
     SlotTerm,
     RecordTerm,
     SettingTerm,
+    Fingerprint,
 }
 
 /// Encodes associated data: format, part and keystore, then `numbers`, then each of `strings` after

@@ -75,6 +75,11 @@ impl<'a> Session<'a> {
         self.transaction.one(SealedSetting::SELECT_ONE, &values, SealedSetting::from_row)
     }
 
+    /// Returns the rows of all settings, unverified.
+    pub(super) fn settings(&mut self) -> Result<Vec<SealedSetting>> {
+        self.transaction.all(SealedSetting::SELECT, &[], SealedSetting::from_row)
+    }
+
     pub(super) fn slots(&mut self) -> Result<Vec<Slot>> {
         let slots = self.transaction.all(Slot::SELECT, &[], Slot::from_row)?;
         if slots.len() > Slot::MOST { Err(Violation::Surplus("slots").into()) } else { Ok(slots) }

@@ -151,6 +151,7 @@ impl Daemon {
         needs_flag(number, ckf::ENCRYPT)?;
         let object =
             self.usable(application, key, cka::ENCRYPT, number, Code::KEY_HANDLE_INVALID)?;
+        self.token.may_serve_data(&object)?;
         let ciphertext = match (number, &mechanism.parameter) {
             (ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP, _) => {
                 encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?

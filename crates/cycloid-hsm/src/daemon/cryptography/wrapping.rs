@@ -13,7 +13,9 @@ use crate::daemon::handler::{Asked, Daemon};
 use crate::daemon::token::describe;
 use crate::key::PrivateKey;
 use crate::mechanism::{ckf, ckm};
+use crate::object::Object;
 use crate::object::build::{self, Origin};
+use crate::object::policy;
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Error, Result};
 
@@ -43,15 +45,7 @@ impl Daemon {
         if object.is_private() {
             crate::daemon::handler::needs(application, crate::rpc::Role::User)?;
         }
-        if !matches!(object.class(), cko::PRIVATE_KEY | cko::SECRET_KEY) {
-            return Err(Code::KEY_NOT_WRAPPABLE.into());
-        }
-        if !object.attributes.is(cka::EXTRACTABLE) {
-            return Err(Code::KEY_UNEXTRACTABLE.into());
-        }
-        if object.attributes.is(cka::WRAP_WITH_TRUSTED) && !wrapping.attributes.is(cka::TRUSTED) {
-            return Err(Code::KEY_NOT_WRAPPABLE.because("only a trusted key may wrap this key"));
-        }
+        let serves_keys = policy::wrap(&wrapping, &object)?;
         let secret = self.token.secret(&object)?;
         let wrapped = if number == ckm::RSA_PKCS_OAEP {
             if object.class() != cko::SECRET_KEY {
@@ -64,6 +58,10 @@ impl Daemon {
             let key = self.aes_key(&wrapping).map_err(|_| Code::WRAPPING_KEY_TYPE_INCONSISTENT)?;
             crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?
         };
+        // Before the wrapped key leaves: from here on, nobody can decrypt it as data.
+        if serves_keys {
+            self.token.serve_keys(&wrapping, &application.who())?;
+        }
         let what = format!("{}: wrapped under {}", describe(&object), describe(&wrapping));
         self.note(application, &what)?;
         Ok(data(Zeroizing::new(wrapped)))
@@ -86,11 +84,11 @@ impl Daemon {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(object) => object,
         };
-        let daemon = self.clone();
+        let (daemon, unwrapping) = (self.clone(), object.clone());
         self.open(&object, &mechanism, wrapped, move |outcome| match outcome {
             Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
             Ok(secret) => daemon.later(asked, move |daemon, application| {
-                daemon.keep_unwrapped(application, secret, template)
+                daemon.keep_unwrapped(application, &unwrapping, secret, template)
             }),
         });
     }
@@ -98,19 +96,28 @@ impl Daemon {
     fn keep_unwrapped(
         &self,
         application: &Application,
+        unwrapping: &Object,
         secret: Zeroizing<Vec<u8>>,
         template: Template,
     ) -> Result<Response> {
+        let serves_keys = self.token.serves_keys(unwrapping)?;
+        let origin = match policy::unwraps_readable(unwrapping, serves_keys, &template) {
+            true => Origin::Given,
+            false => Origin::Unwrapped,
+        };
         let class = template.needed_number(cka::CLASS)?;
         let key_type = template.needed_number(cka::KEY_TYPE)?;
         let key_type = u32::try_from(key_type).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
         let new = if class == u64::from(cko::PRIVATE_KEY) {
             let key =
                 PrivateKey::from_bytes(key_type, &secret).map_err(|_| Code::WRAPPED_KEY_INVALID)?;
-            build::private(template, &key, Origin::Unwrapped)?
+            build::private(template, &key, origin)?
         } else {
-            build::secret(template, key_type, secret, Origin::Unwrapped)?
+            build::secret(template, key_type, secret, origin)?
         };
+        if origin == Origin::Unwrapped && policy::unwrapping_serves_keys(unwrapping) {
+            self.token.serve_keys(unwrapping, &application.who())?;
+        }
         let object = self.keep(application, new, "unwrapped")?;
         Ok(Response::Object { object })
     }

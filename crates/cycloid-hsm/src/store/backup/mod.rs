@@ -7,6 +7,9 @@
 //! X25519 (RFC 7748) shared secret of the ephemeral key and the backup key. A chunk's nonce is its
 //! number, eight bytes, little-endian, then three zeros, then whether it is the last: so chunks
 //! cannot be reordered, and a truncation is detected.
+//!
+//! The chunks contain the number of objects, the objects, the number of values that serve keys, and
+//! the digests of these values (`serves_keys`). Older backups end after the objects.
 
 mod share;
 
@@ -122,6 +125,7 @@ impl Store {
         Rows::read(&mut session, None)?.enter(&mut view).for_each(drop);
         view.compare(&session.manifest)?;
 
+        let serve_keys = session.values_that_serve_keys()?;
         let Session { mut transaction, keys, manifest } = session;
         sealing.write(8, |to| manifest.total.counts.records.write(to))?;
         transaction.query(SealedRecord::SELECT, &[], |row| {
@@ -132,6 +136,10 @@ impl Store {
                 record.attributes.write(to);
                 secret.write(to);
             })
+        })?;
+        sealing.write(8 + 32 * serve_keys.len(), |to| {
+            (serve_keys.len() as u64).write(to);
+            serve_keys.iter().for_each(|value| to.extend_from_slice(&**value));
         })?;
         sealing.finish()
     }
@@ -157,8 +165,14 @@ impl Store {
                 let secret = Option::<Secret>::read(&mut from).map_err(malformed)?;
                 write.insert((&attributes, secret.as_deref()))?;
             }
+            // A backup of an older version ends here.
             if !from.is_empty() {
-                return Err(unsound());
+                let count = u64::read(&mut from).map_err(malformed)?;
+                let (values, []) = from.as_chunks::<32>() else { return Err(unsound()) };
+                if values.len() as u64 != count {
+                    return Err(unsound());
+                }
+                values.iter().try_for_each(|value| write.serve_keys_as_in_backup(value))?;
             }
             write.audit(who, &format!("{count} objects were restored from a backup"))?;
             Ok(count)

@@ -7,6 +7,7 @@ on_each_database! {
     a_backup_for_custodians_is_restored,
     a_backup_that_was_changed_is_refused,
     a_backup_of_many_chunks_is_whole_or_refused,
+    values_that_serve_keys_stay_so,
 }
 
 fn objects(store: &Store) -> Vec<(Template, Option<Vec<u8>>)> {
@@ -50,6 +51,33 @@ fn a_backup_is_restored_into_another_keystore(place: &Place) {
     // A point of small order.
     let guessable = source.backup(&BackupKey([0; 32])).unwrap_err();
     assert_eq!(guessable.code, Code::PUBLIC_KEY_INVALID);
+}
+
+/// After a restart, a rotation, and in another keystore, whose fingerprints differ.
+fn values_that_serve_keys_stay_so(place: &Place) {
+    let (value, other) = (b"the value of a key".as_slice(), b"another value".as_slice());
+    let serves =
+        |store: &Store, value| store.serves_keys(&store.fingerprint(value).unwrap()).unwrap();
+    let source = filled(place);
+    source.load().unwrap();
+    assert!(!serves(&source, value));
+    let fingerprint = source.fingerprint(value).unwrap();
+    source.write(|write| write.serve_keys(&fingerprint)).unwrap();
+    source.write(|write| write.serve_keys(&fingerprint)).unwrap();
+    assert_eq!(format!("{fingerprint:?}"), "Fingerprint(..)");
+    for store in [&source, &place.open()] {
+        store.load().unwrap();
+        assert!(serves(store, value) && !serves(store, other));
+    }
+    source.rotate_master_key("test").unwrap();
+    assert!(serves(&source, value) && serves(&place.open(), value));
+
+    let target = Place::sqlite().create();
+    let backup = source.backup(&target.backup_key().unwrap()).unwrap();
+    assert!(!serves(&target, value));
+    target.restore(&backup, &target.backup_private_key().unwrap(), "test").unwrap();
+    assert!(serves(&target, value) && !serves(&target, other));
+    assert_eq!(objects(&target), objects(&source));
 }
 
 fn a_backup_for_custodians_is_restored(place: &Place) {

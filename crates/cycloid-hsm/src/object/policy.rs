@@ -1,0 +1,102 @@
+//! Which key may wrap which, and what a key may still do afterwards.
+//!
+//! A template may request every use. Four rules keep the value of a sensitive key inside, whatever
+//! sequence of calls a logged-in user makes (`tests/policy` searches all short ones):
+//!
+//! 1. A sensitive key is wrapped only under a [keeper](is_keeper): a key that was generated inside
+//!    and never could leave, or that the officer trusts. The value of any other key may be known
+//!    outside.
+//! 2. A key that has wrapped a sensitive key serves keys from then on: it no longer encrypts or
+//!    decrypts data. So does an AES key that has unwrapped a sensitive key, and a key that the
+//!    officer trusts. This holds for the value, in every object that has it or ever gets it.
+//! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
+//!    unwrapping to a readable key is the same as decrypting and importing.
+//! 4. Protection never decreases, in changes ([`change`](super::change)) and copies.
+//!
+//! Sources: Clulow, On the security of PKCS #11 (2003); Bortolozzo, Centenaro, Focardi and Steel,
+//! Attacking and fixing PKCS #11 security tokens (2010); Fröschle and Steel, Analysing PKCS #11 key
+//! management APIs with unbounded fresh data (2009).
+
+use super::Object;
+use crate::attribute::{Template, cka, cko};
+use crate::{Code, Result};
+
+/// Returns whether a key with these attributes may wrap sensitive keys: its value is known only
+/// inside, or the officer vouches for it.
+///
+/// For a public key, these attributes are those of its private half.
+fn is_keeper(attributes: &Template) -> bool {
+    attributes.is(cka::TRUSTED) || attributes.is(cka::ALWAYS_SENSITIVE)
+}
+
+/// Returns whether the user may read a key's value.
+fn is_readable(attributes: &Template) -> bool {
+    !attributes.is(cka::SENSITIVE) && attributes.is(cka::EXTRACTABLE)
+}
+
+/// Checks whether `wrapping` may wrap `key`. Returns whether it thereby serves keys.
+///
+/// # Errors
+/// [`Code::KEY_NOT_WRAPPABLE`], [`Code::KEY_UNEXTRACTABLE`].
+pub(crate) fn wrap(wrapping: &Object, key: &Object) -> Result<bool> {
+    if !key.has_secret() {
+        return Err(Code::KEY_NOT_WRAPPABLE.into());
+    }
+    if !key.attributes.is(cka::EXTRACTABLE) {
+        return Err(Code::KEY_UNEXTRACTABLE.into());
+    }
+    if key.attributes.is(cka::WRAP_WITH_TRUSTED) && !wrapping.attributes.is(cka::TRUSTED) {
+        return Err(Code::KEY_NOT_WRAPPABLE.because("only a trusted key may wrap this key"));
+    }
+    if is_readable(&key.attributes) {
+        return Ok(false);
+    }
+    if !is_keeper(&wrapping.attributes) {
+        return Err(Code::KEY_NOT_WRAPPABLE.because(
+            "the key is sensitive, and the value of the wrapping key may be known outside: wrap it \
+             under a key that was generated in this token, always sensitive and never extractable, \
+             or ask the security officer to set CKA_TRUSTED",
+        ));
+    }
+    Ok(true)
+}
+
+/// Returns whether an unwrapped key may be readable, as its template asks. `serves_keys` states
+/// whether the value of the unwrapping key serves keys.
+pub(crate) fn unwraps_readable(
+    unwrapping: &Object,
+    serves_keys: bool,
+    template: &Template,
+) -> bool {
+    // A list of mechanisms may allow unwrapping without allowing decryption.
+    let decrypts = unwrapping.attributes.is(cka::DECRYPT)
+        && unwrapping.attributes.get(cka::ALLOWED_MECHANISMS).is_none();
+    let asked = template.get(cka::SENSITIVE) == Some(&[0]);
+    asked && decrypts && !serves_keys
+}
+
+/// Returns whether a key serves keys once it has unwrapped a sensitive key. A private RSA key does
+/// not: anybody can wrap for it, and programs decrypt and unwrap messages from outside alike.
+pub(crate) fn unwrapping_serves_keys(unwrapping: &Object) -> bool {
+    unwrapping.class() == cko::SECRET_KEY
+}
+
+/// Checks whether the officer may trust a key.
+///
+/// # Errors
+/// [`Code::ACTION_PROHIBITED`] if the user may read its value.
+pub(crate) fn trust(key: &Object) -> Result<()> {
+    if key.class() == cko::SECRET_KEY && is_readable(&key.attributes) {
+        return Err(Code::ACTION_PROHIBITED
+            .because("a key whose value may be read cannot be trusted: make it sensitive first"));
+    }
+    Ok(())
+}
+
+/// The error for data that a key no longer encrypts or decrypts.
+pub(crate) fn serves_keys_only() -> crate::Error {
+    Code::KEY_FUNCTION_NOT_PERMITTED.because(
+        "the key has wrapped a sensitive key or is trusted to, so it no longer encrypts or decrypts \
+         data: use another key for data",
+    )
+}

@@ -1,0 +1,107 @@
+//! A search through all short sequences of calls.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use crate::specification::{Asked, Call, Class, Policy, State, Uses};
+
+/// How far a search goes.
+#[derive(Clone, Copy)]
+pub(crate) struct Bound {
+    /// Calls that make keys. They depend on nothing, so they come first.
+    pub(crate) made: usize,
+    /// Other calls.
+    pub(crate) calls: usize,
+}
+
+/// The calls that make keys.
+fn making() -> Vec<Call> {
+    let mut calls = vec![Call::CreatePublic];
+    calls.extend(Asked::every().map(Call::Generate));
+    calls.extend(Asked::every().map(Call::GeneratePair));
+    // The attacker's own value is known, so less protection shows nothing new.
+    let own = |uses| Asked { uses, sensitive: true, extractable: true };
+    calls.extend(Uses::EVERY.map(|uses| Call::Create(own(uses))));
+    calls
+}
+
+/// The calls that use the keys of a state.
+fn using(state: &State) -> Vec<Call> {
+    let mut calls = Vec::new();
+    for i in 0..state.objects.len() {
+        calls.push(Call::Copy(i));
+        calls.push(Call::MakeSensitive(i, !state.objects[i].sensitive));
+        calls.push(Call::MakeExtractable(i, !state.objects[i].extractable));
+        calls.push(Call::Trust(i));
+        calls.push(Call::Receive(i));
+        for key in 0..state.objects.len() {
+            calls.push(Call::Wrap { wrapping: i, key });
+        }
+        let by = state.objects[i].value;
+        if state.objects[i].class == Class::Public {
+            continue;
+        }
+        for value in (0..state.next).filter(|value| state.has_wrapped(by, *value)) {
+            for (sensitive, extractable) in [(true, true), (false, true)] {
+                // More uses permit more.
+                let asked = Asked { uses: Uses::ALL, sensitive, extractable };
+                calls.push(Call::Unwrap { unwrapping: i, wrapped: (by, value), asked });
+            }
+        }
+    }
+    calls
+}
+
+/// The outcome of a search.
+pub(crate) struct Found {
+    /// The calls of the shortest attack.
+    pub(crate) attack: Option<Vec<Call>>,
+    /// The number of different states.
+    pub(crate) states: usize,
+}
+
+/// Searches all sequences within a bound for one that breaks a protected key.
+pub(crate) fn search(policy: Policy, bound: Bound) -> Found {
+    let mut start = State::new(policy);
+    start.learn();
+    // 64 bits of a hash stand for a state: of a million states, two have the same by a chance of
+    // one in ten millions.
+    let hasher = RandomState::new();
+    let mut seen = HashSet::new();
+    // Sets of keys, each made in one order only.
+    let making = making();
+    let mut layer: Vec<(State, Vec<Call>, usize)> = vec![(start, Vec::new(), 0)];
+    let mut ready = layer.clone();
+    for _ in 0..bound.made {
+        let mut next = Vec::new();
+        for (state, path, from) in &layer {
+            for (i, call) in making.iter().enumerate().skip(*from) {
+                let state = state.after(policy, *call).expect("nothing refuses a new key");
+                next.push((state, [path.as_slice(), &[*call]].concat(), i));
+            }
+        }
+        ready.extend(next.iter().cloned());
+        layer = next;
+    }
+    let mut layer: Vec<(State, Vec<Call>)> =
+        ready.into_iter().map(|(state, path, _)| (state, path)).collect();
+    for depth in 0..=bound.calls {
+        if let Some((_, path)) = layer.iter().find(|(state, _)| state.is_broken()) {
+            return Found { attack: Some(path.clone()), states: seen.len() };
+        }
+        if depth == bound.calls {
+            break;
+        }
+        let mut next = Vec::new();
+        for (state, path) in &layer {
+            for call in using(state) {
+                let Ok(after) = state.after(policy, call) else { continue };
+                if seen.insert(hasher.hash_one(after.canonical())) {
+                    next.push((after, [path.as_slice(), &[call]].concat()));
+                }
+            }
+        }
+        layer = next;
+    }
+    Found { attack: None, states: seen.len() }
+}

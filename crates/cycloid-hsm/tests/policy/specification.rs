@@ -1,0 +1,512 @@
+//! The policy as a specification that runs: what a logged-in user may do with keys, and what an
+//! attacker who knows the user's PIN learns from it.
+//!
+//! It is independent of the daemon's code. Cryptography is perfect here (Dolev and Yao, On the
+//! security of public key protocols, 1983): a value is learnt by reading it, or from a wrapped key
+//! together with the value that wrapped it or with a key that decrypts.
+
+/// The number of a key's value. The two halves of an RSA pair have the same.
+pub(crate) type Value = u8;
+
+/// A value that the attacker made: an AES key.
+pub(crate) const OWN_AES: Value = 0;
+/// A pair that the attacker made: the HSM sees its public half.
+pub(crate) const OWN_RSA: Value = 1;
+/// A sensitive, extractable AES key of somebody else.
+pub(crate) const VICTIM: Value = 2;
+/// An AES key that the officer imported and trusts; other HSMs have it too.
+pub(crate) const TRUSTED: Value = 3;
+/// A sensitive key that another HSM wrapped under the trusted key.
+pub(crate) const ELSEWHERE: Value = 4;
+/// An AES key that somebody else imported, to receive keys from a partner.
+pub(crate) const SHARED: Value = 5;
+const FIRST_FREE: Value = 6;
+/// The number of values that a state has at most.
+const VALUES: Value = 11;
+
+/// A set of values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Values(u32);
+
+impl Values {
+    pub(crate) fn has(self, value: Value) -> bool {
+        self.0 >> value & 1 == 1
+    }
+
+    pub(crate) fn add(&mut self, value: Value) {
+        self.0 |= 1 << value;
+    }
+
+    pub(crate) const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+}
+
+/// A set of wrapped keys: the value that wraps, and the wrapped one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Wrapped(u128);
+
+impl Wrapped {
+    const fn bit(by: Value, value: Value) -> u128 {
+        assert!(by < VALUES && value < VALUES);
+        1 << (by * VALUES + value)
+    }
+
+    fn has(self, by: Value, value: Value) -> bool {
+        self.0 & Self::bit(by, value) != 0
+    }
+
+    fn add(&mut self, by: Value, value: Value) {
+        self.0 |= Self::bit(by, value);
+    }
+
+    fn iter(self) -> impl Iterator<Item = (Value, Value)> {
+        (0..VALUES * VALUES).filter(move |i| self.0 >> i & 1 == 1).map(|i| (i / VALUES, i % VALUES))
+    }
+}
+
+/// The class of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum Class {
+    Secret,
+    Public,
+    Private,
+}
+
+/// The uses that a template requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Uses {
+    pub(crate) data: bool,
+    pub(crate) keys: bool,
+}
+
+impl Uses {
+    pub(crate) const EVERY: [Self; 3] = [
+        Self { data: true, keys: true },
+        Self { data: true, keys: false },
+        Self { data: false, keys: true },
+    ];
+    pub(crate) const ALL: Self = Self::EVERY[0];
+}
+
+/// What a template says about a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(crate) uses: Uses,
+    pub(crate) sensitive: bool,
+    pub(crate) extractable: bool,
+}
+
+impl Asked {
+    pub(crate) fn every() -> impl Iterator<Item = Self> {
+        Uses::EVERY.into_iter().flat_map(|uses| {
+            [(true, true), (true, false), (false, true), (false, false)]
+                .map(|(sensitive, extractable)| Self { uses, sensitive, extractable })
+        })
+    }
+}
+
+/// An object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Object {
+    pub(crate) value: Value,
+    pub(crate) class: Class,
+    pub(crate) uses: Uses,
+    pub(crate) sensitive: bool,
+    pub(crate) extractable: bool,
+    /// Generated inside, and sensitive since then. A public half has it from its private half.
+    pub(crate) always_sensitive: bool,
+    pub(crate) trusted: bool,
+    /// Whether this object serves keys, if that is not a matter of its value.
+    serves_keys: bool,
+}
+
+impl Object {
+    pub(crate) fn is_readable(&self) -> bool {
+        self.class != Class::Public && !self.sensitive && self.extractable
+    }
+}
+
+/// A rule of the policy, or of PKCS #11 itself, without which there is an attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rule {
+    /// Only a key that was generated inside, and always sensitive, or a trusted one wraps a
+    /// sensitive key.
+    Keepers,
+    /// A generated key wraps sensitive keys only if it was always sensitive.
+    AlwaysSensitive,
+    /// A key that has wrapped a sensitive key serves keys.
+    WrappingServesKeys,
+    /// An AES key that has unwrapped a sensitive key serves keys.
+    UnwrappingServesKeys,
+    /// A trusted key serves keys.
+    TrustServesKeys,
+    /// A value serves keys, not an object.
+    ByValue,
+    /// An unwrapped key is sensitive, unless the unwrapping key may decrypt.
+    UnwrappedIsSensitive,
+    /// Sensitive keys stay sensitive.
+    StaysSensitive,
+    /// Unextractable keys stay unextractable.
+    StaysUnextractable,
+    /// Unextractable keys are not wrapped.
+    Unextractable,
+    /// Only the officer trusts keys.
+    OfficersTrust,
+}
+
+/// All rules.
+pub(crate) const RULES: [Rule; 11] = [
+    Rule::Keepers,
+    Rule::AlwaysSensitive,
+    Rule::WrappingServesKeys,
+    Rule::UnwrappingServesKeys,
+    Rule::TrustServesKeys,
+    Rule::ByValue,
+    Rule::UnwrappedIsSensitive,
+    Rule::StaysSensitive,
+    Rule::StaysUnextractable,
+    Rule::Unextractable,
+    Rule::OfficersTrust,
+];
+
+/// A call of the attacker. Objects are given by their position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Generate(Asked),
+    GeneratePair(Asked),
+    /// Creates a secret key with the attacker's own value.
+    Create(Asked),
+    /// Creates the attacker's own public key.
+    CreatePublic,
+    Copy(usize),
+    MakeSensitive(usize, bool),
+    MakeExtractable(usize, bool),
+    Trust(usize),
+    Wrap {
+        wrapping: usize,
+        key: usize,
+    },
+    Unwrap {
+        unwrapping: usize,
+        wrapped: (Value, Value),
+        asked: Asked,
+    },
+    /// Somebody else unwraps a key from the partner. The attacker sees the wrapped key.
+    Receive(usize),
+}
+
+/// The objects of an HSM, and the attacker's knowledge.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct State {
+    pub(crate) objects: Vec<Object>,
+    /// The values that serve keys.
+    pub(crate) serve_keys: Values,
+    /// The values that are RSA pairs.
+    pub(crate) rsa: Values,
+    /// The attacker knows these values,
+    pub(crate) known: Values,
+    /// and these wrapped keys.
+    pub(crate) wrapped: Wrapped,
+    /// Values that nobody may learn.
+    pub(crate) protected: Values,
+    /// Values that may not leave, even wrapped.
+    pub(crate) confined: Values,
+    pub(crate) next: Value,
+}
+
+/// The policy, possibly without one rule.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Policy {
+    pub(crate) without: Option<Rule>,
+}
+
+/// A refused call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Refused;
+
+impl State {
+    /// The HSM before the attack: somebody's key, and the key that the officer trusts.
+    pub(crate) fn new(policy: Policy) -> Self {
+        let key = |value, extractable, always_sensitive| Object {
+            value,
+            class: Class::Secret,
+            uses: Uses::ALL,
+            sensitive: true,
+            extractable,
+            always_sensitive,
+            trusted: value == TRUSTED,
+            serves_keys: false,
+        };
+        let mut state = Self {
+            objects: vec![
+                key(VICTIM, true, true),
+                key(TRUSTED, false, false),
+                key(SHARED, false, false),
+            ],
+            serve_keys: Values::default(),
+            rsa: Values::default(),
+            known: Values::default(),
+            wrapped: Wrapped::default(),
+            protected: Values::default(),
+            confined: Values::default(),
+            next: FIRST_FREE,
+        };
+        state.wrapped.add(TRUSTED, ELSEWHERE);
+        state.rsa.add(OWN_RSA);
+        state.known.add(OWN_AES);
+        state.known.add(OWN_RSA);
+        for value in [VICTIM, TRUSTED, ELSEWHERE, SHARED] {
+            state.protected.add(value);
+        }
+        if policy.has(Rule::TrustServesKeys) {
+            state.serve(policy, 1);
+        }
+        state
+    }
+
+    /// Returns whether the attacker has won.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.known.meets(self.protected)
+            || self.wrapped.iter().any(|(_, value)| self.confined.has(value))
+    }
+
+    /// Returns whether the sets have no place for another value.
+    pub(crate) const fn is_full(&self) -> bool {
+        self.next == VALUES
+    }
+
+    fn serve(&mut self, policy: Policy, object: usize) {
+        if policy.has(Rule::ByValue) {
+            self.serve_keys.add(self.objects[object].value);
+        } else {
+            self.objects[object].serves_keys = true;
+        }
+    }
+
+    /// Returns whether an object encrypts and decrypts data.
+    pub(crate) fn serves_data(&self, object: usize) -> bool {
+        let Object { value, class, uses, serves_keys, .. } = self.objects[object];
+        let serves_keys = serves_keys || self.serve_keys.has(value);
+        uses.data && (class == Class::Public || !serves_keys)
+    }
+
+    fn decrypts(&self, object: usize) -> bool {
+        self.objects[object].class != Class::Public && self.serves_data(object)
+    }
+
+    /// Returns whether the attacker has this wrapped key, or can make it.
+    pub(crate) fn has_wrapped(&self, by: Value, value: Value) -> bool {
+        let encrypts = || {
+            let mut all = 0..self.objects.len();
+            all.any(|i| self.objects[i].value == by && self.serves_data(i))
+        };
+        self.wrapped.has(by, value)
+            || self.known.has(value) && (self.known.has(by) || self.rsa.has(by) || encrypts())
+    }
+
+    /// Returns the state in a form that is the same for states that permit the same.
+    pub(crate) fn canonical(&self) -> Self {
+        let mut state = self.clone();
+        state.objects.sort_unstable();
+        // A third object with the same attributes permits nothing more than two.
+        let mut i = 2;
+        while i < state.objects.len() {
+            if state.objects[i] == state.objects[i - 2] {
+                state.objects.remove(i);
+            } else {
+                i += 1;
+            }
+        }
+        state
+    }
+
+    /// Learns all that needs no call which changes the HSM.
+    pub(crate) fn learn(&mut self) {
+        loop {
+            let before = self.known;
+            for i in 0..self.objects.len() {
+                if self.objects[i].is_readable() {
+                    self.known.add(self.objects[i].value);
+                }
+            }
+            for (by, value) in self.wrapped.iter() {
+                let decrypts = || {
+                    let mut all = 0..self.objects.len();
+                    all.any(|i| self.objects[i].value == by && self.decrypts(i))
+                };
+                if self.known.has(by) || decrypts() {
+                    self.known.add(value);
+                }
+            }
+            if self.known == before {
+                return;
+            }
+        }
+    }
+
+    fn generated(&mut self, asked: Asked) -> Value {
+        let value = self.next;
+        self.next += 1;
+        if asked.sensitive {
+            self.protected.add(value);
+        }
+        if !asked.extractable {
+            self.confined.add(value);
+        }
+        value
+    }
+
+    /// Returns the state after a call, with all that the attacker learns from it.
+    pub(crate) fn after(&self, policy: Policy, call: Call) -> Result<Self, Refused> {
+        let mut next = self.clone();
+        next.call(policy, call)?;
+        next.learn();
+        Ok(next)
+    }
+
+    fn call(&mut self, policy: Policy, call: Call) -> Result<(), Refused> {
+        let object = |value, class, asked: Asked, generated: bool| Object {
+            value,
+            class,
+            uses: asked.uses,
+            sensitive: asked.sensitive,
+            extractable: asked.extractable,
+            always_sensitive: generated && asked.sensitive,
+            trusted: false,
+            serves_keys: false,
+        };
+        match call {
+            Call::Generate(asked) => {
+                let value = self.generated(asked);
+                self.objects.push(object(value, Class::Secret, asked, true));
+            }
+            Call::GeneratePair(asked) => {
+                let value = self.generated(asked);
+                self.rsa.add(value);
+                self.objects.push(object(value, Class::Public, asked, true));
+                self.objects.push(object(value, Class::Private, asked, true));
+            }
+            Call::Create(asked) => {
+                self.objects.push(object(OWN_AES, Class::Secret, asked, false));
+            }
+            Call::CreatePublic => {
+                let asked = Asked { uses: Uses::ALL, sensitive: false, extractable: true };
+                self.objects.push(object(OWN_RSA, Class::Public, asked, false));
+            }
+            Call::Copy(original) => {
+                let copy = Object { trusted: false, serves_keys: false, ..self.objects[original] };
+                self.objects.push(copy);
+            }
+            Call::MakeSensitive(i, sensitive) => {
+                if !sensitive && policy.has(Rule::StaysSensitive) && self.objects[i].sensitive {
+                    return Err(Refused);
+                }
+                self.objects[i].sensitive = sensitive;
+            }
+            Call::MakeExtractable(i, extractable) => {
+                let stays = policy.has(Rule::StaysUnextractable);
+                if extractable && stays && !self.objects[i].extractable {
+                    return Err(Refused);
+                }
+                self.objects[i].extractable = extractable;
+            }
+            Call::Trust(i) => {
+                if policy.has(Rule::OfficersTrust) && !self.objects[i].trusted {
+                    return Err(Refused);
+                }
+                self.objects[i].trusted = true;
+            }
+            Call::Wrap { wrapping, key } => self.wrap(policy, wrapping, key)?,
+            Call::Unwrap { unwrapping, wrapped, asked } => {
+                self.unwrap(policy, unwrapping, wrapped, asked)?;
+            }
+            Call::Receive(i) => {
+                if self.objects[i].value != SHARED {
+                    return Err(Refused);
+                }
+                let wrapped = (SHARED, self.next);
+                self.next += 1;
+                self.wrapped.add(wrapped.0, wrapped.1);
+                let asked = Asked { uses: Uses::ALL, sensitive: true, extractable: false };
+                self.unwrap(policy, i, wrapped, asked)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn wrap(&mut self, policy: Policy, wrapping: usize, key: usize) -> Result<(), Refused> {
+        let (by, wrapped) = (self.objects[wrapping], self.objects[key]);
+        if !by.uses.keys || by.class == Class::Private || wrapped.class == Class::Public {
+            return Err(Refused);
+        }
+        // RSA wraps secret keys; a private key is too long.
+        if by.class == Class::Public && wrapped.class == Class::Private {
+            return Err(Refused);
+        }
+        if !wrapped.extractable && policy.has(Rule::Unextractable) {
+            return Err(Refused);
+        }
+        if !wrapped.is_readable() {
+            let generated = by.value >= FIRST_FREE || by.value == VICTIM;
+            let keeper = match policy.without {
+                Some(Rule::Keepers) => true,
+                Some(Rule::AlwaysSensitive) => generated || by.trusted,
+                _ => by.always_sensitive || by.trusted,
+            };
+            if !keeper {
+                return Err(Refused);
+            }
+            if policy.has(Rule::WrappingServesKeys) {
+                self.serve(policy, wrapping);
+            }
+        }
+        self.wrapped.add(by.value, wrapped.value);
+        Ok(())
+    }
+
+    fn unwrap(
+        &mut self,
+        policy: Policy,
+        unwrapping: usize,
+        (by, value): (Value, Value),
+        asked: Asked,
+    ) -> Result<(), Refused> {
+        let key = self.objects[unwrapping];
+        let fits = key.value == by && self.has_wrapped(by, value);
+        if !fits || !key.uses.keys || key.class == Class::Public {
+            return Err(Refused);
+        }
+        let readable = !asked.sensitive
+            && (self.decrypts(unwrapping) || !policy.has(Rule::UnwrappedIsSensitive));
+        if !readable && key.class == Class::Secret {
+            if policy.has(Rule::UnwrappingServesKeys) {
+                self.serve(policy, unwrapping);
+            }
+            // From here on it is a sensitive key of this HSM.
+            if !self.known.has(value) {
+                self.protected.add(value);
+            }
+        }
+        self.objects.push(Object {
+            value,
+            class: if self.rsa.has(value) { Class::Private } else { Class::Secret },
+            uses: asked.uses,
+            sensitive: !readable,
+            extractable: asked.extractable,
+            always_sensitive: false,
+            trusted: false,
+            serves_keys: false,
+        });
+        Ok(())
+    }
+}
+
+impl Policy {
+    /// The policy with all of its rules.
+    pub(crate) const WHOLE: Self = Self { without: None };
+
+    pub(crate) fn has(self, rule: Rule) -> bool {
+        self.without != Some(rule)
+    }
+}
