@@ -9,9 +9,11 @@ use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::index::Index;
+use super::pin;
 use crate::attribute::Template;
 use crate::object::{New, Object};
 use crate::rpc::{Role, Secret};
+use crate::{Code, Result};
 
 /// The bit that marks handles of objects in memory.
 const SESSION_OBJECT: u64 = 1 << 62;
@@ -37,6 +39,8 @@ impl fmt::Display for Peer {
 /// A program that uses the token.
 #[derive(Debug)]
 pub struct Application {
+    /// Its number in this process, which the scheduling of work knows it by.
+    pub number: u64,
     /// Its self-reported name.
     pub name: String,
     /// The identity behind it.
@@ -54,6 +58,26 @@ impl Application {
     /// Returns the logged-in role.
     pub fn role(&self) -> Option<Role> {
         *self.role.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns its identity for attempts at PINs: that of its peer, whatever it calls itself.
+    pub fn asker(&self) -> pin::Asker {
+        pin::asker(&self.peer.to_string())
+    }
+
+    /// Logs in, unless it is logged in by now.
+    ///
+    /// # Errors
+    /// [`Code::USER_ALREADY_LOGGED_IN`], [`Code::USER_ANOTHER_ALREADY_LOGGED_IN`].
+    pub fn log_in(&self, role: Role) -> Result<()> {
+        match self.role() {
+            None => {
+                self.set_role(Some(role));
+                Ok(())
+            }
+            Some(current) if current == role => Err(Code::USER_ALREADY_LOGGED_IN.into()),
+            Some(_) => Err(Code::USER_ANOTHER_ALREADY_LOGGED_IN.into()),
+        }
     }
 
     /// Sets the role, or logs out.
@@ -177,7 +201,9 @@ impl Applications {
     pub(super) fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
         let mut ticket = Zeroizing::new(vec![0; 32]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let application = Arc::new(Application {
+            number: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             peer,
             role: RwLock::default(),

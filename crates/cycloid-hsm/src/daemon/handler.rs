@@ -1,7 +1,6 @@
 //! Request handling: checks permissions, and chooses the thread that does the work.
 
 use std::collections::HashMap;
-use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Instant;
 
@@ -10,6 +9,7 @@ use super::connection::Reply;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
 use super::pin;
+use super::tasks::{Task, Tasks};
 use super::token::Token;
 use crate::attribute::cka;
 use crate::engine::Engine;
@@ -18,9 +18,6 @@ use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, Unreadable, VERSION, version};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
-
-/// Slow work, for the thread that does it.
-pub(super) type Task = Box<dyn FnOnce() + Send>;
 
 /// The state that answers requests.
 #[derive(Debug)]
@@ -34,7 +31,7 @@ pub struct Daemon {
     pub(super) judge: pin::Judge,
     pub(super) memory: Memory,
     pub(super) applications: Applications,
-    tasks: Mutex<Sender<Task>>,
+    pub(super) tasks: Tasks,
     /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
     /// Whether a program of another version has been logged.
@@ -49,8 +46,8 @@ pub(super) struct Asked {
 }
 
 impl Daemon {
-    /// Creates a daemon for a token and a number of workers. Slow work is sent to `tasks`.
-    pub fn new(token: Token, workers: usize, memory: Memory, tasks: Sender<Task>) -> Self {
+    /// Creates a daemon for a token and a number of workers.
+    pub fn new(token: Token, workers: usize, memory: Memory) -> Self {
         Self {
             token,
             engine: Engine::new(workers),
@@ -58,7 +55,7 @@ impl Daemon {
             judge: pin::Judge::default(),
             memory,
             applications: Applications::default(),
-            tasks: Mutex::new(tasks),
+            tasks: Tasks::new(workers),
             rates: Mutex::default(),
             other_versions: Once::new(),
             started: Instant::now(),
@@ -167,42 +164,84 @@ impl Daemon {
                 let answer = self.answer(&asked.application, request);
                 asked.reply.send(answer);
             }
+            request => self.dispatch_task(asked, request),
+        }
+    }
+
+    /// Queues work that would keep a worker from computing.
+    fn dispatch_task(self: &Arc<Self>, asked: Asked, request: Request) {
+        if let Err(error) = self.tasks.admit(asked.application.number) {
+            return asked.reply.send(Err(error));
+        }
+        match request {
             Request::Derive { base, mechanism, template } => {
                 self.derive(asked, base, mechanism, template);
             }
             Request::Unwrap { unwrapping, mechanism, wrapped, template } => {
                 self.unwrap(asked, unwrapping, mechanism, wrapped.0, template);
             }
-            // Writes and slow work would keep a worker from computing.
+            Request::Login { role, pin } => self.login(asked, role, pin),
+            Request::Authenticate { key, pin } => self.authenticate(asked, key, pin),
+            Request::InitToken { pin, label } => self.init_token(asked, pin, label),
+            Request::InitPin { role, pin } => self.init_pin(asked, role, pin),
+            Request::SetPin { old, new } => self.set_pin(asked, old, new),
+            Request::Generate { mechanism, template } => self.generate(asked, mechanism, template),
+            Request::GeneratePair { mechanism, public, private } => {
+                self.generate_pair(asked, mechanism, public, private);
+            }
             request => {
                 self.later(asked, move |daemon, application| daemon.answer(application, request));
             }
         }
     }
 
-    /// Queues slow work for the task thread.
+    /// Queues a change, which answers with its result.
     pub(super) fn later(
         self: &Arc<Self>,
         asked: Asked,
-        work: impl FnOnce(&Self, &Arc<Application>) -> Result<Response> + Send + 'static,
+        work: impl FnOnce(&Arc<Self>, &Arc<Application>) -> Result<Response> + Send + 'static,
     ) {
-        let daemon = self.clone();
-        let Asked { application, reply } = asked;
-        let task: Task = Box::new(move || reply.send(work(&daemon, &application)));
-        // While the daemon is stopping, the task is dropped, and its reply reports an error.
-        let _ = self.tasks.lock().unwrap_or_else(PoisonError::into_inner).send(task);
+        self.change(asked, |daemon, asked| {
+            let answer = work(daemon, &asked.application);
+            asked.reply.send(answer);
+        });
+    }
+
+    /// Queues a change for the thread that makes them.
+    pub(super) fn change(
+        self: &Arc<Self>,
+        asked: Asked,
+        work: impl FnOnce(&Arc<Self>, Asked) + Send + 'static,
+    ) {
+        let (application, task) = self.task(asked, work);
+        // A task that the daemon drops as it stops answers with an error.
+        self.tasks.change(application, task);
+    }
+
+    /// Queues a slow computation, which changes nothing.
+    pub(super) fn compute(
+        self: &Arc<Self>,
+        asked: Asked,
+        work: impl FnOnce(&Arc<Self>, Asked) + Send + 'static,
+    ) {
+        let (application, task) = self.task(asked, work);
+        self.tasks.compute(application, task);
+    }
+
+    fn task(
+        self: &Arc<Self>,
+        asked: Asked,
+        work: impl FnOnce(&Arc<Self>, Asked) + Send + 'static,
+    ) -> (u64, Task) {
+        let (daemon, application) = (self.clone(), asked.application.number);
+        (application, Box::new(move || work(&daemon, asked)))
     }
 
     fn answer(&self, application: &Arc<Application>, request: Request) -> Result<Response> {
         match request {
             Request::Token {} => self.token_info(application),
-            Request::Login { role, pin } => self.login(application, role, &pin),
             Request::Logout {} => self.logout(application),
-            Request::InitToken { pin, label } => self.init_token(application, &pin, &label),
-            Request::InitPin { role, pin } => self.init_pin(application, role, &pin),
-            Request::SetPin { old, new } => self.set_pin(application, &old, &new),
             Request::Random { length } => self.random(length),
-            Request::Authenticate { key, pin } => self.authenticate(application, key, &pin),
             Request::Status {} => self.status(),
             Request::Unlock { passphrase, key_file } => {
                 self.unlock(application, passphrase, key_file)
@@ -223,12 +262,6 @@ impl Daemon {
             Request::Copy { object, template } => self.copy(application, object, &template),
             Request::Destroy { object } => self.destroy(application, object),
             Request::Size { object } => self.size(application, object),
-            Request::Generate { mechanism, template } => {
-                self.generate(application, &mechanism, template)
-            }
-            Request::GeneratePair { mechanism, public, private } => {
-                self.generate_pair(application, &mechanism, public, private)
-            }
             Request::Check { key, mechanism, usage } => {
                 self.check(application, key, &mechanism, usage)
             }
@@ -243,6 +276,13 @@ impl Daemon {
             }
             Request::Hello { .. }
             | Request::Attach { .. }
+            | Request::Login { .. }
+            | Request::Authenticate { .. }
+            | Request::InitToken { .. }
+            | Request::InitPin { .. }
+            | Request::SetPin { .. }
+            | Request::Generate { .. }
+            | Request::GeneratePair { .. }
             | Request::Sign { .. }
             | Request::SignMany { .. }
             | Request::Decrypt { .. }

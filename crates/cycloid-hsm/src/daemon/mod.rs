@@ -11,6 +11,7 @@ mod objects;
 pub mod pin;
 mod server;
 mod sessions;
+mod tasks;
 #[cfg(test)]
 mod tests;
 mod token;

@@ -1,7 +1,9 @@
 //! Requests that find, read, create, change and destroy objects.
 
+use std::sync::Arc;
+
 use super::application::Application;
-use super::handler::{Daemon, needs};
+use super::handler::{Asked, Daemon, needs};
 use super::token::describe;
 use crate::attribute::{Template, cka};
 use crate::key::PrivateKey;
@@ -172,31 +174,43 @@ impl Daemon {
     }
 
     pub(super) fn generate(
-        &self,
-        application: &Application,
-        mechanism: &Mechanism,
+        self: &Arc<Self>,
+        asked: Asked,
+        mechanism: Mechanism,
         template: Template,
-    ) -> Result<Response> {
-        let new = build::generated(mechanism.number, template, &mut UnwrapErr(SysRng))?;
-        let object = self.keep(application, new, "generated")?;
-        Ok(Response::Object { object })
+    ) {
+        self.later(asked, move |daemon, application| {
+            let new = build::generated(mechanism.number, template, &mut UnwrapErr(SysRng))?;
+            let object = daemon.keep(application, new, "generated")?;
+            Ok(Response::Object { object })
+        });
     }
 
     pub(super) fn generate_pair(
-        &self,
-        application: &Application,
-        mechanism: &Mechanism,
+        self: &Arc<Self>,
+        asked: Asked,
+        mechanism: Mechanism,
         public: Template,
         private: Template,
-    ) -> Result<Response> {
-        // Permission is checked before the slow search for primes.
-        self.may_write(application, &public)?;
-        let mut asked = private.clone();
-        asked.set_default(cka::PRIVATE, [1]);
-        self.may_write(application, &asked)?;
-        let rng = &mut UnwrapErr(SysRng);
-        let (public, private) = build::generated_pair(mechanism.number, public, private, rng)?;
-        self.keep_pair(application, public, private, "generated")
+    ) {
+        // Permission is checked before the slow search for primes, and again before the pair is
+        // stored.
+        let mut wanted = private.clone();
+        wanted.set_default(cka::PRIVATE, [1]);
+        let permitted = [&public, &wanted]
+            .into_iter()
+            .try_for_each(|attributes| self.may_write(&asked.application, attributes));
+        if let Err(error) = permitted {
+            return asked.reply.send(Err(error));
+        }
+        self.compute(asked, move |daemon, asked| {
+            let rng = &mut UnwrapErr(SysRng);
+            let pair = build::generated_pair(mechanism.number, public, private, rng);
+            daemon.later(asked, move |daemon, application| {
+                let (public, private) = pair?;
+                daemon.keep_pair(application, public, private, "generated")
+            });
+        });
     }
 
     /// Stores both halves of a key, or keeps them in memory, as their templates say; two stored

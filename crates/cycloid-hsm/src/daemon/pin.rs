@@ -1,4 +1,10 @@
-//! PINs: hashed with argon2id, and protected by a delay that doubles with each wrong attempt.
+//! PINs: hashed with argon2id, and protected by delays after wrong attempts.
+//!
+//! Each *asker*, a user or the holder of a certificate, has a delay of its own, which doubles with
+//! each wrong PIN. So nobody locks out somebody else. All askers without a right PIN so far share
+//! one budget of wrong PINs, [`BUDGET`] at first and then one per [`LONGEST_WAIT`]: many identities
+//! together guess no faster than one. An asker that has given the right PIN before does not need
+//! the budget.
 //!
 //! An attempt is *counted before it is judged*, in a transaction of the store. So a power cut gains
 //! an attacker nothing, and several daemons on one database together judge no more attempts than
@@ -9,7 +15,12 @@
 //! has known that number. No daemon can have known it for longer than it has existed. A daemon that
 //! has just started, or that learns of an attempt late, waits longer, never shorter: a restart
 //! begins the delay again.
+//!
+//! argon2id takes tens of milliseconds. After a right PIN, the daemon [remembers](Remembered) a
+//! digest of it under a key that exists in its memory alone. The next login with the same PIN
+//! compares digests; a stolen database contains argon2id's hash as before.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -33,12 +44,45 @@ const FREE_FAILURES: u32 = 3;
 /// The longest delay, in seconds.
 const LONGEST_WAIT: u64 = 15 * 60;
 
-/// A stored PIN verifier.
-struct Verifier {
-    /// The number of attempts since the last right PIN.
+/// The number of wrong PINs that all askers without a right one have together, before they wait
+/// for [`LONGEST_WAIT`] per attempt.
+const BUDGET: u32 = 30;
+
+/// The maximum number of askers that a verifier distinguishes.
+const MOST_ASKERS: usize = 64;
+
+/// The identity of an asker: the start of the SHA-256 digest of its name.
+pub type Asker = [u8; 16];
+
+/// Returns the identity of the asker with this name.
+pub fn asker(name: &str) -> Asker {
+    let digest = crate::crypto::digest(crate::mechanism::Hash::Sha256, name.as_bytes());
+    *digest.first_chunk().expect("a digest has 32 bytes")
+}
+
+/// All askers without a right PIN.
+const STRANGERS: Asker = [0; 16];
+
+/// The attempts of one asker.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Attempts {
+    asker: Asker,
+    /// The number of wrong PINs since the last right one.
     failures: u32,
     /// The generation that the latest attempt made, which is unique.
     attempt: u64,
+    /// Whether it has given the right PIN since that was set.
+    known: bool,
+}
+
+/// A stored PIN verifier.
+#[derive(Clone)]
+struct Verifier {
+    /// The number of wrong PINs of strangers that still count.
+    failures: u32,
+    /// The generation in which `failures` changed last.
+    attempt: u64,
+    askers: Vec<Attempts>,
     /// The memory in KiB and the passes of argon2id.
     memory: u32,
     passes: u32,
@@ -60,7 +104,35 @@ const fn name(role: Role) -> &'static str {
 /// is checked at every login; the store's own key has a higher cost.
 const COST: (u32, u32) = (19 * 1024, 2);
 
+fn askers(from: &mut &[u8]) -> Result<Vec<Attempts>, Malformed> {
+    let count = u32::read(from)?;
+    let asker = |_| {
+        let (asker, rest) = from.split_first_chunk().ok_or(Malformed)?;
+        *from = rest;
+        let (failures, attempt) = (u32::read(from)?, u64::read(from)?);
+        Ok(Attempts { asker: *asker, failures, attempt, known: u32::read(from)? != 0 })
+    };
+    (0..count).map(asker).collect()
+}
+
 impl Verifier {
+    /// Returns the attempts of an asker, who is entered if absent. Among too many, the one with the
+    /// oldest attempt is forgotten, strangers first: their budget remains.
+    fn of(&mut self, asker: Asker) -> &mut Attempts {
+        let found = self.askers.iter().position(|other| other.asker == asker);
+        let at = found.unwrap_or_else(|| {
+            if self.askers.len() >= MOST_ASKERS {
+                let all = self.askers.iter().enumerate();
+                let oldest = all.min_by_key(|(_, other)| (other.known, other.attempt));
+                let oldest = oldest.map_or(0, |(at, _)| at);
+                self.askers.swap_remove(oldest);
+            }
+            self.askers.push(Attempts { asker, failures: 0, attempt: 0, known: false });
+            self.askers.len() - 1
+        });
+        &mut self.askers[at]
+    }
+
     /// Parses a setting; `None` if there is no PIN.
     fn parse(setting: Option<Vec<u8>>) -> Result<Option<Self>> {
         let bytes = setting.unwrap_or_default();
@@ -77,6 +149,8 @@ impl Verifier {
                 passes: u32::read(from)?,
                 salt: Bytes::read(from)?.0,
                 hash: Bytes::read(from)?.0,
+                // Verifiers of older versions end here.
+                askers: if from.is_empty() { Vec::new() } else { askers(from)? },
             })
         };
         parse(from)
@@ -100,6 +174,13 @@ impl Verifier {
         self.passes.write(&mut bytes);
         Bytes(self.salt.clone()).write(&mut bytes);
         Bytes(self.hash.clone()).write(&mut bytes);
+        (self.askers.len() as u32).write(&mut bytes);
+        for asker in &self.askers {
+            bytes.extend_from_slice(&asker.asker);
+            asker.failures.write(&mut bytes);
+            asker.attempt.write(&mut bytes);
+            u32::from(asker.known).write(&mut bytes);
+        }
         write.set_setting(name(role), &bytes)
     }
 
@@ -140,8 +221,8 @@ impl Fresh {
         let mut salt = vec![0; 16];
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut salt);
         let (memory, passes) = COST;
-        let hash = Vec::new();
-        let mut verifier = Verifier { failures: 0, attempt: 0, memory, passes, salt, hash };
+        let (hash, askers) = (Vec::new(), Vec::new());
+        let mut verifier = Verifier { failures: 0, attempt: 0, memory, passes, salt, hash, askers };
         verifier.hash = verifier.derive(pin)?.to_vec();
         Ok(Self(verifier))
     }
@@ -190,12 +271,13 @@ pub(super) fn needs_none(write: &mut Write<'_>, role: Role) -> Result<()> {
     }
 }
 
-/// Returns the number of wrong PINs since the last right one.
+/// Returns the number of an asker's wrong PINs since its last right one.
 ///
 /// # Errors
 /// The store's errors.
-pub fn failures(store: &Store, role: Role) -> Result<u32> {
-    Ok(Verifier::read(store, role)?.map_or(0, |verifier| verifier.failures))
+pub fn failures(store: &Store, role: Role, asker: Asker) -> Result<u32> {
+    let verifier = Verifier::read(store, role)?;
+    Ok(verifier.map_or(0, |mut verifier| verifier.of(asker).failures))
 }
 
 /// Returns the delay after this many wrong PINs.
@@ -207,7 +289,7 @@ const fn wait(failures: u32) -> Duration {
     Duration::from_secs(if doubled < LONGEST_WAIT { doubled } else { LONGEST_WAIT })
 }
 
-/// The latest attempt of a role that this daemon knows.
+/// The latest attempt that this daemon knows of.
 #[derive(Clone, Copy)]
 struct Known {
     attempt: u64,
@@ -215,9 +297,20 @@ struct Known {
     since: Duration,
 }
 
+/// The right PIN of a role, as far as this daemon has seen it.
+#[derive(Clone)]
+struct Remembered {
+    /// Names the verifier: a PIN that is set anew has another salt.
+    salt: Vec<u8>,
+    /// HMAC-SHA-256 of the PIN, by a key that exists in this process alone.
+    digest: Zeroizing<Vec<u8>>,
+}
+
 /// Judges PINs, together with any number of other daemons on the same store.
 pub struct Judge {
-    known: Mutex<[Option<Known>; 3]>,
+    known: Mutex<HashMap<(Role, Asker), Known>>,
+    remembered: Mutex<HashMap<Role, Remembered>>,
+    key: Zeroizing<[u8; 32]>,
     /// Returns the time since an arbitrary moment.
     clock: Box<dyn Fn() -> Duration + Send + Sync>,
 }
@@ -236,26 +329,55 @@ impl Default for Judge {
     }
 }
 
+/// An attempt that was counted, and not yet judged.
+#[must_use = "an attempt that is not judged counts as wrong"]
+pub struct Counted {
+    role: Role,
+    asker: Asker,
+    /// Whether the strangers' budget paid for it.
+    stranger: bool,
+    verifier: Verifier,
+}
+
 impl Judge {
     fn with_clock(clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
-        Self { known: Mutex::default(), clock: Box::new(clock) }
+        let mut key = Zeroizing::new([0; 32]);
+        UnwrapErr(getrandom::SysRng).fill_bytes(&mut *key);
+        let (known, remembered) = (Mutex::default(), Mutex::default());
+        Self { known, remembered, key, clock: Box::new(clock) }
     }
 
-    fn known(&self) -> MutexGuard<'_, [Option<Known>; 3]> {
+    fn known(&self) -> MutexGuard<'_, HashMap<(Role, Asker), Known>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns how long this daemon has known the role's latest attempt, `attempt`.
-    fn age(&self, role: Role, attempt: u64) -> Duration {
-        let at = ROLES.iter().position(|other| *other == role).expect("the list has all roles");
-        let slot = &mut self.known()[at];
+    fn remembered(&self) -> MutexGuard<'_, HashMap<Role, Remembered>> {
+        self.remembered.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns how long this daemon has known an asker's latest attempt, `attempt`.
+    fn age(&self, role: Role, asker: Asker, attempt: u64) -> Duration {
         let now = (self.clock)();
-        let known = match *slot {
-            Some(known) if known.attempt == attempt => known,
-            _ => *slot.insert(Known { attempt, since: now }),
-        };
+        let mut known = self.known();
+        let known = known.entry((role, asker)).or_insert(Known { attempt, since: now });
+        if known.attempt != attempt {
+            *known = Known { attempt, since: now };
+        }
         // If the clock went back, no time has passed.
         now.saturating_sub(known.since)
+    }
+
+    /// Notes the latest attempts of a verifier: their delays start here now.
+    fn note(&self, role: Role, verifier: &Verifier) {
+        let all = &verifier.askers;
+        // An asker that the store has forgotten is a new one.
+        self.known().retain(|(of, asker), _| {
+            *of != role || *asker == STRANGERS || all.iter().any(|other| other.asker == *asker)
+        });
+        self.age(role, STRANGERS, verifier.attempt);
+        for other in all {
+            self.age(role, other.asker, other.attempt);
+        }
     }
 
     /// Notes the attempts that other daemons counted; their delays start here now.
@@ -265,82 +387,134 @@ impl Judge {
     pub fn observe(&self, store: &Store) -> Result<()> {
         for role in ROLES {
             if let Some(verifier) = Verifier::read(store, role)? {
-                self.age(role, verifier.attempt);
+                self.note(role, &verifier);
             }
         }
         Ok(())
     }
 
-    /// Counts an attempt, with a line of `who` in the audit log that starts with `what`, and then
-    /// judges the PIN. The attempt counts as wrong until [`Right::settle`].
+    /// Returns the rest of an asker's delay, and whether it is a stranger. Wrong PINs of strangers
+    /// that have become too old to count are forgiven.
+    fn rest(&self, role: Role, asker: Asker, verifier: &mut Verifier) -> (Duration, bool) {
+        let own = verifier.of(asker).clone();
+        let rest = wait(own.failures).saturating_sub(self.age(role, asker, own.attempt));
+        if own.known {
+            return (rest, false);
+        }
+        let age = self.age(role, STRANGERS, verifier.attempt);
+        let forgiven = u32::try_from(age.as_secs() / LONGEST_WAIT).unwrap_or(u32::MAX);
+        verifier.failures = verifier.failures.saturating_sub(forgiven);
+        if verifier.failures < BUDGET {
+            return (rest, true);
+        }
+        (rest.max(Duration::from_secs(LONGEST_WAIT).saturating_sub(age)), true)
+    }
+
+    /// Counts an attempt, with a line of `who` in the audit log that starts with `what`. It counts
+    /// as wrong until [`Right::settle`].
     ///
     /// # Errors
     /// [`Code::USER_PIN_NOT_INITIALIZED`]; [`Code::PIN_LOCKED`] during the delay, whatever the PIN;
-    /// [`Code::PIN_INCORRECT`]; the store's errors, in which case the PIN was not judged.
-    pub fn judge(
+    /// the store's errors, in which case the PIN is not judged.
+    pub fn count(
         &self,
         store: &Store,
         role: Role,
-        pin: &[u8],
+        asker: Asker,
         who: &str,
         what: &str,
-    ) -> Result<Right> {
-        let verifier = store.write(|write| {
+    ) -> Result<Counted> {
+        let (verifier, stranger) = store.write(|write| {
             let Some(mut verifier) = Verifier::read_in(write, role)? else {
                 return Err(Code::USER_PIN_NOT_INITIALIZED.into());
             };
-            let wait = wait(verifier.failures);
-            let rest = wait.saturating_sub(self.age(role, verifier.attempt));
+            let (rest, stranger) = self.rest(role, asker, &mut verifier);
             if !rest.is_zero() {
                 let seconds = rest.as_millis().div_ceil(1000);
                 let text = format!("too many wrong PINs: wait {seconds} s");
                 return Err(Code::PIN_LOCKED.because(text));
             }
-            verifier.failures = verifier.failures.saturating_add(1);
-            verifier.attempt = write.generation().0;
+            let generation = write.generation().0;
+            if stranger {
+                verifier.failures = verifier.failures.saturating_add(1);
+                verifier.attempt = generation;
+            }
+            let own = verifier.of(asker);
+            own.failures = own.failures.saturating_add(1);
+            own.attempt = generation;
+            let count = own.failures;
             verifier.store(write, role)?;
-            let count = verifier.failures;
             write.audit(who, &format!("{what}: attempt {count} since the last right PIN"))?;
-            Ok(verifier)
+            Ok((verifier, stranger))
         })?;
         // Noted only after the commit, so the measured age is never too long.
-        self.age(role, verifier.attempt);
+        self.note(role, &verifier);
+        Ok(Counted { role, asker, stranger, verifier })
+    }
+
+    /// Judges the PIN of a counted attempt. This takes tens of milliseconds.
+    ///
+    /// # Errors
+    /// [`Code::PIN_INCORRECT`].
+    pub fn judge(&self, counted: Counted, pin: &[u8]) -> Result<Right> {
+        let verifier = &counted.verifier;
         let hash = verifier.derive(pin)?;
-        if bool::from(hash.as_slice().ct_eq(&verifier.hash)) {
-            Ok(Right { role, verifier })
-        } else {
-            Err(Code::PIN_INCORRECT.into())
+        if !bool::from(hash.as_slice().ct_eq(&verifier.hash)) {
+            return Err(Code::PIN_INCORRECT.into());
         }
+        let (role, salt) = (counted.role, verifier.salt.clone());
+        let digest = self.digest(role, pin);
+        self.remembered().insert(role, Remembered { salt, digest });
+        Ok(Right(counted))
+    }
+
+    fn digest(&self, role: Role, pin: &[u8]) -> Zeroizing<Vec<u8>> {
+        let message = Zeroizing::new([&[role as u8][..], pin].concat());
+        Zeroizing::new(crate::crypto::hmac(crate::mechanism::Hash::Sha256, &*self.key, &message))
+    }
+
+    /// Returns whether this is the right PIN of an asker without wrong ones, as far as that can be
+    /// said without hashing. Such a PIN need not be counted. `false` says nothing about the PIN.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub fn recognizes(&self, store: &Store, role: Role, asker: Asker, pin: &[u8]) -> Result<bool> {
+        let Some(remembered) = self.remembered().get(&role).cloned() else { return Ok(false) };
+        let Some(verifier) = Verifier::read(store, role)? else { return Ok(false) };
+        let trusted = |own: &&Attempts| own.asker == asker && own.known && own.failures == 0;
+        let digest = self.digest(role, pin);
+        Ok(verifier.askers.iter().find(trusted).is_some()
+            && verifier.salt == remembered.salt
+            && bool::from(digest.ct_eq(&remembered.digest)))
     }
 }
 
 /// A right PIN, whose attempt still counts as wrong.
 #[must_use = "the attempt counts as wrong until it is settled"]
-pub struct Right {
-    role: Role,
-    verifier: Verifier,
-}
+pub struct Right(Counted);
 
 impl std::fmt::Debug for Right {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Right({:?})", self.role)
+        write!(f, "Right({:?})", self.0.role)
     }
 }
 
 impl Right {
-    /// Resets the failures, in the transaction of the action that the PIN authorizes.
+    /// Resets the asker's failures, in the transaction of the action that the PIN authorizes.
     ///
     /// # Errors
     /// [`Code::PIN_INCORRECT`] if the PIN was changed or removed meanwhile.
     pub fn settle(self, write: &mut Write<'_>) -> Result<()> {
-        let now = Verifier::read_in(write, self.role)?;
-        let same =
-            |now: &Verifier| (&now.salt, &now.hash) == (&self.verifier.salt, &self.verifier.hash);
+        let Counted { role, asker, stranger, verifier } = self.0;
+        let now = Verifier::read_in(write, role)?;
+        let same = |now: &Verifier| (&now.salt, &now.hash) == (&verifier.salt, &verifier.hash);
         match now.filter(same) {
             None => Err(Code::PIN_INCORRECT.because("the PIN was changed meanwhile")),
             Some(mut now) => {
-                now.failures = 0;
-                now.store(write, self.role)
+                now.failures = now.failures.saturating_sub(u32::from(stranger));
+                let own = now.of(asker);
+                (own.failures, own.known) = (0, true);
+                now.store(write, role)
             }
         }
     }

@@ -1,10 +1,11 @@
 //! The server: a few workers read the sockets while there is nothing to compute, and otherwise
-//! compute; one more thread does slow work.
+//! compute. Other threads make changes and do slow work ([`tasks`](super::tasks)).
 //!
 //! No thread stands between a socket and the arithmetic. Requests that arrive while all workers
 //! compute wait in the sockets, and the next free worker reads them all at once, which fills the
 //! lanes.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -13,7 +14,7 @@ use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -22,7 +23,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
-use super::handler::{Daemon, Task};
+use super::handler::Daemon;
 use super::memory::Memory;
 use super::token::Token;
 use super::wire::{Tls, Wire};
@@ -79,6 +80,9 @@ const FIRST_CONNECTION: u64 = 4;
 /// that opens many silent connections cannot block others for long, and takes no place from
 /// authenticated ones.
 const MOST_UNAUTHENTICATED: usize = 64;
+
+/// The interval at which connections that could not be accepted are retried.
+const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
 /// The interval at which connections that stay unauthenticated for too long are closed.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(100);
@@ -160,12 +164,11 @@ impl Server {
         }
         epoll::add(&*poll, &wake, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
         epoll::add(&*poll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
-        let (tasks, queue) = mpsc::channel::<Task>();
         let workers = match settings.workers {
             0 => thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
-        let daemon = Daemon::new(token, workers, settings.memory.clone(), tasks);
+        let daemon = Daemon::new(token, workers, settings.memory.clone());
         if !daemon.token.store.is_locked() {
             daemon.judge.observe(&daemon.token.store)?;
         }
@@ -189,11 +192,15 @@ impl Server {
             let work = move || shared.work();
             threads.push(thread::Builder::new().name(format!("worker-{number}")).spawn(work)?);
         }
-        let long = {
+        let changing = shared.clone();
+        let change = move || changing.make_changes();
+        threads.push(thread::Builder::new().name("changes".into()).spawn(change)?);
+        for number in 0..shared.daemon.tasks.threads() {
             let shared = shared.clone();
-            move || shared.run_tasks(&queue)
-        };
-        threads.push(thread::Builder::new().name("tasks".into()).spawn(long)?);
+            let compute = move || shared.daemon.tasks.make_computations();
+            let name = format!("computations-{number}");
+            threads.push(thread::Builder::new().name(name).spawn(compute)?);
+        }
         if let Some(patience) = shared.settings.tls.as_ref().map(|tls| tls.handshake) {
             let shared = shared.clone();
             let look = move || shared.close_unauthenticated(patience);
@@ -220,6 +227,7 @@ impl Server {
     fn end(&mut self) {
         self.shared.stopping.store(true, Ordering::SeqCst);
         self.shared.daemon.engine.close();
+        self.shared.daemon.tasks.close();
         let _ = rustix::io::write(&self.shared.stop, &1u64.to_ne_bytes());
         for thread in self.threads.drain(..) {
             let _ = thread.join();
@@ -439,20 +447,16 @@ impl Shared {
         }
     }
 
-    /// Runs the task thread, which does slow work and loads the changes of other daemons.
-    fn run_tasks(&self, queue: &mpsc::Receiver<Task>) {
-        let mut refreshed = Instant::now();
-        while !self.stopping.load(Ordering::SeqCst) {
-            if let Ok(task) = queue.recv_timeout(Duration::from_millis(100)) {
-                // A panic, which would be a defect, ends only this task; its reply reports an
-                // error.
-                let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(task));
-            }
+    /// Runs the thread that makes all changes, and loads those of other daemons.
+    fn make_changes(&self) {
+        let refreshed = Cell::new(Instant::now());
+        let pause = self.settings.refresh.min(LONGEST_PAUSE);
+        self.daemon.tasks.make_changes(&self.daemon.token.store, pause, || {
             self.retry_accepting();
-            if refreshed.elapsed() >= self.settings.refresh {
+            if refreshed.get().elapsed() >= self.settings.refresh {
                 self.daemon.refresh();
-                refreshed = Instant::now();
+                refreshed.set(Instant::now());
             }
-        }
+        });
     }
 }

@@ -6,7 +6,7 @@ use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::application::Application;
-use super::handler::{Daemon, needs};
+use super::handler::{Asked, Daemon, needs};
 use super::pin;
 use super::token::describe;
 use crate::attribute::cka;
@@ -48,6 +48,7 @@ impl Daemon {
         let store = &self.token.store;
         let role = application.role().map(|role| role as u8);
         let daemon = env!("CARGO_PKG_VERSION").to_owned();
+        let asker = application.asker();
         let info = if store.is_locked() {
             TokenInfo {
                 label: String::new(),
@@ -66,8 +67,8 @@ impl Daemon {
                 serial: store.serial(),
                 initialized: pin::is_set(store, Role::SecurityOfficer)?,
                 user_pin: pin::is_set(store, Role::User)?,
-                user_failures: pin::failures(store, Role::User)?,
-                officer_failures: pin::failures(store, Role::SecurityOfficer)?,
+                user_failures: pin::failures(store, Role::User, asker)?,
+                officer_failures: pin::failures(store, Role::SecurityOfficer, asker)?,
                 locked: false,
                 role,
                 daemon,
@@ -76,68 +77,112 @@ impl Daemon {
         Ok(Response::Token { info })
     }
 
-    pub(super) fn login(
-        &self,
-        application: &Application,
-        role: Role,
-        pin: &[u8],
-    ) -> Result<Response> {
-        match application.role() {
-            Some(current) if current == role => return Err(Code::USER_ALREADY_LOGGED_IN.into()),
-            Some(_) => return Err(Code::USER_ANOTHER_ALREADY_LOGGED_IN.into()),
-            None => {}
-        }
-        let right = self.judge(application, role, pin, &format!("login as {role:?}"))?;
-        self.token.store.write(|write| {
-            right.settle(write)?;
-            write.audit(&application.who_as(Some(role)), "login")
-        })?;
-        application.set_role(Some(role));
-        Ok(Response::Done {})
+    /// Logs in. A PIN that the daemon remembers needs no hashing, and its line in the audit log is
+    /// written together with others.
+    pub(super) fn login(self: &Arc<Self>, asked: Asked, role: Role, pin: Secret) {
+        self.change(asked, move |daemon, asked| {
+            let application = &asked.application;
+            match application.role() {
+                None => {}
+                Some(current) => {
+                    return asked.reply.send(Err(match current == role {
+                        true => Code::USER_ALREADY_LOGGED_IN.into(),
+                        false => Code::USER_ANOTHER_ALREADY_LOGGED_IN.into(),
+                    }));
+                }
+            }
+            let (store, asker) = (&daemon.token.store, application.asker());
+            match daemon.judge.recognizes(store, role, asker, &pin) {
+                Err(error) => asked.reply.send(Err(error)),
+                Ok(true) => {
+                    let who = application.who_as(Some(role));
+                    daemon.tasks.note(who, "login".to_owned(), move |noted| {
+                        let done = noted.and_then(|()| asked.application.log_in(role));
+                        asked.reply.send(done.map(|()| Response::Done {}));
+                    });
+                }
+                Ok(false) => {
+                    let what = format!("login as {role:?}");
+                    daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
+                        daemon.token.store.write(|write| {
+                            right?.settle(write)?;
+                            write.audit(&application.who_as(Some(role)), "login")
+                        })?;
+                        application.log_in(role)?;
+                        Ok(Response::Done {})
+                    });
+                }
+            }
+        });
     }
 
-    /// Judges a PIN entered for `what`; a refusal is also written to the audit log.
-    fn judge(
-        &self,
-        application: &Application,
+    /// Judges a PIN entered for `what`, and then makes a change. A refusal is also written to the
+    /// audit log.
+    fn with_pin(
+        self: &Arc<Self>,
+        asked: Asked,
         role: Role,
-        pin: &[u8],
-        what: &str,
-    ) -> Result<pin::Right> {
-        let judged = self.judge.judge(&self.token.store, role, pin, &application.who(), what);
-        if let Err(error) = &judged {
-            self.note(application, &format!("{what} refused: {error}"))?;
-        }
-        judged
+        pin: Secret,
+        what: String,
+        then: impl FnOnce(&Arc<Self>, &Arc<Application>, Result<pin::Right>) -> Result<Response>
+        + Send
+        + 'static,
+    ) {
+        let finish = {
+            let what = what.clone();
+            move |daemon: &Arc<Self>, application: &Arc<Application>, judged: Result<_>| {
+                if let Err(error) = &judged {
+                    daemon.note(application, &format!("{what} refused: {error}"))?;
+                }
+                then(daemon, application, judged)
+            }
+        };
+        self.change(asked, move |daemon, asked| {
+            let (asker, who) = (asked.application.asker(), asked.application.who());
+            match daemon.judge.count(&daemon.token.store, role, asker, &who, &what) {
+                Err(error) => {
+                    let answer = finish(daemon, &asked.application, Err(error));
+                    asked.reply.send(answer);
+                }
+                Ok(counted) => daemon.compute(asked, move |daemon, asked| {
+                    let judged = daemon.judge.judge(counted, &pin);
+                    daemon.later(asked, |daemon, application| finish(daemon, application, judged));
+                }),
+            }
+        });
     }
 
     /// Checks the user's PIN again, for one use of a key that requires it before each use (PKCS #11
     /// 3.0, section 4.9). Too many wrong PINs log the application out.
-    pub(super) fn authenticate(
-        &self,
-        application: &Application,
-        key: u64,
-        pin: &[u8],
-    ) -> Result<Response> {
-        needs(application, Role::User)?;
-        let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
-        if !object.attributes.is(cka::ALWAYS_AUTHENTICATE) {
-            return Err(
-                Code::OPERATION_NOT_INITIALIZED.because("the key requires no PIN before use")
-            );
-        }
-        let what = format!("{}: one use", describe(&object));
-        let right = self.judge(application, Role::User, pin, &what).inspect_err(|error| {
-            if error.code == Code::PIN_LOCKED {
-                application.log_out();
+    pub(super) fn authenticate(self: &Arc<Self>, asked: Asked, key: u64, pin: Secret) {
+        let application = &asked.application;
+        let checked = needs(application, Role::User).and_then(|()| {
+            let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
+            if !object.attributes.is(cka::ALWAYS_AUTHENTICATE) {
+                return Err(
+                    Code::OPERATION_NOT_INITIALIZED.because("the key requires no PIN before use")
+                );
             }
-        })?;
-        self.token.store.write(|write| {
-            right.settle(write)?;
-            write.audit(&application.who(), &format!("{what} permitted"))
-        })?;
-        application.permit(key);
-        Ok(Response::Done {})
+            Ok(format!("{}: one use", describe(&object)))
+        });
+        let what = match checked {
+            Err(error) => return asked.reply.send(Err(error)),
+            Ok(what) => what,
+        };
+        let permitted = format!("{what} permitted");
+        self.with_pin(asked, Role::User, pin, what, move |daemon, application, judged| {
+            let right = judged.inspect_err(|error| {
+                if error.code == Code::PIN_LOCKED {
+                    application.log_out();
+                }
+            })?;
+            daemon.token.store.write(|write| {
+                right.settle(write)?;
+                write.audit(&application.who(), &permitted)
+            })?;
+            application.permit(key);
+            Ok(Response::Done {})
+        });
     }
 
     pub(super) fn logout(&self, application: &Application) -> Result<Response> {
@@ -149,27 +194,44 @@ impl Daemon {
     }
 
     /// Implements C_InitToken: if a security officer's PIN is set, it is required.
-    pub(super) fn init_token(
+    pub(super) fn init_token(self: &Arc<Self>, asked: Asked, pin: Secret, label: String) {
+        self.change(asked, move |daemon, asked| {
+            let officer = Role::SecurityOfficer;
+            let is_set =
+                check_label(&label).and_then(|()| pin::is_set(&daemon.token.store, officer));
+            match is_set {
+                Err(error) => asked.reply.send(Err(error)),
+                Ok(true) => {
+                    let what = "initialising the token".to_owned();
+                    daemon.with_pin(
+                        asked,
+                        officer,
+                        pin,
+                        what,
+                        move |daemon, application, right| {
+                            let right = right?;
+                            daemon.clear_token(application, &label, |write| right.settle(write))
+                        },
+                    );
+                }
+                Ok(false) => daemon.with_fresh(asked, pin, move |daemon, application, fresh| {
+                    daemon.clear_token(application, &label, |write| {
+                        pin::needs_none(write, officer)?;
+                        fresh.set(write, officer)
+                    })
+                }),
+            }
+        });
+    }
+
+    fn clear_token(
         &self,
         application: &Application,
-        pin: &[u8],
         label: &str,
+        permit: impl FnOnce(&mut Write<'_>) -> Result<()>,
     ) -> Result<Response> {
-        let store = &self.token.store;
-        check_label(label)?;
-        let officer = Role::SecurityOfficer;
-        let known = match pin::is_set(store, officer)? {
-            true => Ok(self.judge(application, officer, pin, "initialising the token")?),
-            false => Err(pin::Fresh::new(pin)?),
-        };
         self.token.clear(|write| {
-            match known {
-                Ok(right) => right.settle(write)?,
-                Err(fresh) => {
-                    pin::needs_none(write, officer)?;
-                    fresh.set(write, officer)?;
-                }
-            }
+            permit(write)?;
             for role in [Role::User, Role::Auditor] {
                 pin::remove(write, role)?;
             }
@@ -183,41 +245,59 @@ impl Daemon {
         Ok(Response::Done {})
     }
 
-    pub(super) fn init_pin(
-        &self,
-        application: &Application,
-        role: Role,
-        pin: &[u8],
-    ) -> Result<Response> {
-        needs(application, Role::SecurityOfficer)?;
-        if role == Role::SecurityOfficer {
-            return Err(
-                Code::USER_TYPE_INVALID.because("use SetPin to change the officer's own PIN")
-            );
-        }
-        let fresh = pin::Fresh::new(pin)?;
-        self.token.store.write(|write| {
-            fresh.set(write, role)?;
-            write.audit(&application.who(), &format!("a new PIN for {role:?}"))
-        })?;
-        Ok(Response::Done {})
+    /// Hashes a new PIN, and then makes a change.
+    fn with_fresh(
+        self: &Arc<Self>,
+        asked: Asked,
+        pin: Secret,
+        then: impl FnOnce(&Arc<Self>, &Arc<Application>, pin::Fresh) -> Result<Response>
+        + Send
+        + 'static,
+    ) {
+        self.compute(asked, move |daemon, asked| {
+            let fresh = pin::Fresh::new(&pin);
+            daemon.later(asked, move |daemon, application| then(daemon, application, fresh?));
+        });
     }
 
-    pub(super) fn set_pin(
-        &self,
-        application: &Application,
-        old: &[u8],
-        new: &[u8],
-    ) -> Result<Response> {
-        let role = application.role().unwrap_or(Role::User);
-        let fresh = pin::Fresh::new(new)?;
-        let right = self.judge(application, role, old, &format!("changing the PIN of {role:?}"))?;
-        self.token.store.write(|write| {
-            right.settle(write)?;
-            fresh.set(write, role)?;
-            write.audit(&application.who(), &format!("the PIN of {role:?} was changed"))
-        })?;
-        Ok(Response::Done {})
+    pub(super) fn init_pin(self: &Arc<Self>, asked: Asked, role: Role, pin: Secret) {
+        let checked = needs(&asked.application, Role::SecurityOfficer).and_then(|()| match role {
+            Role::SecurityOfficer => {
+                Err(Code::USER_TYPE_INVALID.because("use SetPin to change the officer's own PIN"))
+            }
+            _ => Ok(()),
+        });
+        if let Err(error) = checked {
+            return asked.reply.send(Err(error));
+        }
+        self.with_fresh(asked, pin, move |daemon, application, fresh| {
+            needs(application, Role::SecurityOfficer)?;
+            daemon.token.store.write(|write| {
+                fresh.set(write, role)?;
+                write.audit(&application.who(), &format!("a new PIN for {role:?}"))
+            })?;
+            Ok(Response::Done {})
+        });
+    }
+
+    pub(super) fn set_pin(self: &Arc<Self>, asked: Asked, old: Secret, new: Secret) {
+        let role = asked.application.role().unwrap_or(Role::User);
+        self.compute(asked, move |daemon, asked| {
+            let fresh = match pin::Fresh::new(&new) {
+                Err(error) => return asked.reply.send(Err(error)),
+                Ok(fresh) => fresh,
+            };
+            let what = format!("changing the PIN of {role:?}");
+            daemon.with_pin(asked, role, old, what, move |daemon, application, right| {
+                let right = right?;
+                daemon.token.store.write(|write| {
+                    right.settle(write)?;
+                    fresh.set(write, role)?;
+                    write.audit(&application.who(), &format!("the PIN of {role:?} was changed"))
+                })?;
+                Ok(Response::Done {})
+            });
+        });
     }
 
     pub(super) fn random(&self, length: u32) -> Result<Response> {

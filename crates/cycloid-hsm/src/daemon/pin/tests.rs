@@ -11,6 +11,9 @@ on_each_database! {
     daemons_on_one_database_together_judge_no_more_attempts_than_one,
     an_attempt_that_cannot_be_recorded_is_not_judged,
     a_right_pin_that_was_replaced_meanwhile_authorizes_nothing,
+    nobody_locks_out_somebody_else,
+    many_strangers_together_guess_no_faster_than_one,
+    a_remembered_pin_needs_no_hash,
 }
 
 /// A clock in milliseconds that the test sets.
@@ -33,12 +36,25 @@ fn set(store: &Store, pin: &[u8]) {
     store.write(|write| fresh.set(write, Role::User)).unwrap();
 }
 
-/// Logs in; the caller's identity is fixed.
-fn login(judge: &Judge, store: &Store, pin: &[u8]) -> Result<(), Code> {
-    judge
-        .judge(store, Role::User, pin, "test", "login")
+fn judged(judge: &Judge, store: &Store, asker: Asker, pin: &[u8]) -> Result<Right> {
+    let counted = judge.count(store, Role::User, asker, "test", "login")?;
+    judge.judge(counted, pin)
+}
+
+/// Logs in as an asker.
+fn login_as(name: &str, judge: &Judge, store: &Store, pin: &[u8]) -> Result<(), Code> {
+    judged(judge, store, asker(name), pin)
         .and_then(|right| store.write(|write| right.settle(write)))
         .map_err(|error| error.code)
+}
+
+/// Logs in; the asker is always the same.
+fn login(judge: &Judge, store: &Store, pin: &[u8]) -> Result<(), Code> {
+    login_as("test", judge, store, pin)
+}
+
+fn failures_of(name: &str, store: &Store) -> Result<u32> {
+    failures(store, Role::User, asker(name))
 }
 
 #[test]
@@ -58,19 +74,19 @@ fn wrong_pins_delay_the_next_attempt_even_if_it_is_right(place: &Place) {
     clock.set(1_000_000);
     for count in 1..=3 {
         assert_eq!(login(b"4321"), Err(Code::PIN_INCORRECT));
-        assert_eq!(failures(&store, Role::User), Ok(count));
+        assert_eq!(failures_of("test", &store), Ok(count));
     }
     // The delays are one second, then two; an attempt during the delay does not count.
     clock.set(1_000_999);
     assert_eq!(login(b"1234"), Err(Code::PIN_LOCKED));
-    assert_eq!(failures(&store, Role::User), Ok(3));
+    assert_eq!(failures_of("test", &store), Ok(3));
     clock.set(1_001_000);
     assert_eq!(login(b"4321"), Err(Code::PIN_INCORRECT));
     clock.set(1_002_999);
     assert_eq!(login(b"1234"), Err(Code::PIN_LOCKED));
     clock.set(1_003_000);
     assert_eq!(login(b"1234"), Ok(()));
-    assert_eq!(failures(&store, Role::User), Ok(0));
+    assert_eq!(failures_of("test", &store), Ok(0));
     assert_eq!(Fresh::new(b"123").map_err(|error| error.code).err(), Some(Code::PIN_LEN_RANGE));
     // Each attempt has a line, written in its transaction.
     let lines = store.audit_entries(1, u32::MAX).unwrap();
@@ -91,7 +107,7 @@ fn setting_the_clock_back_shortens_no_delay_and_a_restart_begins_it_again(place:
     }
     // The clock goes back by an hour; a delay of a second stays a second.
     clock.set(0);
-    let refused = judge.judge(&store, Role::User, b"1234", "test", "login").unwrap_err();
+    let refused = judged(&judge, &store, asker("test"), b"1234").unwrap_err();
     assert_eq!(refused.code, Code::PIN_LOCKED);
     assert!(refused.to_string().contains("wait 1 s"), "{refused}");
     clock.set(3_600_999);
@@ -110,7 +126,7 @@ fn setting_the_clock_back_shortens_no_delay_and_a_restart_begins_it_again(place:
 }
 
 /// Lets every daemon judge wrong PINs concurrently, and returns how many were judged.
-fn judged(daemons: &[(Store, Judge)], attempts: usize) -> usize {
+fn judged_by(daemons: &[(Store, Judge)], attempts: usize) -> usize {
     let begin = Barrier::new(daemons.len());
     let count = AtomicU64::new(0);
     thread::scope(|scope| {
@@ -133,7 +149,7 @@ fn daemons_on_one_database_together_judge_no_more_attempts_than_one(place: &Plac
     set(&place.create(), b"1234");
     let clock = Clock::default();
     let daemons: Vec<(Store, Judge)> = (0..4).map(|_| (place.open(), clock.judge())).collect();
-    assert_eq!(judged(&daemons, 3), FREE_FAILURES as usize);
+    assert_eq!(judged_by(&daemons, 3), FREE_FAILURES as usize);
     let mut now = 0;
     for seconds in [1, 2, 4] {
         for (store, judge) in &daemons {
@@ -141,10 +157,10 @@ fn daemons_on_one_database_together_judge_no_more_attempts_than_one(place: &Plac
         }
         now += 1000 * seconds - 1;
         clock.set(now);
-        assert_eq!(judged(&daemons, 2), 0);
+        assert_eq!(judged_by(&daemons, 2), 0);
         now += 1;
         clock.set(now);
-        assert_eq!(judged(&daemons, 2), 1);
+        assert_eq!(judged_by(&daemons, 2), 1);
     }
     let (store, judge) = &daemons[0];
     judge.observe(store).unwrap();
@@ -162,7 +178,7 @@ fn an_attempt_that_cannot_be_recorded_is_not_judged(place: &Place) {
             assert_eq!(refused, Err(Code::DEVICE_ERROR), "{table}");
         }
     }
-    assert_eq!(failures(&store, Role::User), Ok(0));
+    assert_eq!(failures_of("test", &store), Ok(0));
     assert_eq!(login(&judge, &store, b"1234"), Ok(()));
 }
 
@@ -176,10 +192,94 @@ fn a_right_pin_that_was_replaced_meanwhile_authorizes_nothing(place: &Place) {
             store.write(|write| remove(write, Role::User)).unwrap();
         },
     ] {
-        let right = judge.judge(&store, Role::User, b"1234", "test", "login").unwrap();
+        let right = judged(&judge, &store, asker("test"), b"1234").unwrap();
         replace(&place.open());
         let settled = store.write(|write| right.settle(write));
         assert_eq!(settled.map_err(|error| error.code), Err(Code::PIN_INCORRECT));
         set(&store, b"1234");
     }
+}
+
+fn nobody_locks_out_somebody_else(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let judge = Clock::default().judge();
+    for _ in 0..3 {
+        assert_eq!(login_as("attacker", &judge, &store, b"4321"), Err(Code::PIN_INCORRECT));
+    }
+    assert_eq!(login_as("attacker", &judge, &store, b"1234"), Err(Code::PIN_LOCKED));
+    assert_eq!(login_as("victim", &judge, &store, b"1234"), Ok(()));
+    assert_eq!(failures_of("attacker", &store), Ok(3));
+    assert_eq!(failures_of("victim", &store), Ok(0));
+    // The right PIN of one asker is not that of another.
+    assert_eq!(login_as("attacker", &judge, &store, b"1234"), Err(Code::PIN_LOCKED));
+    // In another daemon, too.
+    let other = Clock::default().judge();
+    other.observe(&store).unwrap();
+    assert_eq!(login_as("attacker", &other, &place.open(), b"1234"), Err(Code::PIN_LOCKED));
+    assert_eq!(login_as("victim", &other, &place.open(), b"1234"), Ok(()));
+}
+
+fn many_strangers_together_guess_no_faster_than_one(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let clock = Clock::default();
+    let judge = clock.judge();
+    assert_eq!(login_as("victim", &judge, &store, b"1234"), Ok(()));
+    let mut judged = 0;
+    let mut guess =
+        |number: u32| match login_as(&format!("stranger {number}"), &judge, &store, b"4") {
+            Err(Code::PIN_INCORRECT) => {
+                judged += 1;
+                judged
+            }
+            refused => {
+                assert_eq!(refused, Err(Code::PIN_LOCKED));
+                judged
+            }
+        };
+    // More strangers than the verifier distinguishes.
+    for number in 0..100 {
+        guess(number);
+    }
+    assert_eq!(guess(100), BUDGET);
+    // Who has given the right PIN before is still served, and does not renew the budget.
+    assert_eq!(login_as("victim", &judge, &store, b"4321"), Err(Code::PIN_INCORRECT));
+    assert_eq!(login_as("victim", &judge, &store, b"1234"), Ok(()));
+    assert_eq!(guess(101), BUDGET);
+    // One guess for each quarter of an hour.
+    for more in 1..=3 {
+        clock.set(u64::from(more) * LONGEST_WAIT * 1000 - 1);
+        assert_eq!(guess(1000 + more), BUDGET + more - 1);
+        clock.set(u64::from(more) * LONGEST_WAIT * 1000);
+        assert_eq!(guess(2000 + more), BUDGET + more);
+        assert_eq!(guess(3000 + more), BUDGET + more);
+    }
+    clock.set(40 * LONGEST_WAIT * 1000);
+    assert_eq!(login_as("newcomer", &judge, &store, b"1234"), Ok(()));
+}
+
+fn a_remembered_pin_needs_no_hash(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let judge = Clock::default().judge();
+    let recognizes = |judge: &Judge, name: &str, pin: &[u8]| {
+        judge.recognizes(&store, Role::User, asker(name), pin).unwrap()
+    };
+    assert!(!recognizes(&judge, "one", b"1234"), "nobody has given it so far");
+    assert_eq!(login_as("one", &judge, &store, b"1234"), Ok(()));
+    assert!(recognizes(&judge, "one", b"1234"));
+    assert!(!recognizes(&judge, "one", b"12345"));
+    assert!(!recognizes(&judge, "another", b"1234"), "a stranger is counted");
+    assert!(!recognizes(&Clock::default().judge(), "one", b"1234"), "after a restart");
+    // After a wrong PIN, attempts are counted until the next right one.
+    assert_eq!(login_as("one", &judge, &store, b"4321"), Err(Code::PIN_INCORRECT));
+    assert!(!recognizes(&judge, "one", b"1234"));
+    assert_eq!(login_as("one", &judge, &store, b"1234"), Ok(()));
+    assert!(recognizes(&judge, "one", b"1234"));
+    // The same PIN, set anew.
+    set(&store, b"1234");
+    assert!(!recognizes(&judge, "one", b"1234"));
+    let auditor = judge.recognizes(&store, Role::Auditor, asker("one"), b"1234");
+    assert!(!auditor.unwrap());
 }
