@@ -19,7 +19,7 @@ use crate::{Code, Result};
 const SESSION_OBJECT: u64 = 1 << 62;
 
 /// The identity at the other end of a connection.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Peer {
     /// A process on this machine, by its user id.
     User(u32),

@@ -114,6 +114,11 @@ impl Connection {
         (!self.wire.is_established()).then(|| self.since.elapsed())
     }
 
+    /// Returns the peer's identity, if known, and whether no request is under way.
+    pub fn holder(&self) -> (Option<&Peer>, bool) {
+        (self.peer().ok(), self.under_way.load(Ordering::SeqCst) == 0)
+    }
+
     /// Closes the connection.
     pub fn hang_up(&self) {
         self.wire.shut_down();

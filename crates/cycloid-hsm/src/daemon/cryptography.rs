@@ -246,6 +246,7 @@ impl Daemon {
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
         let Signing { key, mechanism, data, digested } = signing;
+        let by = application.number;
         let prepared = (|| {
             let _span = spans::enter(Span::Authorization);
             needs_flag(mechanism.number, ckf::SIGN)?;
@@ -271,7 +272,7 @@ impl Daemon {
             }
             Ok((object, Signable::Work(work))) => match self.private_key(&object) {
                 Err(error) => done(Err(error)),
-                Ok(key) => self.engine.submit(key, work, Instant::now(), done),
+                Ok(key) => self.engine.submit(by, key, work, Instant::now(), done),
             },
         }
     }
@@ -328,15 +329,18 @@ impl Daemon {
         })();
         match prepared {
             Err(error) => reply.send(Err(error)),
-            Ok(object) => self.open(&object, &mechanism, ciphertext, move |outcome| {
-                reply.send(outcome.map(data));
-            }),
+            Ok(object) => {
+                self.open(application.number, &object, &mechanism, ciphertext, move |outcome| {
+                    reply.send(outcome.map(data));
+                })
+            }
         }
     }
 
-    /// Decrypts, for decryption requests and for unwrapping.
+    /// Decrypts, for decryption requests and for unwrapping by an application.
     fn open(
         self: &Arc<Self>,
+        by: u64,
         object: &Object,
         mechanism: &Mechanism,
         ciphertext: Vec<u8>,
@@ -375,7 +379,7 @@ impl Daemon {
         let begun = input.and_then(|input| Ok((Work::Rsa(input), self.private_key(object)?)));
         match begun {
             Err(error) => done(Err(error)),
-            Ok((work, key)) => self.engine.submit(key, work, Instant::now(), done),
+            Ok((work, key)) => self.engine.submit(by, key, work, Instant::now(), done),
         }
     }
 

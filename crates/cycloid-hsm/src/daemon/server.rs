@@ -44,7 +44,7 @@ pub struct Settings {
     pub workers: usize,
     /// The number of prepared keys to cache.
     pub prepared_keys: usize,
-    /// The maximum number of connections.
+    /// The maximum number of authenticated connections.
     pub most_connections: usize,
     /// The interval at which changes of other daemons are loaded.
     pub refresh: Duration,
@@ -244,6 +244,24 @@ impl Drop for Server {
     }
 }
 
+/// Returns the oldest idle connection of the peer with the most connections, if `newcomer` would
+/// still have fewer. A stranger has none.
+fn idle_of_the_largest(
+    connections: &HashMap<u64, Arc<Connection>>,
+    newcomer: Option<&Peer>,
+) -> Option<u64> {
+    let mut held: HashMap<Option<&Peer>, usize> = HashMap::new();
+    let holders = connections.values().map(|connection| connection.holder().0);
+    holders.filter(Option::is_some).for_each(|holder| *held.entry(holder).or_default() += 1);
+    let own = held.get(&newcomer).copied().unwrap_or_default();
+    let most = held.values().copied().max().filter(|most| *most > own + 1)?;
+    let evictable = connections.values().filter(|connection| {
+        let (holder, idle) = connection.holder();
+        idle && held.get(&holder) == Some(&most)
+    });
+    evictable.map(|connection| connection.number).min()
+}
+
 impl Shared {
     /// Runs a worker.
     fn work(&self) {
@@ -402,13 +420,20 @@ impl Shared {
         }
     }
 
-    /// Adds a connection, unless the maximum is reached.
+    /// Adds a connection. If the maximum is reached, it evicts an idle connection of the peer with
+    /// the most, so that nobody keeps others out; if its own peer has the most, it is refused.
     fn admit(&self, peer: Option<Peer>, wire: Wire) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // Locked first: another worker may read the connection as soon as it is in epoll.
         let mut connections = self.connections();
-        if connections.len() >= self.settings.most_connections {
-            return;
+        let known = connections.values().filter(|connection| connection.holder().0.is_some());
+        let (known, most) = (known.count(), self.settings.most_connections);
+        // A stranger counts once it is known.
+        if known > most || known == most && peer.is_some() {
+            let Some(idle) = idle_of_the_largest(&connections, peer.as_ref()) else { return };
+            if let Some(connection) = connections.remove(&idle) {
+                connection.hang_up();
+            }
         }
         if let Ok(connection) = Connection::new(number, peer, wire, self.poll.clone()) {
             connections.insert(number, connection);

@@ -6,7 +6,12 @@
 //! of concurrent jobs. It also learns how long batches take: jobs are batched if that is faster
 //! than one by one, and the jobs of a single batch are split among all workers if that is much
 //! faster. So a single client never waits, and many clients fill the lanes.
+//!
+//! Applications share the workers' time fairly: within a queue they take [turns], and between
+//! queues their [share] decides.
 
+#[cfg(test)]
+mod fairness;
 #[cfg(test)]
 mod faults;
 mod job;
@@ -15,8 +20,10 @@ mod model;
 mod operation;
 mod pace;
 mod queue;
+mod share;
 #[cfg(test)]
 pub(crate) mod tests;
+mod turns;
 mod workspace;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,8 +40,10 @@ use crate::Code;
 use crate::key::{PrivateKey, PublicKey};
 use job::{Job, Operation};
 use queue::{Line, Queue, Queues};
+use share::LONG;
 
-/// The maximum number of queued jobs of a kind; beyond it, requests are refused.
+/// The number of queued jobs of a kind beyond which requests are refused, except of applications
+/// with few.
 const CAPACITY: usize = 4096;
 
 /// The queued jobs, and those in progress.
@@ -70,55 +79,57 @@ impl Engine {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues an operation; `done` is called exactly once. An operation that does not suit the key
-    /// is refused at once.
+    /// Queues an operation for an application; `done` is called exactly once. An operation that does
+    /// not suit the key is refused at once.
     pub(crate) fn submit(
         &self,
+        application: u64,
         key: PrivateKey,
         work: Work,
         since: Instant,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
         use PrivateKey::{Bls, Ed25519, P224, P256, P384, P521, Rsa, X25519};
+        let by = application;
         match (key, work) {
             (Rsa(key), Work::Rsa(input)) => {
                 let bits = key.bits();
-                self.queue(|queues| queues.rsa(bits), key, input, since, done);
+                self.queue(by, |queues| queues.rsa(bits), key, input, since, done);
             }
             (P224(key), Work::Ecdsa(digest)) => {
-                self.queue(|queues| &mut queues.p224.ecdsa, key, digest, since, done);
+                self.queue(by, |queues| &mut queues.p224.ecdsa, key, digest, since, done);
             }
             (P256(key), Work::Ecdsa(digest)) => {
-                self.queue(|queues| &mut queues.p256.ecdsa, key, digest, since, done);
+                self.queue(by, |queues| &mut queues.p256.ecdsa, key, digest, since, done);
             }
             (P384(key), Work::Ecdsa(digest)) => {
-                self.queue(|queues| &mut queues.p384.ecdsa, key, digest, since, done);
+                self.queue(by, |queues| &mut queues.p384.ecdsa, key, digest, since, done);
             }
             (P521(key), Work::Ecdsa(digest)) => {
-                self.queue(|queues| &mut queues.p521.ecdsa, key, digest, since, done);
+                self.queue(by, |queues| &mut queues.p521.ecdsa, key, digest, since, done);
             }
             (Ed25519(key), Work::Ed25519(input)) => {
-                self.queue(|queues| &mut queues.ed25519, key, input, since, done);
+                self.queue(by, |queues| &mut queues.ed25519, key, input, since, done);
             }
             (Bls(key), Work::Bls(message)) => {
-                self.queue(|queues| &mut queues.bls, key, message, since, done);
+                self.queue(by, |queues| &mut queues.bls, key, message, since, done);
             }
             (key @ (P224(_) | P256(_) | P384(_) | P521(_) | X25519(_)), Work::Agree(peer)) => {
                 match (key, *peer) {
                     (P224(key), PublicKey::Nist(nist::PublicKey::P224(peer))) => {
-                        self.queue(|queues| &mut queues.p224.ecdh, key, peer, since, done);
+                        self.queue(by, |queues| &mut queues.p224.ecdh, key, peer, since, done);
                     }
                     (P256(key), PublicKey::Nist(nist::PublicKey::P256(peer))) => {
-                        self.queue(|queues| &mut queues.p256.ecdh, key, peer, since, done);
+                        self.queue(by, |queues| &mut queues.p256.ecdh, key, peer, since, done);
                     }
                     (P384(key), PublicKey::Nist(nist::PublicKey::P384(peer))) => {
-                        self.queue(|queues| &mut queues.p384.ecdh, key, peer, since, done);
+                        self.queue(by, |queues| &mut queues.p384.ecdh, key, peer, since, done);
                     }
                     (P521(key), PublicKey::Nist(nist::PublicKey::P521(peer))) => {
-                        self.queue(|queues| &mut queues.p521.ecdh, key, peer, since, done);
+                        self.queue(by, |queues| &mut queues.p521.ecdh, key, peer, since, done);
                     }
                     (X25519(key), PublicKey::X25519(peer)) => {
-                        self.queue(|queues| &mut queues.x25519, key, peer, since, done);
+                        self.queue(by, |queues| &mut queues.x25519, key, peer, since, done);
                     }
                     _ => done(Err(
                         Code::PUBLIC_KEY_INVALID.because("the peer's key is on another curve")
@@ -132,6 +143,7 @@ impl Engine {
     /// Queues a job in its operation's queue. A refused job answers at once.
     fn queue<O: Operation>(
         &self,
+        application: u64,
         queue: impl FnOnce(&mut Queues) -> &mut Queue<O>,
         key: Arc<O::Key>,
         input: O::Input,
@@ -143,26 +155,50 @@ impl Engine {
             return job.refuse(Code::FUNCTION_CANCELED.because("the daemon is stopping"));
         }
         let mut queues = self.queues();
+        let least = queues.all().filter(|line| line.depth() > 0).map(|line| line.share().used());
+        let least = least.min();
         let queue = queue(&mut queues);
-        if queue.depth() >= CAPACITY {
+        if !queue.has_room(application, CAPACITY) {
             drop(queues);
             return job.refuse(Code::DEVICE_MEMORY.because("too many queued requests"));
         }
-        queue.push(job);
+        queue.push(application, job, least);
     }
 
-    /// Returns the next action. The queue with the oldest job comes first.
+    /// Returns the next action. The queue whose applications have had the least time comes first.
     pub(crate) fn next(&self, now: Instant) -> Next {
         let patient = !self.closed.load(Ordering::Relaxed);
+        let workers = self.workers.max(1);
         let mut queues = self.queues();
-        let mut order: Vec<(Instant, &mut dyn Line)> =
-            queues.all().filter_map(|line| Some((line.oldest()?, line))).collect();
-        order.sort_by_key(|(oldest, _)| *oldest);
+        let mut order: Vec<((Duration, Instant), &mut dyn Line)> = Vec::new();
+        // Queues whose clients were just answered: the time used, and until when to expect jobs.
+        let mut expected: Vec<(Duration, Duration)> = Vec::new();
+        let mut long = 0;
+        for line in queues.all() {
+            if line.share().computing() > 0 && line.cost() >= LONG {
+                long += line.share().computing();
+            }
+            let used = line.share().used();
+            match line.oldest() {
+                Some(oldest) => order.push(((used, oldest), line)),
+                None => expected.extend(line.share().expected(now).map(|rest| (used, rest))),
+            }
+        }
+        order.sort_by_key(|(key, _)| *key);
         let mut wait: Option<Duration> = None;
-        for (_, line) in order {
-            match line.release(now, patient, self.workers.max(1)) {
+        let mut wait_for = |rest| wait = Some(wait.map_or(rest, |wait: Duration| wait.min(rest)));
+        for ((used, _), line) in order {
+            // The last worker without a long batch.
+            if patient && long + 1 >= workers && line.cost() >= LONG {
+                let behind = expected.iter().filter(|(other, _)| *other < used);
+                if let Some((_, rest)) = behind.min_by_key(|(_, rest)| *rest) {
+                    wait_for(*rest);
+                    continue;
+                }
+            }
+            match line.release(now, patient, workers) {
                 Some(Ok(batch)) => return Next::Batch(batch),
-                Some(Err(rest)) => wait = Some(wait.map_or(rest, |wait| wait.min(rest))),
+                Some(Err(rest)) => wait_for(rest),
                 None => {}
             }
         }
@@ -173,6 +209,7 @@ impl Engine {
     pub fn computed(&self, kind: Kind, count: usize, took: Duration) {
         if let Some(line) = self.queues().all().find(|line| line.kind() == kind) {
             line.pace().computed(count, took);
+            line.share().computed(took);
         }
     }
 

@@ -227,7 +227,7 @@ fn random_interleavings_answer_every_client_as_the_model_does() {
                     let Case { kind, keys, work, .. } = &cases[case];
                     // An answer to a client that has left goes nowhere.
                     let done = move |outcome| drop(sender.send(outcome));
-                    engine.submit(keys[key].clone(), work(input), now, done);
+                    engine.submit(1, keys[key].clone(), work(input), now, done);
                     let answer = (!leaves).then_some(answer);
                     let job = Expected { case, key, input, answer };
                     model.waiting.entry(*kind).or_default().push_back(job);

@@ -70,6 +70,12 @@ impl Pace {
         }
     }
 
+    /// Returns the expected time of `count` jobs together.
+    pub(super) fn expected(&self, kind: Kind, count: usize) -> Duration {
+        let unknown = || kind.usual() * count as u64;
+        Duration::from_nanos(self.cost(count).unwrap_or_else(unknown))
+    }
+
     /// Returns the size of a batch: the recent number of concurrent jobs or, if that takes a third
     /// less time, each worker's share of them. Smaller batches cost more processor time per job. An
     /// unknown time is measured by trying; `otherwise` selects the seemingly worse choice.

@@ -1,29 +1,41 @@
 //! The queues: one for each operation and type of key, so jobs of different types cannot mix.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use cycloid::scheme::ec::{P224, P256, P384, P521};
 
 use super::job::{Batch, Job, Jobs, Kind, Operation};
 use super::operation::{Bls, Ecdh, Ecdsa, Ed25519, Rsa, X25519};
-use super::pace::{Pace, Waiting};
+use super::pace::{LANES, Pace, Waiting};
+use super::share::Share;
+use super::turns::Turns;
 use crate::key::Curve;
 
 /// The jobs that wait for one operation with one type of key.
 pub(super) struct Queue<O: Operation> {
     kind: Kind,
-    waiting: VecDeque<Job<O>>,
+    waiting: Turns<Job<O>>,
     pace: Pace,
+    share: Share,
 }
 
 impl<O: Operation> Queue<O> {
     fn new(kind: Kind) -> Self {
-        Self { kind, waiting: VecDeque::new(), pace: Pace::default() }
+        let (waiting, pace, share) = (Turns::default(), Pace::default(), Share::default());
+        Self { kind, waiting, pace, share }
     }
 
-    pub(super) fn push(&mut self, job: Job<O>) {
-        self.waiting.push_back(job);
+    pub(super) fn has_room(&self, application: u64, capacity: usize) -> bool {
+        self.waiting.has_room(application, capacity)
+    }
+
+    /// Queues a job. `least` is the least time that a waiting queue used.
+    pub(super) fn push(&mut self, application: u64, job: Job<O>, least: Option<Duration>) {
+        if self.waiting.len() == 0 {
+            self.share.arrived(job.since, least);
+        }
+        self.waiting.push(application, job);
         self.pace.arrived(self.waiting.len());
     }
 }
@@ -35,7 +47,7 @@ pub(super) trait Line {
     /// Returns the number of jobs that wait.
     fn depth(&self) -> usize;
 
-    /// Returns the submission time of the oldest job.
+    /// Returns the submission time of the next job.
     fn oldest(&self) -> Option<Instant>;
 
     /// Releases a batch, or returns how long to wait for one; `None` if no job waits.
@@ -46,7 +58,12 @@ pub(super) trait Line {
         workers: usize,
     ) -> Option<Result<Box<dyn Batch>, Duration>>;
 
+    /// Returns the expected time of its next batch.
+    fn cost(&self) -> Duration;
+
     fn pace(&mut self) -> &mut Pace;
+
+    fn share(&mut self) -> &mut Share;
 }
 
 impl<O: Operation> Line for Queue<O> {
@@ -59,7 +76,7 @@ impl<O: Operation> Line for Queue<O> {
     }
 
     fn oldest(&self) -> Option<Instant> {
-        Some(self.waiting.front()?.since)
+        Some(self.waiting.first()?.since)
     }
 
     fn release(
@@ -71,14 +88,24 @@ impl<O: Operation> Line for Queue<O> {
         let waiting = Waiting { count: self.depth(), oldest: self.oldest()? };
         let due = self.pace.due(self.kind, &waiting, now, patient, workers);
         Some(due.map(|count| {
+            let cost = self.pace.expected(self.kind, count);
+            self.share.left(now, cost, self.waiting.applications());
             self.pace.left(count);
-            let jobs = self.waiting.drain(..count).collect();
+            let jobs = self.waiting.take(count);
             Box::new(Jobs { kind: self.kind, jobs }) as Box<dyn Batch>
         }))
     }
 
+    fn cost(&self) -> Duration {
+        self.pace.expected(self.kind, self.depth().clamp(1, LANES))
+    }
+
     fn pace(&mut self) -> &mut Pace {
         &mut self.pace
+    }
+
+    fn share(&mut self) -> &mut Share {
+        &mut self.share
     }
 }
 

@@ -20,7 +20,7 @@ fn key() -> PrivateKey {
 
 /// Submits a job that computes an ECDSA signature.
 fn submit(engine: &Engine, key: &PrivateKey, since: Instant) {
-    engine.submit(key.clone(), Work::Ecdsa(vec![1; 32]), since, |_| {});
+    engine.submit(1, key.clone(), Work::Ecdsa(vec![1; 32]), since, |_| {});
 }
 
 /// Computes all jobs, up to eight of a kind together, and returns their outcomes in order.
@@ -33,7 +33,7 @@ pub(crate) fn outcomes(
     let mut count = 0;
     for (i, (key, work)) in jobs.into_iter().enumerate() {
         let sender = sender.clone();
-        engine.submit(key, work, now, move |outcome| sender.send((i, outcome)).unwrap());
+        engine.submit(1, key, work, now, move |outcome| sender.send((i, outcome)).unwrap());
         count += 1;
     }
     engine.close();
@@ -185,7 +185,7 @@ fn a_lost_job_answers_and_excess_jobs_are_refused() {
     let answered = Arc::new(AtomicUsize::new(0));
     let submit_expecting = |engine: &Engine, code: Code| {
         let answered = answered.clone();
-        engine.submit(key.clone(), Work::Ecdsa(vec![1; 32]), now, move |outcome| {
+        engine.submit(1, key.clone(), Work::Ecdsa(vec![1; 32]), now, move |outcome| {
             assert_eq!(outcome.unwrap_err().code, code);
             answered.fetch_add(1, Ordering::SeqCst);
         });

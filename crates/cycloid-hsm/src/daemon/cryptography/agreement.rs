@@ -98,20 +98,23 @@ impl Daemon {
         };
         let daemon = self.clone();
         let since = Instant::now();
-        self.engine.submit(key, Work::Agree(peer.into()), since, move |outcome| match outcome {
-            Err(error) => asked.reply.send(Err(error)),
-            Ok(secret) => daemon.later(asked, move |daemon, application| {
-                let value = derived(secret, derivation, &shared.0, &template)?;
-                let key_type = match template.number(cka::KEY_TYPE)? {
-                    None => ckk::GENERIC_SECRET,
-                    Some(key_type) => {
-                        key_type.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?
-                    }
-                };
-                let new = build::secret(template, key_type, value, Origin::Derived)?;
-                let object = daemon.keep(application, new, "derived")?;
-                Ok(Response::Object { object })
-            }),
+        let application = asked.application.number;
+        self.engine.submit(application, key, Work::Agree(peer.into()), since, move |outcome| {
+            match outcome {
+                Err(error) => asked.reply.send(Err(error)),
+                Ok(secret) => daemon.later(asked, move |daemon, application| {
+                    let value = derived(secret, derivation, &shared.0, &template)?;
+                    let key_type = match template.number(cka::KEY_TYPE)? {
+                        None => ckk::GENERIC_SECRET,
+                        Some(key_type) => {
+                            key_type.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?
+                        }
+                    };
+                    let new = build::secret(template, key_type, value, Origin::Derived)?;
+                    let object = daemon.keep(application, new, "derived")?;
+                    Ok(Response::Object { object })
+                }),
+            }
         });
     }
 }

@@ -85,11 +85,13 @@ impl Daemon {
             Ok(object) => object,
         };
         let (daemon, unwrapping) = (self.clone(), object.clone());
-        self.open(&object, &mechanism, wrapped, move |outcome| match outcome {
-            Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
-            Ok(secret) => daemon.later(asked, move |daemon, application| {
-                daemon.keep_unwrapped(application, &unwrapping, secret, template)
-            }),
+        self.open(asked.application.number, &object, &mechanism, wrapped, move |outcome| {
+            match outcome {
+                Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
+                Ok(secret) => daemon.later(asked, move |daemon, application| {
+                    daemon.keep_unwrapped(application, &unwrapping, secret, template)
+                }),
+            }
         });
     }
 

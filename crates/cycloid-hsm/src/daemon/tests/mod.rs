@@ -201,7 +201,7 @@ fn panics(server: &Server) {
             _ => Work::Ed25519(EdwardsInput { message: vec![], prehashed: false, context: vec![] }),
         };
         let now = std::time::Instant::now();
-        server.daemon().engine.submit(key, work, now, |_| panic!("{INJECTED}"));
+        server.daemon().engine.submit(1, key, work, now, |_| panic!("{INJECTED}"));
     }
 }
 

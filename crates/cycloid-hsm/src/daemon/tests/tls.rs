@@ -34,6 +34,7 @@ impl Certificates {
         }
         certificates.make("server", "ca", "server", 30);
         certificates.make("anna", "ca", "client", 30);
+        certificates.make("bert", "ca", "client", 30);
         certificates
     }
 
@@ -78,6 +79,10 @@ struct Bed {
 
 impl Bed {
     fn new(handshake: Duration) -> Self {
+        Self::with(handshake, Settings::default())
+    }
+
+    fn with(handshake: Duration, settings: Settings) -> Self {
         let (keystore, certificates) = (Keystore::new(), Certificates::new());
         let path = |name| certificates.path(name);
         let any = "127.0.0.1:0".parse().unwrap();
@@ -85,7 +90,7 @@ impl Bed {
         let mut tls = tls.unwrap();
         tls.handshake = handshake;
         let (socket, tls) = (socket(keystore.path()), Some(tls));
-        let settings = Settings { socket, tls, ..Settings::default() };
+        let settings = Settings { socket, tls, ..settings };
         let server = Server::start(keystore.open(), settings).unwrap();
         Self { server, certificates, _keystore: keystore }
     }
@@ -419,6 +424,22 @@ fn slow_clients_do_not_block_others() {
     }
     sign_and_verify(&user, keys, b"known");
     wait_for(&bed, 1);
+}
+
+#[test]
+fn one_user_with_all_connections_keeps_nobody_out() {
+    let most_connections = 8;
+    let bed = Bed::with(PATIENT, Settings { most_connections, ..Settings::default() });
+    let served = |client: &Client| client.call(&Request::Status {}).is_ok();
+    let many = || (0..2 * most_connections).map(|_| bed.client("anna").unwrap()).collect();
+    let first: Vec<Client> = many();
+    let bert = bed.client("bert").unwrap();
+    assert!(served(&bert));
+    let second: Vec<Client> = many();
+    assert!(served(&bert));
+    let annas = first.iter().chain(&second).filter(|client| served(client)).count();
+    assert!((1..=most_connections + 1).contains(&annas), "{annas}");
+    assert!(served(second.last().unwrap()));
 }
 
 #[test]
