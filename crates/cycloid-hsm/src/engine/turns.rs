@@ -41,7 +41,8 @@ impl<T> Turns<T> {
     /// all: an application with fewer than an equal part always finds room.
     pub(super) fn has_room(&self, application: u64, capacity: usize) -> bool {
         let own = self.jobs.get(&application).map_or(0, VecDeque::len);
-        self.count < capacity || own < capacity / (self.applications() + 1)
+        let all = self.applications() + usize::from(own == 0);
+        self.count < capacity || own < capacity / all
     }
 
     /// Returns the next job.

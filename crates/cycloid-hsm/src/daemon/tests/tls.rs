@@ -237,7 +237,6 @@ fn a_client_with_a_certificate_is_served_and_named_in_the_log() {
 #[test]
 fn a_ticket_is_useless_with_another_certificate() {
     let bed = Bed::new(PATIENT);
-    bed.certificates.make("bert", "ca", "client", 30);
     let ask = |stream: &mut StreamOwned<ClientConnection, TcpStream>, request: &Request| {
         let mut bytes = Vec::new();
         frame::write(1, &mut bytes, |to| request.write(to));
