@@ -238,6 +238,8 @@ named! {
         #[n(0x44)] Metrics {},
         /// Makes a new master key, and re-seals all records under it.
         #[n(0x45)] RotateMasterKey {},
+        /// Requires that each use of a key is logged, or no longer; only the security officer may.
+        #[n(0x46)] LogUses { #[n(0)] required: bool },
     }
 }
 

@@ -12,6 +12,7 @@ use zeroize::Zeroizing;
 
 use super::application::Application;
 use super::handler::{Asked, Daemon};
+use super::uses::Use;
 use crate::attribute::{cka, ckk};
 use crate::crypto;
 use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
@@ -239,6 +240,34 @@ impl Daemon {
         }
     }
 
+    /// Calls `then` once a use of a key is logged, if that is required.
+    fn logged(
+        &self,
+        application: &Application,
+        object: &Object,
+        usage: Use,
+        then: impl FnOnce(Result<()>) + Send + 'static,
+    ) {
+        self.uses.grant(&self.tasks, application, object, usage, then);
+    }
+
+    /// Queues an operation of an application. Workers that wait for sockets do not see it, so one
+    /// is woken if another thread queues it.
+    fn submit(
+        &self,
+        by: u64,
+        key: PrivateKey,
+        work: Work,
+        done: impl FnOnce(Outcome) + Send + 'static,
+    ) {
+        self.engine.submit(by, key, work, Instant::now(), done);
+        if self.uses.required()
+            && let Some(wake) = self.waker.get()
+        {
+            wake();
+        }
+    }
+
     fn begin_signature(
         self: &Arc<Self>,
         application: &Application,
@@ -261,20 +290,25 @@ impl Daemon {
             self.admit(&object)?;
             Ok((object, signable))
         })();
-        match prepared {
-            Err(error) => done(Err(error)),
-            Ok((object, Signable::Mac { hash, length, data })) => {
-                done(self.secret_key(&object).map(|key| {
+        let (object, signable) = match prepared {
+            Err(error) => return done(Err(error)),
+            Ok(prepared) => prepared,
+        };
+        let (daemon, key) = (self.clone(), object.clone());
+        self.logged(application, &object, Use::Sign, move |logged| match (logged, signable) {
+            (Err(error), _) => done(Err(error)),
+            (Ok(()), Signable::Mac { hash, length, data }) => {
+                done(daemon.secret_key(&key).map(|key| {
                     let mut mac = Zeroizing::new(crypto::hmac(hash, &key, &data));
                     mac.truncate(length);
                     mac
                 }));
             }
-            Ok((object, Signable::Work(work))) => match self.private_key(&object) {
+            (Ok(()), Signable::Work(work)) => match daemon.private_key(&key) {
                 Err(error) => done(Err(error)),
-                Ok(key) => self.engine.submit(by, key, work, Instant::now(), done),
+                Ok(key) => daemon.submit(by, key, work, done),
             },
-        }
+        });
     }
 
     pub(super) fn sign(
@@ -327,14 +361,17 @@ impl Daemon {
             self.token.may_serve_data(&object)?;
             Ok(object)
         })();
-        match prepared {
+        let object = match prepared {
+            Err(error) => return reply.send(Err(error)),
+            Ok(object) => object,
+        };
+        let (daemon, by, key) = (self.clone(), application.number, object.clone());
+        self.logged(&application, &object, Use::Decrypt, move |logged| match logged {
             Err(error) => reply.send(Err(error)),
-            Ok(object) => {
-                self.open(application.number, &object, &mechanism, ciphertext, move |outcome| {
-                    reply.send(outcome.map(data));
-                })
-            }
-        }
+            Ok(()) => daemon.open(by, &key, &mechanism, ciphertext, move |outcome| {
+                reply.send(outcome.map(data));
+            }),
+        });
     }
 
     /// Decrypts, for decryption requests and for unwrapping by an application.
@@ -379,7 +416,7 @@ impl Daemon {
         let begun = input.and_then(|input| Ok((Work::Rsa(input), self.private_key(object)?)));
         match begun {
             Err(error) => done(Err(error)),
-            Ok((work, key)) => self.engine.submit(by, key, work, Instant::now(), done),
+            Ok((work, key)) => self.submit(by, key, work, done),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Request handling: checks permissions, and chooses the thread that does the work.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
 use std::time::Instant;
 
 use super::application::{Application, Applications};
@@ -11,6 +11,7 @@ use super::metrics::{Gauges, Metrics};
 use super::pin;
 use super::tasks::{Task, Tasks};
 use super::token::Token;
+use super::uses::Uses;
 use crate::attribute::cka;
 use crate::engine::Engine;
 use crate::object::Object;
@@ -20,7 +21,6 @@ use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
 /// The state that answers requests.
-#[derive(Debug)]
 pub struct Daemon {
     /// Objects and PINs.
     pub token: Token,
@@ -31,7 +31,10 @@ pub struct Daemon {
     pub(super) judge: pin::Judge,
     pub(super) memory: Memory,
     pub(super) applications: Applications,
-    pub(super) tasks: Tasks,
+    pub(super) tasks: Arc<Tasks>,
+    pub(super) uses: Arc<Uses>,
+    /// Wakes a worker that waits for sockets, if there is a server.
+    pub(super) waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
     /// Whether a program of another version has been logged.
@@ -45,6 +48,13 @@ pub(super) struct Asked {
     pub(super) reply: Reply,
 }
 
+/// Shows its token.
+impl std::fmt::Debug for Daemon {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Daemon({:?})", self.token.store)
+    }
+}
+
 impl Daemon {
     /// Creates a daemon for a token and a number of workers.
     pub fn new(token: Token, workers: usize, memory: Memory) -> Self {
@@ -55,7 +65,9 @@ impl Daemon {
             judge: pin::Judge::default(),
             memory,
             applications: Applications::default(),
-            tasks: Tasks::new(workers),
+            tasks: Tasks::new(workers).into(),
+            uses: Arc::default(),
+            waker: OnceLock::new(),
             rates: Mutex::default(),
             other_versions: Once::new(),
             started: Instant::now(),
@@ -250,6 +262,7 @@ impl Daemon {
             Request::Audit { from, limit } => self.audit_entries(application, from, limit),
             Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(&self.gauges()) }),
             Request::RotateMasterKey {} => self.rotate(application),
+            Request::LogUses { required } => self.log_uses(application, required),
             Request::Find { template } => self.find(application, &template),
             Request::Attributes { object, numbers } => {
                 self.attributes(application, object, &numbers)
@@ -381,8 +394,17 @@ impl Daemon {
         self.token.store.audit(&application.who(), what)
     }
 
+    /// Loads the settings that other daemons may have changed.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub(super) fn observe(&self) -> Result<()> {
+        self.judge.observe(&self.token.store)?;
+        self.uses.observe(&self.token.store)
+    }
+
     fn try_refresh(&self) -> Result<()> {
-        if self.token.refresh()? { self.judge.observe(&self.token.store) } else { Ok(()) }
+        if self.token.refresh()? { self.observe() } else { Ok(()) }
     }
 
     /// Loads the changes of other daemons.

@@ -15,6 +15,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod token;
+mod uses;
 mod wire;
 
 pub use handler::Daemon;

@@ -170,7 +170,7 @@ impl Server {
         };
         let daemon = Daemon::new(token, workers, settings.memory.clone());
         if !daemon.token.store.is_locked() {
-            daemon.judge.observe(&daemon.token.store)?;
+            daemon.observe()?;
         }
         let shared = Arc::new(Shared {
             daemon: Arc::new(daemon),
@@ -186,6 +186,11 @@ impl Server {
             connections: Mutex::default(),
             next_number: AtomicU64::new(FIRST_CONNECTION),
         });
+        let wake = shared.wake.try_clone()?;
+        let wake = move || {
+            let _ = rustix::io::write(&wake, &1u64.to_ne_bytes());
+        };
+        let _ = shared.daemon.waker.set(Box::new(wake));
         let mut threads = Vec::new();
         for number in 0..workers {
             let shared = shared.clone();
@@ -232,6 +237,8 @@ impl Server {
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
+        let daemon = &self.shared.daemon;
+        daemon.uses.settle(&daemon.token.store, Duration::ZERO);
         let _ = std::fs::remove_file(&self.shared.settings.socket);
     }
 }
@@ -478,6 +485,7 @@ impl Shared {
         let pause = self.settings.refresh.min(LONGEST_PAUSE);
         self.daemon.tasks.make_changes(&self.daemon.token.store, pause, || {
             self.retry_accepting();
+            self.daemon.uses.settle_resting(&self.daemon.token.store);
             if refreshed.get().elapsed() >= self.settings.refresh {
                 self.daemon.refresh();
                 refreshed.set(Instant::now());

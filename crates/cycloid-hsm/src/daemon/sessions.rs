@@ -9,6 +9,7 @@ use super::application::Application;
 use super::handler::{Asked, Daemon, needs};
 use super::pin;
 use super::token::describe;
+use super::uses;
 use crate::attribute::cka;
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
@@ -311,11 +312,12 @@ impl Daemon {
 
     pub(super) fn status(&self) -> Result<Response> {
         let text = format!(
-            "version       {}\nmemory        {}\nkeystore      {}\nobjects       {}\napplications  {}\n\
-             waiting       {}\n",
+            "version       {}\nmemory        {}\nkeystore      {}\nuses of keys  {}\nobjects       {}\n\
+             applications  {}\nwaiting       {}\n",
             env!("CARGO_PKG_VERSION"),
             self.memory,
             if self.token.store.is_locked() { "locked" } else { "open" },
+            if self.uses.required() { "logged" } else { "not logged" },
             self.token.count(),
             self.applications.count(),
             self.engine.depths().iter().map(|(_, depth)| depth).sum::<usize>(),
@@ -336,7 +338,7 @@ impl Daemon {
         let opened = self
             .token
             .load()
-            .and_then(|()| self.judge.observe(&self.token.store))
+            .and_then(|()| self.observe())
             .and_then(|()| self.note(application, "the keystore was unlocked"));
         // A corrupt store, or one that cannot record the unlocking, is locked again.
         opened.inspect_err(|_| self.token.lock())?;
@@ -365,6 +367,18 @@ impl Daemon {
         }
         let entries = self.token.store.audit_entries(from, limit.min(MOST_LINES))?;
         Ok(Response::Audit { entries })
+    }
+
+    /// Requires that uses of keys are logged, or no longer.
+    pub(super) fn log_uses(&self, application: &Application, required: bool) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        self.token.store.write(|write| {
+            uses::require(write, required)?;
+            let now = if required { "are logged" } else { "are no longer logged" };
+            write.audit(&application.who(), &format!("uses of keys {now}"))
+        })?;
+        self.uses.observe(&self.token.store)?;
+        Ok(Response::Done {})
     }
 
     pub(super) fn rotate(&self, application: &Application) -> Result<Response> {

@@ -268,6 +268,23 @@ pub(crate) enum AuditCommand {
     Show(Pin),
     /// Verify the log's hash chain and print its head; keep the head elsewhere.
     Verify(AuditVerify),
+    /// Require that uses of keys are logged, or no longer; needs the security officer's PIN.
+    Uses(AuditUses),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AuditUses {
+    /// With `on`, no key signs, decrypts, derives or unwraps before the log says so.
+    pub(crate) required: Switch,
+
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Switch {
+    On,
+    Off,
 }
 
 #[derive(Debug, Args)]

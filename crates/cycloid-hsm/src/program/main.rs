@@ -22,7 +22,7 @@ use cycloid_hsm::daemon::{check_token, initialize};
 use cycloid_hsm::rpc::{Request, Response, Role};
 use cycloid_hsm::store::{AuditHead, Store, Unlocking};
 
-use arguments::{Audit, AuditCommand, Command, Hsm, Init, Unlock};
+use arguments::{Audit, AuditCommand, Command, Hsm, Init, Switch, Unlock};
 use client::{call, connect, login, unexpected};
 use keystore::{database, home, key_file, open};
 use refusal::refused;
@@ -163,6 +163,11 @@ fn audit(hsm: &Hsm, audit: &Audit) -> Result<(), Stop> {
                 )
             })?;
             output::print(&format!("{head}\n"))
+        }
+        AuditCommand::Uses(arguments) => {
+            let client = login(hsm, Role::SecurityOfficer, arguments.pin.pin_file.as_deref())?;
+            let required = arguments.required == Switch::On;
+            call(&client, &Request::LogUses { required }).map(drop)
         }
     }
 }

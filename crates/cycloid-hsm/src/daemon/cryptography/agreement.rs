@@ -1,7 +1,6 @@
 //! Key agreement: shared secrets become keys (PKCS #11 3.0, section 2.3.17).
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use zeroize::Zeroizing;
 
@@ -9,6 +8,7 @@ use super::{bad_parameter, needs_flag};
 use crate::attribute::{Template, cka, ckk};
 use crate::crypto;
 use crate::daemon::handler::{Asked, Daemon};
+use crate::daemon::uses::Use;
 use crate::engine::Work;
 use crate::key::PublicKey;
 use crate::mechanism::{Hash, Parameter, ckd, ckf};
@@ -90,19 +90,22 @@ impl Daemon {
             let curve = key.curve().ok_or(Code::KEY_TYPE_INCONSISTENT)?;
             let peer = PublicKey::from_point(curve, &public.0)
                 .map_err(|error| Code::PUBLIC_KEY_INVALID.because(error.detail))?;
-            Ok((key, peer, derivation, shared))
+            Ok((object, key, peer, derivation, shared))
         })();
-        let (key, peer, derivation, shared) = match prepared {
+        let (object, key, peer, derivation, shared) = match prepared {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(prepared) => prepared,
         };
-        let daemon = self.clone();
-        let since = Instant::now();
-        let application = asked.application.number;
-        self.engine.submit(application, key, Work::Agree(peer.into()), since, move |outcome| {
-            match outcome {
+        let (daemon, application) = (self.clone(), asked.application.clone());
+        self.logged(&application, &object, Use::Derive, move |logged| {
+            if let Err(error) = logged {
+                return asked.reply.send(Err(error));
+            }
+            let by = asked.application.number;
+            let later = daemon.clone();
+            daemon.submit(by, key, Work::Agree(peer.into()), move |outcome| match outcome {
                 Err(error) => asked.reply.send(Err(error)),
-                Ok(secret) => daemon.later(asked, move |daemon, application| {
+                Ok(secret) => later.later(asked, move |daemon, application| {
                     let value = derived(secret, derivation, &shared.0, &template)?;
                     let key_type = match template.number(cka::KEY_TYPE)? {
                         None => ckk::GENERIC_SECRET,
@@ -114,7 +117,7 @@ impl Daemon {
                     let object = daemon.keep(application, new, "derived")?;
                     Ok(Response::Object { object })
                 }),
-            }
+            });
         });
     }
 }

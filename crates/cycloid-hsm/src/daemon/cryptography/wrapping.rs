@@ -11,6 +11,7 @@ use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::{Asked, Daemon};
 use crate::daemon::token::describe;
+use crate::daemon::uses::Use;
 use crate::key::PrivateKey;
 use crate::mechanism::{ckf, ckm};
 use crate::object::Object;
@@ -84,8 +85,24 @@ impl Daemon {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(object) => object,
         };
+        let (daemon, application) = (self.clone(), asked.application.clone());
+        let unwrapping = object.clone();
+        self.logged(&application, &object, Use::Unwrap, move |logged| match logged {
+            Err(error) => asked.reply.send(Err(error)),
+            Ok(()) => daemon.unwrap_logged(asked, unwrapping, &mechanism, wrapped, template),
+        });
+    }
+
+    fn unwrap_logged(
+        self: &Arc<Self>,
+        asked: Asked,
+        object: Arc<Object>,
+        mechanism: &Mechanism,
+        wrapped: Vec<u8>,
+        template: Template,
+    ) {
         let (daemon, unwrapping) = (self.clone(), object.clone());
-        self.open(asked.application.number, &object, &mechanism, wrapped, move |outcome| {
+        self.open(asked.application.number, &object, mechanism, wrapped, move |outcome| {
             match outcome {
                 Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
                 Ok(secret) => daemon.later(asked, move |daemon, application| {

@@ -7,6 +7,7 @@
 mod client;
 mod kills;
 mod tls;
+mod uses;
 mod world;
 
 use std::io::{BufRead, BufReader, Write};
