@@ -185,20 +185,26 @@ impl Engine {
             }
         }
         order.sort_by_key(|(key, _)| *key);
+        let mut gathering: Option<Duration> = None;
         let mut wait: Option<Duration> = None;
         let mut wait_for = |rest| wait = Some(wait.map_or(rest, |wait: Duration| wait.min(rest)));
         for ((used, _), line) in order {
-            // The last worker without a long batch.
+            // The last worker without a long batch waits for jobs of clients with less time, and for
+            // the companions of jobs that come before.
             if patient && long + 1 >= workers && line.cost() >= LONG {
                 let behind = expected.iter().filter(|(other, _)| *other < used);
-                if let Some((_, rest)) = behind.min_by_key(|(_, rest)| *rest) {
-                    wait_for(*rest);
+                let rest = behind.map(|(_, rest)| *rest).chain(gathering).min();
+                if let Some(rest) = rest {
+                    wait_for(rest);
                     continue;
                 }
             }
             match line.release(now, patient, workers) {
                 Some(Ok(batch)) => return Next::Batch(batch),
-                Some(Err(rest)) => wait_for(rest),
+                Some(Err(rest)) => {
+                    gathering = Some(gathering.map_or(rest, |other| rest.min(other)));
+                    wait_for(rest);
+                }
                 None => {}
             }
         }
