@@ -342,6 +342,7 @@ impl Daemon {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
+        self.token.check_fresh(&object)?;
         Ok(object)
     }
 

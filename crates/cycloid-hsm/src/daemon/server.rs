@@ -5,7 +5,6 @@
 //! compute wait in the sockets, and the next free worker reads them all at once, which fills the
 //! lanes.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -48,6 +47,9 @@ pub struct Settings {
     pub most_connections: usize,
     /// The interval at which changes of other daemons are loaded.
     pub refresh: Duration,
+    /// Stored keys are not used if the server of the database was not reached for this long: others
+    /// may have destroyed them.
+    pub stale_after: Duration,
     /// Whether this process's memory is locked, for the status report.
     pub memory: Memory,
 }
@@ -62,6 +64,7 @@ impl Default for Settings {
             prepared_keys: 4096,
             most_connections: 1024,
             refresh: Duration::from_millis(500),
+            stale_after: Duration::from_secs(10),
             memory: Memory::default(),
         }
     }
@@ -138,7 +141,7 @@ impl Server {
         store: Store,
         settings: Settings,
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
-        let token = Token::new(store, settings.prepared_keys)?;
+        let token = Token::new(store, settings.prepared_keys, settings.stale_after)?;
         let listener = listen(&settings.socket)
             .map_err(|error| format!("{}: {error}", settings.socket.display()))?;
         let tls_listener = settings.tls.as_ref().map(|tls| {
@@ -200,6 +203,9 @@ impl Server {
         let changing = shared.clone();
         let change = move || changing.make_changes();
         threads.push(thread::Builder::new().name("changes".into()).spawn(change)?);
+        let following = shared.clone();
+        let follow = move || following.follow_changes();
+        threads.push(thread::Builder::new().name("refresh".into()).spawn(follow)?);
         for number in 0..shared.daemon.tasks.threads() {
             let shared = shared.clone();
             let compute = move || shared.daemon.tasks.make_computations();
@@ -479,17 +485,34 @@ impl Shared {
         }
     }
 
-    /// Runs the thread that makes all changes, and loads those of other daemons.
+    /// Runs the thread that makes all changes.
     fn make_changes(&self) {
-        let refreshed = Cell::new(Instant::now());
         let pause = self.settings.refresh.min(LONGEST_PAUSE);
         self.daemon.tasks.make_changes(&self.daemon.token.store, pause, || {
             self.retry_accepting();
             self.daemon.uses.settle_resting(&self.daemon.token.store);
-            if refreshed.get().elapsed() >= self.settings.refresh {
-                self.daemon.refresh();
-                refreshed.set(Instant::now());
-            }
         });
+    }
+
+    /// Runs the thread that loads the changes of other daemons: as soon as the database announces
+    /// them, or else at regular intervals.
+    fn follow_changes(&self) {
+        let mut watch = None;
+        while !self.stopping.load(Ordering::SeqCst) {
+            // Without a watch, because the server is lost or has none, the interval alone decides.
+            watch = watch.or_else(|| self.daemon.token.store.watch().ok());
+            let mut rest = self.settings.refresh;
+            while !rest.is_zero() && !self.stopping.load(Ordering::SeqCst) {
+                let part = rest.min(LONGEST_PAUSE);
+                rest -= part;
+                match watch.as_mut().map(|watch| watch.wait(part)) {
+                    Some(Ok(true)) => break,
+                    Some(Ok(false)) => {}
+                    Some(Err(_)) => watch = None,
+                    None => thread::sleep(part),
+                }
+            }
+            self.daemon.refresh();
+        }
     }
 }

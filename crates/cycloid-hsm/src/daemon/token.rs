@@ -2,7 +2,8 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
@@ -20,8 +21,49 @@ pub struct Token {
     /// Their form at rest.
     pub store: Store,
     index: RwLock<Index>,
+    /// The generation up to which all changes are in the index. Held during each change, so that a
+    /// refresh never brings back an older state.
     generation: Mutex<Option<Generation>>,
+    freshness: Freshness,
     prepared: Prepared,
+}
+
+/// When the daemon last knew all changes.
+#[derive(Debug)]
+struct Freshness {
+    begin: Instant,
+    /// Milliseconds since `begin`; `None` if the database cannot be lost.
+    confirmed: Option<AtomicU64>,
+    /// How long this is recent.
+    limit: Duration,
+}
+
+impl Freshness {
+    fn new(remote: bool, limit: Duration) -> Self {
+        Self { begin: Instant::now(), confirmed: remote.then(AtomicU64::default), limit }
+    }
+
+    fn confirm(&self) {
+        self.confirm_at(Instant::now());
+    }
+
+    /// Records that all changes before `asked` are known.
+    fn confirm_at(&self, asked: Instant) {
+        if let Some(confirmed) = &self.confirmed {
+            let time = asked.saturating_duration_since(self.begin).as_millis();
+            confirmed.fetch_max(u64::try_from(time).unwrap_or(u64::MAX), Ordering::SeqCst);
+        }
+    }
+
+    fn check(&self) -> Result<()> {
+        let Some(confirmed) = &self.confirmed else { return Ok(()) };
+        let known = self.begin + Duration::from_millis(confirmed.load(Ordering::SeqCst));
+        if known.elapsed() < self.limit {
+            return Ok(());
+        }
+        Err(Code::DEVICE_ERROR
+            .because("the database is unreachable, so this key may have been destroyed elsewhere"))
+    }
 }
 
 /// A cache of unwrapped and prepared keys; the least recently used are evicted.
@@ -75,14 +117,21 @@ impl Prepared {
 }
 
 impl Token {
-    /// Creates the token of a store, which may be locked; caches up to `capacity` prepared keys.
+    /// Creates the token of a store, which may be locked; caches up to `capacity` prepared keys. If
+    /// the database is on a server that was not reached for `stale_after`, stored keys are not used.
     ///
     /// # Errors
     /// The store's errors; every record is verified.
-    pub fn new(store: Store, capacity: usize) -> Result<Self> {
+    pub fn new(store: Store, capacity: usize, stale_after: Duration) -> Result<Self> {
+        let freshness = Freshness::new(store.is_remote(), stale_after);
         let prepared = Prepared { keys: RwLock::default(), clock: AtomicU64::new(0), capacity };
-        let token =
-            Self { store, index: RwLock::default(), generation: Mutex::default(), prepared };
+        let token = Self {
+            store,
+            index: RwLock::default(),
+            generation: Mutex::default(),
+            freshness,
+            prepared,
+        };
         if !token.store.is_locked() {
             token.load()?;
         }
@@ -94,11 +143,13 @@ impl Token {
     /// # Errors
     /// The store's errors.
     pub fn load(&self) -> Result<()> {
+        let mut known = self.order();
         let (generation, records) = self.store.load()?;
         let mut index = Index::default();
         records.into_iter().for_each(|record| index.insert(object(record)));
         *write(&self.index) = index;
-        *self.generation.lock().unwrap_or_else(PoisonError::into_inner) = Some(generation);
+        *known = Some(generation);
+        self.freshness.confirm();
         Ok(())
     }
 
@@ -111,11 +162,13 @@ impl Token {
         if self.store.is_locked() {
             return Ok(false);
         }
-        let mut generation = self.generation.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut generation = self.order();
         let Some(since) = *generation else { return Ok(false) };
+        let asked = Instant::now();
         let (now, changed, deleted) = self.store.changes(since)?;
         if changed.is_empty() && deleted.is_empty() {
             *generation = Some(now);
+            self.freshness.confirm_at(asked);
             return Ok(now != since);
         }
         let mut index = write(&self.index);
@@ -125,15 +178,30 @@ impl Token {
         }
         changed.into_iter().for_each(|record| index.insert(object(record)));
         *generation = Some(now);
+        self.freshness.confirm_at(asked);
         Ok(true)
     }
 
     /// Locks the store, and drops all keys and objects.
     pub fn lock(&self) {
+        let mut known = self.order();
         self.store.lock();
         *write(&self.index) = Index::default();
         write(&self.prepared.keys).clear();
-        *self.generation.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        *known = None;
+    }
+
+    fn order(&self) -> MutexGuard<'_, Option<Generation>> {
+        self.generation.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that the daemon knows what others have changed up to a short while ago. Otherwise it
+    /// may use no stored key: others may have destroyed it.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`] if the server of the database was unreachable for longer.
+    pub fn check_fresh(&self, object: &Object) -> Result<()> {
+        if object.is_stored() { self.freshness.check() } else { Ok(()) }
     }
 
     /// Returns the object with this handle.
@@ -260,6 +328,7 @@ impl Token {
     /// # Errors
     /// The store's errors.
     pub fn insert(&self, new: &New, who: &str, how: &str) -> Result<u64> {
+        let _order = self.order();
         let record = self.store.write(|write| {
             let record = write.insert(row(new))?;
             write.audit(who, &format!("{}: {how}", name(record.id, &record.attributes)))?;
@@ -275,6 +344,7 @@ impl Token {
     /// # Errors
     /// The store's errors.
     pub fn insert_pair(&self, one: &New, other: &New, who: &str, how: &str) -> Result<(u64, u64)> {
+        let _order = self.order();
         let (one, other) = self.store.write(|write| {
             let (one, other) = (write.insert(row(one))?, write.insert(row(other))?);
             let label = label(&other.attributes);
@@ -294,6 +364,7 @@ impl Token {
     /// # Errors
     /// The store's errors.
     pub fn update(&self, old: &Object, attributes: &Template, who: &str) -> Result<()> {
+        let _order = self.order();
         let record = self.store.write(|write| {
             let record = write.update(old.id, old.version, attributes)?;
             write.audit(who, &format!("{}: changed", name(old.id, attributes)))?;
@@ -308,6 +379,7 @@ impl Token {
     /// # Errors
     /// The store's errors.
     pub fn delete(&self, old: &Object, who: &str) -> Result<()> {
+        let _order = self.order();
         self.store.write(|write| {
             write.delete(old.id)?;
             write.audit(who, &format!("{}: destroyed", describe(old)))
@@ -322,6 +394,7 @@ impl Token {
     /// # Errors
     /// The store's errors, and those of `act`.
     pub fn clear(&self, act: impl FnOnce(&mut Write<'_>) -> Result<()>) -> Result<()> {
+        let _order = self.order();
         self.store.write(|write| {
             write.clear()?;
             act(write)

@@ -1,8 +1,9 @@
 //! The state of a keystore in this process: its database, its keys, and the last view of its rows.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::time::Duration;
 
-use super::database::Database;
+use super::database::{Database, Watch};
 use super::keyring::Keyring;
 use super::manifest::{Generation, Term, View};
 use super::seal::Identity;
@@ -18,6 +19,32 @@ pub struct Store {
     pub(super) view: RwLock<Option<View>>,
 }
 
+/// Waits for changes by other daemons.
+pub struct StoreWatch(Option<Box<dyn Watch>>);
+
+impl std::fmt::Debug for StoreWatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("StoreWatch")
+    }
+}
+
+impl StoreWatch {
+    /// Waits until a daemon writes, if the database announces it, for `timeout` at most. Returns
+    /// whether one did.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`](crate::Code::DEVICE_ERROR) if the database is lost.
+    pub fn wait(&mut self, timeout: Duration) -> crate::Result<bool> {
+        match &mut self.0 {
+            Some(watch) => watch.wait(timeout),
+            None => {
+                std::thread::sleep(timeout);
+                Ok(false)
+            }
+        }
+    }
+}
+
 /// Shows the location and whether it is locked.
 impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -30,6 +57,20 @@ impl Store {
     /// Returns the keystore's serial number: 16 hexadecimal digits.
     pub fn serial(&self) -> String {
         self.identity[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// Returns whether the database is on a server, which may become unreachable, and which other
+    /// daemons may use.
+    pub const fn is_remote(&self) -> bool {
+        self.database.is_remote()
+    }
+
+    /// Returns a watch for changes by other daemons.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_ERROR`](crate::Code::DEVICE_ERROR).
+    pub fn watch(&self) -> crate::Result<StoreWatch> {
+        self.database.watch().map(StoreWatch)
     }
 
     pub(super) fn check_seen(

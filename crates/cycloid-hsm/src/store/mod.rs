@@ -52,7 +52,7 @@ mod write;
 pub use audit::AuditEntry;
 pub use audit_head::AuditHead;
 pub use backup::{BackupKey, BackupPrivateKey, Share};
-pub use keystore::Store;
+pub use keystore::{Store, StoreWatch};
 pub use manifest::Generation;
 pub use record::Record;
 pub use serves_keys::Fingerprint;

@@ -71,7 +71,8 @@ impl<'a> Write<'a> {
         }
         let sealed = manifest.seal(keys)?;
         transaction.execute("UPDATE keystore SET manifest = $1", &[Value::Bytes(&sealed)])?;
-        let Session { transaction, manifest, .. } = self.session;
+        let Session { mut transaction, manifest, .. } = self.session;
+        transaction.announce()?;
         transaction.commit()?;
         if let Some(keyring) = self.keyring {
             self.store.replace_keyring(keyring);

@@ -106,6 +106,11 @@ pub(super) trait Connection: Send {
     /// Waits until no other transaction writes, and blocks further writers.
     fn lock(&mut self) -> Result<()>;
 
+    /// Announces the transaction to those who [watch](Watch), once it is committed.
+    fn announce(&mut self) -> Result<()> {
+        Ok(())
+    }
+
     /// Runs a statement, and returns the number of changed rows.
     fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64>;
 
@@ -116,6 +121,12 @@ pub(super) trait Connection: Send {
         values: &[Value<'_>],
         each: &mut dyn FnMut(Row) -> Result<()>,
     ) -> Result<()>;
+}
+
+/// Waits for the announcements of other daemons.
+pub(in crate::store) trait Watch: Send {
+    /// Waits for an announcement, for this time at most. Returns whether there was one.
+    fn wait(&mut self, timeout: Duration) -> Result<bool>;
 }
 
 pub(super) fn failed(error: impl std::fmt::Display) -> Error {

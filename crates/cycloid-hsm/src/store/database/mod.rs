@@ -16,7 +16,7 @@ use crate::{Code, Result};
 
 #[cfg(test)]
 pub(super) use connection::Field;
-pub(super) use connection::{Access, Row, Value};
+pub(super) use connection::{Access, Row, Value, Watch};
 
 /// A database, opened by its URL.
 pub(super) struct Database {
@@ -72,6 +72,19 @@ impl Database {
         };
         connection.begin(access)?;
         Ok(Transaction { database: self, connection: Some(connection) })
+    }
+
+    /// Returns a watch for the announcements of other daemons; `None` if the database has none.
+    pub(super) fn watch(&self) -> Result<Option<Box<dyn Watch>>> {
+        match &self.place {
+            Place::Sqlite(_) => Ok(None),
+            Place::Postgresql(place) => postgresql::watch(place).map(Some),
+        }
+    }
+
+    /// Returns whether it is on a server, which may become unreachable.
+    pub(super) const fn is_remote(&self) -> bool {
+        matches!(self.place, Place::Postgresql(_))
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Box<dyn Connection>>> {
@@ -157,6 +170,11 @@ impl Transaction<'_> {
         read: impl FnMut(Row) -> Result<T>,
     ) -> Result<Option<T>> {
         Ok(self.all(query, values, read)?.pop())
+    }
+
+    /// Announces the changes to other daemons, once they are committed.
+    pub(super) fn announce(&mut self) -> Result<()> {
+        self.connection().announce()
     }
 
     /// Commits the changes. After an error they may or may not be stored.

@@ -21,7 +21,7 @@ use postgres::types::{IsNull, ToSql, Type, to_sql_checked};
 use postgres::{Client, Config, NoTls, Statement};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value};
+use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value, Watch};
 use crate::rpc::tls;
 use crate::{Code, Error, Result};
 
@@ -151,6 +151,10 @@ impl Connection for Postgresql {
         self.run("SELECT one FROM keystore FOR UPDATE")
     }
 
+    fn announce(&mut self) -> Result<()> {
+        self.run("NOTIFY cycloid_hsm")
+    }
+
     fn execute(&mut self, statement: &'static str, values: &[Value<'_>]) -> Result<u64> {
         let statement = self.prepare(statement)?;
         let values = values.iter().map(|value| value as &(dyn ToSql + Sync)).collect::<Vec<_>>();
@@ -171,6 +175,26 @@ impl Connection for Postgresql {
             each(Row::new((0..row.len()).map(field).collect::<Result<_>>()?))?;
         }
         Ok(())
+    }
+}
+
+/// Waits for announcements on a connection of its own.
+pub(super) fn watch(place: &Place) -> Result<Box<dyn Watch>> {
+    let mut connection = Postgresql::open(place)?;
+    connection.run("LISTEN cycloid_hsm")?;
+    Ok(Box::new(connection))
+}
+
+impl Watch for Postgresql {
+    fn wait(&mut self, timeout: Duration) -> Result<bool> {
+        let mut notifications = self.client.notifications();
+        let first = notifications.timeout_iter(timeout).next().map_err(failed)?;
+        if first.is_some() {
+            // One refresh serves all that came so far.
+            let mut rest = notifications.iter();
+            while rest.next().map_err(failed)?.is_some() {}
+        }
+        Ok(first.is_some())
     }
 }
 

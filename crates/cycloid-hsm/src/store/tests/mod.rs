@@ -47,6 +47,21 @@ impl Place {
         Self::Postgresql(server, database)
     }
 
+    /// A PostgreSQL server for this test alone, which it may stop.
+    pub(crate) fn own_postgresql() -> Self {
+        let server = Arc::new(Server::start());
+        let database = server.new_database();
+        Self::Postgresql(server, database)
+    }
+
+    /// Stops all processes of the server, as if the network were cut, or continues them.
+    pub(crate) fn cut_off(&self, cut: bool) {
+        match self {
+            Self::Sqlite(_) => panic!("it has no server"),
+            Self::Postgresql(server, _) => server.cut_off(cut),
+        }
+    }
+
     pub(crate) fn url(&self) -> String {
         match self {
             Self::Sqlite(directory) => {

@@ -66,6 +66,26 @@ impl Server {
         drop(self.client());
     }
 
+    /// Stops the server's processes, or continues them.
+    pub(super) fn cut_off(&self, cut: bool) {
+        let signal = if cut { Signal::STOP } else { Signal::CONT };
+        let first = Pid::from_child(&self.process.lock().unwrap());
+        // The first process starts no more once it is stopped.
+        kill_process(first, signal).unwrap();
+        for entry in fs::read_dir("/proc").unwrap() {
+            let path = entry.unwrap().path();
+            let Ok(stat) = fs::read_to_string(path.join("stat")) else { continue };
+            // After the name, which is in brackets: the state and the parent.
+            let parent = stat.rsplit_once(')').and_then(|(_, rest)| rest.split(' ').nth(2));
+            if parent.and_then(|parent| parent.parse().ok()) == Some(first.as_raw_nonzero().get()) {
+                let process = path.file_name().and_then(|name| name.to_str()?.parse().ok());
+                if let Some(process) = process.and_then(Pid::from_raw) {
+                    let _ = kill_process(process, signal);
+                }
+            }
+        }
+    }
+
     pub(super) fn new_database(&self) -> String {
         let name = format!("test{}", self.databases.fetch_add(1, Ordering::Relaxed));
         self.client().batch_execute(&format!("CREATE DATABASE {name}")).unwrap();

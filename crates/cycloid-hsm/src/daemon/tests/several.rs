@@ -1,0 +1,107 @@
+//! Several daemons on one database of PostgreSQL.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{OFFICER_PIN, USER_PIN, initialize, socket, unlocking};
+use crate::Code;
+use crate::attribute::{Template, cka};
+use crate::daemon::{Server, Settings};
+use crate::mechanism::{Parameter, ckm};
+use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use crate::store::Store;
+use crate::store::tests::Place;
+
+const PATIENT: Duration = Duration::from_secs(300);
+
+/// A daemon, and a client that is logged in as the user.
+struct Member {
+    client: Client,
+    _server: Server,
+    _directory: tempfile::TempDir,
+}
+
+fn start(url: &str, settings: Settings) -> Member {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(url).unwrap();
+    store.unlock(&unlocking()).unwrap();
+    let socket = socket(directory.path());
+    let server = Server::start(store, Settings { socket: socket.clone(), ..settings }).unwrap();
+    let client = Client::connect(&socket, "test").unwrap();
+    client.call(&Request::Login { role: Role::User, pin: Secret::new(USER_PIN) }).unwrap();
+    Member { client, _server: server, _directory: directory }
+}
+
+fn key(member: &Member, stored: bool) -> u64 {
+    let mut private = Template::new();
+    private.set_bool(cka::TOKEN, stored);
+    let mut public = private.clone();
+    public.set(cka::EC_PARAMS, [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+    let mechanism = Mechanism { number: ckm::EC_KEY_PAIR_GEN, parameter: Parameter::None };
+    match member.client.call(&Request::GeneratePair { mechanism, public, private }).unwrap() {
+        Response::Pair { private, .. } => private,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sign(member: &Member, key: u64) -> Result<(), Code> {
+    let mechanism = Mechanism { number: ckm::ECDSA, parameter: Parameter::None };
+    let request = Request::Sign { key, mechanism, data: Bytes(vec![7; 32]), digested: false };
+    member.client.call(&request).map(drop).map_err(|error| error.code)
+}
+
+/// Returns how long it takes until `done`.
+fn until(done: impl Fn() -> bool) -> Duration {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENT);
+        thread::sleep(Duration::from_millis(1));
+    }
+    begun.elapsed()
+}
+
+fn create(database: &Place) -> String {
+    let url = database.url();
+    initialize(&Store::create(&url, &unlocking()).unwrap(), "test", OFFICER_PIN, USER_PIN).unwrap();
+    url
+}
+
+#[test]
+fn a_change_at_one_daemon_is_announced_to_all() {
+    let database = Place::postgresql();
+    let url = create(&database);
+    // Only an announcement comes in time.
+    let never = || Settings { refresh: Duration::from_secs(3600), ..Settings::default() };
+    let stale_after = Duration::from_secs(7200);
+    let members = [(); 3].map(|()| start(&url, Settings { stale_after, ..never() }));
+    for _ in 0..5 {
+        let made = key(&members[0], true);
+        let visible = until(|| sign(&members[1], made).is_ok() && sign(&members[2], made).is_ok());
+        members[2].client.call(&Request::Destroy { object: made }).unwrap();
+        let gone = until(|| sign(&members[0], made).is_err() && sign(&members[1], made).is_err());
+        for member in &members {
+            assert_eq!(sign(member, made), Err(Code::KEY_HANDLE_INVALID));
+        }
+        println!("visible after {visible:?}, gone after {gone:?}");
+    }
+}
+
+#[test]
+fn a_daemon_that_has_lost_the_database_soon_uses_no_stored_key() {
+    let database = Place::own_postgresql();
+    let url = create(&database);
+    let settings = Settings {
+        refresh: Duration::from_millis(50),
+        stale_after: Duration::from_secs(2),
+        ..Settings::default()
+    };
+    let member = start(&url, settings);
+    let (stored, in_memory) = (key(&member, true), key(&member, false));
+    assert_eq!((sign(&member, stored), sign(&member, in_memory)), (Ok(()), Ok(())));
+    database.cut_off(true);
+    until(|| sign(&member, stored) == Err(Code::DEVICE_ERROR));
+    assert_eq!(sign(&member, in_memory), Ok(()));
+    // Soon after the server is back, the key is used again.
+    database.cut_off(false);
+    until(|| sign(&member, stored).is_ok());
+}
