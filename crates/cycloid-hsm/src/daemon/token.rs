@@ -226,7 +226,11 @@ impl Token {
     pub fn secret(&self, object: &Object) -> Result<Zeroizing<Vec<u8>>> {
         match &object.session_secret {
             Some(secret) => Ok(secret.clone()),
-            None => self.store.secret(object.id),
+            // Another daemon may have destroyed it, and this one is about to learn of it.
+            None => self.store.secret(object.id).map_err(|error| match error.code {
+                Code::OBJECT_HANDLE_INVALID => Code::KEY_HANDLE_INVALID.into(),
+                _ => error,
+            }),
         }
     }
 

@@ -142,6 +142,12 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
     pub(crate) workers: usize,
 
+    /// With PostgreSQL: after this many seconds without contact to the database, use no stored key,
+    /// because another daemon may have destroyed it.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10,
+        value_parser = clap::value_parser!(u32).range(1..=86400))]
+    pub(crate) stale_after: u32,
+
     /// Number of unwrapped keys to cache; 0 unwraps the key for each use.
     #[arg(long, value_name = "COUNT", default_value_t = 4096)]
     pub(crate) prepared_keys: usize,

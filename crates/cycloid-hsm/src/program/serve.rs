@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
+use std::time::Duration;
 
 use cycloid_command::{Stop, output};
 use cycloid_hsm::daemon::{Memory, Server, Settings, Tls, forbid_dumps, lock_memory};
@@ -90,6 +91,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         tls,
         users: arguments.users.clone(),
         workers: arguments.workers,
+        stale_after: Duration::from_secs(arguments.stale_after.into()),
         prepared_keys: arguments.prepared_keys,
         memory,
         ..Settings::default()

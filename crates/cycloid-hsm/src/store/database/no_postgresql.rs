@@ -1,6 +1,6 @@
 //! Stands in for PostgreSQL in a build without it: its URLs are refused.
 
-use super::connection::Connection;
+use super::connection::{Connection, Watch};
 use crate::{Code, Result};
 
 /// The address of a server. This type has no values, because every URL is refused.
@@ -20,5 +20,9 @@ pub(super) fn place(_url: &str) -> Result<Box<Place>> {
 }
 
 pub(super) fn open(place: &Place) -> Result<Box<dyn Connection>> {
+    match *place {}
+}
+
+pub(super) fn watch(place: &Place) -> Result<Box<dyn Watch>> {
     match *place {}
 }
