@@ -1,12 +1,19 @@
 //! The program as an application of the daemon: its connections, its login, and a cache of its
 //! keys.
+//!
+//! With the addresses of several daemons, the application outlives one of them: it connects to the
+//! next, logs in there with the same PIN, and repeats a request that may be repeated. Stored objects
+//! have the same handles everywhere; objects in memory end with their daemon.
 
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use cycloid_hsm_protocol::rpc::message::AttributeValue;
-use cycloid_hsm_protocol::rpc::{Client, Request, Response, Role, Secret};
+use cycloid_hsm_protocol::rpc::{Client, Request, Response, Role, Secret, addresses};
 use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::key::Key;
@@ -14,8 +21,20 @@ use crate::key::Key;
 /// The capacity of the key cache; when full, it is cleared, at the cost of one request per key.
 const MAX_KEYS: usize = 1 << 16;
 
+/// How long an application looks for another daemon.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The pause between two rounds through all addresses.
+const PAUSE: Duration = Duration::from_millis(100);
+
 pub(crate) struct Application {
-    client: Client,
+    client: RwLock<Arc<Client>>,
+    name: String,
+    places: Vec<PathBuf>,
+    /// The role and the PIN of the login, kept only if there are several addresses.
+    login: Mutex<Option<(Role, Secret)>>,
+    /// Whether there was no other daemon when one was lost.
+    is_over: AtomicBool,
     role: Mutex<Option<Role>>,
     keys: RwLock<HashMap<u64, Arc<Key>>>,
 }
@@ -32,7 +51,11 @@ impl Application {
         let program = std::env::current_exe().unwrap_or_default();
         let name = program.file_name().unwrap_or_default().to_string_lossy();
         Ok(Self {
-            client: Client::connect(socket, name)?,
+            client: RwLock::new(Client::connect(socket, name.clone())?.into()),
+            name: name.into_owned(),
+            places: addresses(socket),
+            login: Mutex::default(),
+            is_over: AtomicBool::new(false),
             role: Mutex::new(None),
             keys: RwLock::new(HashMap::new()),
         })
@@ -40,22 +63,99 @@ impl Application {
 
     /// Returns whether the daemon went away, which ended the application's sessions and keys.
     pub(crate) fn is_lost(&self) -> bool {
-        self.client.is_lost()
+        match self.places.len() {
+            1 => self.client().is_lost(),
+            _ => self.is_over.load(Ordering::SeqCst),
+        }
+    }
+
+    fn client(&self) -> Arc<Client> {
+        self.client.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn login(&self) -> MutexGuard<'_, Option<(Role, Secret)>> {
+        self.login.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a login, so that it can be made again at another daemon.
+    pub(crate) fn logged_in(&self, role: Role, pin: &[u8]) {
+        if self.places.len() > 1 {
+            *self.login() = Some((role, Secret::new(pin)));
+        }
+    }
+
+    /// Notes that the PIN of the login was changed.
+    pub(crate) fn changed_pin(&self, pin: &[u8]) {
+        if let Some((_, known)) = &mut *self.login() {
+            *known = Secret::new(pin);
+        }
+    }
+
+    /// Connects to another daemon in place of `lost`, unless another thread has.
+    ///
+    /// # Errors
+    /// [`Code::DEVICE_REMOVED`] if there is none.
+    fn fail_over(&self, lost: &Arc<Client>) -> Result<Arc<Client>> {
+        let mut current = self.client.write().unwrap_or_else(PoisonError::into_inner);
+        if !Arc::ptr_eq(&current, lost) {
+            return Ok(current.clone());
+        }
+        let begun = Instant::now();
+        while !self.is_over.load(Ordering::SeqCst) {
+            for place in &self.places {
+                let Ok(client) = Client::connect(place, self.name.as_str()) else { continue };
+                let login = self.login().clone();
+                let logged_in = login.map(|(role, pin)| client.call(&Request::Login { role, pin }));
+                if logged_in.is_none_or(|done| done.is_ok()) {
+                    *current = Arc::new(client);
+                    return Ok(current.clone());
+                }
+            }
+            if begun.elapsed() >= PATIENCE {
+                self.is_over.store(true, Ordering::SeqCst);
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Code::DEVICE_REMOVED.because("no daemon listens at any of the addresses"))
     }
 
     /// Leaves the connections to the parent process.
     pub(crate) fn abandon(&self) {
-        self.client.abandon();
+        self.is_over.store(true, Ordering::SeqCst);
+        if let Ok(client) = self.client.try_read() {
+            client.abandon();
+        }
     }
 
     /// # Errors
-    /// The daemon's errors; [`Code::DEVICE_REMOVED`].
+    /// The daemon's errors; [`Code::DEVICE_REMOVED`] if no daemon is left;
+    /// [`Code::FUNCTION_FAILED`] if a daemon went away that may have made the change.
     pub(crate) fn call(&self, request: &Request) -> Result<Response> {
-        self.client.call(request).map_err(|error| match error.code {
-            // A refusal with code 0 would look like success.
-            Code(0) => unexpected(),
-            _ => error,
-        })
+        let mut client = self.client();
+        // What was not sent to a daemon that is gone was not carried out.
+        if self.places.len() > 1 && client.is_lost() {
+            client = self.fail_over(&client)?;
+        }
+        loop {
+            return match client.call(request) {
+                Err(error) if error.code == Code::DEVICE_REMOVED && self.places.len() > 1 => {
+                    client = self.fail_over(&client)?;
+                    if request.may_be_repeated() {
+                        continue;
+                    }
+                    Err(Code::FUNCTION_FAILED
+                        .because("the daemon went away; it may have made this change or not"))
+                }
+                // It stops, and has not carried out the request.
+                Err(error) if error.code == Code::FUNCTION_CANCELED && self.places.len() > 1 => {
+                    client = self.fail_over(&client)?;
+                    continue;
+                }
+                // A refusal with code 0 would look like success.
+                Err(error) if error.code == Code(0) => Err(unexpected()),
+                other => other,
+            };
+        }
     }
 
     /// Sends a request whose answer has no content.
@@ -131,7 +231,13 @@ impl Application {
         if current.is_none() {
             return Err(Code::USER_NOT_LOGGED_IN.into());
         }
-        self.order(&Request::Logout {})?;
+        // First of all: a failover must not log in again.
+        *self.login() = None;
+        self.order(&Request::Logout {}).or_else(|error| match error.code {
+            // The new daemon has no login.
+            Code::FUNCTION_FAILED => Ok(()),
+            _ => Err(error),
+        })?;
         *current = None;
         // Private objects are invisible from now on.
         self.forget_all();
@@ -140,6 +246,7 @@ impl Application {
 
     /// Notes that the daemon has logged the application out.
     pub(crate) fn was_logged_out(&self) {
+        *self.login() = None;
         *self.role() = None;
         self.forget_all();
     }

@@ -125,6 +125,7 @@ impl Sessions {
             return Err(Code::SESSION_READ_ONLY_EXISTS.into());
         }
         session.application.order(&Request::Login { role, pin: Secret::new(pin) })?;
+        session.application.logged_in(role, pin);
         *current = Some(role);
         Ok(())
     }

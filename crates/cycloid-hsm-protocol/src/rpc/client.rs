@@ -8,7 +8,7 @@
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use zeroize::{Zeroize, Zeroizing};
@@ -22,8 +22,8 @@ use super::version::{self, VERSION};
 use crate::error::{Code, Error, Result};
 
 /// Returns the default address of the daemon: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
-/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`,
-/// which [`Client::connect`] understands.
+/// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`, or
+/// several [`addresses`], which [`Client::connect`] understands.
 pub fn default_socket() -> PathBuf {
     if let Some(path) = std::env::var_os("CYCLOID_HSM_SOCKET") {
         return path.into();
@@ -32,6 +32,17 @@ pub fn default_socket() -> PathBuf {
         Some(directory) => PathBuf::from(directory).join("cycloid-hsm.sock"),
         None => "/run/cycloid-hsm/socket".into(),
     }
+}
+
+/// Splits a list of addresses, separated by commas: each an absolute path or `tls://host:port`.
+/// Anything else is one path, which may contain commas.
+pub fn addresses(place: &Path) -> Vec<PathBuf> {
+    let parts: Vec<&str> = place.to_str().map_or_else(Vec::new, |text| text.split(',').collect());
+    let is_address = |part: &&str| part.starts_with('/') || part.starts_with(TLS);
+    if parts.len() > 1 && parts.iter().all(is_address) {
+        return parts.into_iter().map(PathBuf::from).collect();
+    }
+    vec![place.to_owned()]
 }
 
 /// The prefix of TLS addresses.
@@ -148,14 +159,24 @@ fn lost(place: &Place, error: &io::Error) -> Error {
 impl Client {
     /// Connects as a new application, called `name` in the daemon's log. `place` is the path of a
     /// socket, or `tls://host:port`; for TLS the environment names the certificates
-    /// (`Identity::from_environment` in the module `tls`).
+    /// (`Identity::from_environment` in the module `tls`). Of several [`addresses`], the first at
+    /// which a daemon listens is taken.
     ///
     /// # Errors
     /// [`Code::DEVICE_REMOVED`] if no daemon listens there; [`Code::TOKEN_NOT_RECOGNIZED`] if it
     /// speaks another version of the protocol; [`Code::ARGUMENTS_BAD`] if the address or the
     /// certificates are invalid.
     pub fn connect(place: impl Into<PathBuf>, name: impl Into<String>) -> Result<Self> {
-        Self::at(Place::read(place.into())?, name.into())
+        let (name, mut refused) = (name.into(), None);
+        for place in addresses(&place.into()) {
+            match Self::at(Place::read(place)?, name.clone()) {
+                Err(error) if error.code == Code::DEVICE_REMOVED => {
+                    refused.get_or_insert(error);
+                }
+                other => return other,
+            }
+        }
+        Err(refused.unwrap_or_else(|| Code::ARGUMENTS_BAD.into()))
     }
 
     /// [`connect`](Self::connect)s to a daemon on another machine.

@@ -15,7 +15,7 @@ use minicbor::{Decode, Decoder, Encode};
 
 use super::bytes::{Buffer, Bytes, Secret};
 use super::version;
-use crate::attribute::Template;
+use crate::attribute::{Template, cka};
 use crate::mechanism::Parameter;
 
 /// The reason why a message cannot be read.
@@ -355,6 +355,38 @@ named! {
 }
 
 impl Request {
+    /// Returns whether the request may be sent again, to another daemon on the same database, after
+    /// a daemon went away that may have carried it out. What lived in that daemon's memory is gone.
+    pub fn may_be_repeated(&self) -> bool {
+        match self {
+            Self::Sign { .. }
+            | Self::SignMany { .. }
+            | Self::Verify { .. }
+            | Self::Encrypt { .. }
+            | Self::Decrypt { .. }
+            | Self::Wrap { .. }
+            | Self::Check { .. }
+            | Self::Find { .. }
+            | Self::Attributes { .. }
+            | Self::Size { .. }
+            | Self::Random { .. }
+            | Self::Token {}
+            | Self::Login { .. }
+            | Self::Status {}
+            | Self::Metrics {}
+            | Self::Audit { .. } => true,
+            Self::Create { template }
+            | Self::Copy { template, .. }
+            | Self::Generate { template, .. }
+            | Self::Derive { template, .. }
+            | Self::Unwrap { template, .. } => !template.is(cka::TOKEN),
+            Self::GeneratePair { public, private, .. } => {
+                !public.is(cka::TOKEN) && !private.is(cka::TOKEN)
+            }
+            _ => false,
+        }
+    }
+
     /// Appends the encoding.
     pub fn write(&self, to: &mut Vec<u8>) {
         write(self, to);

@@ -9,6 +9,6 @@ pub mod tls;
 pub mod version;
 
 pub use bytes::{Bytes, Secret};
-pub use client::{Client, default_socket};
+pub use client::{Client, addresses, default_socket};
 pub use message::{Mechanism, Request, Response, Role, Unreadable, Usage};
 pub use version::VERSION;

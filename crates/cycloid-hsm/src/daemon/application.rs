@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
@@ -15,8 +15,8 @@ use crate::object::{New, Object};
 use crate::rpc::{Role, Secret};
 use crate::{Code, Result};
 
-/// The bit that marks handles of objects in memory.
-const SESSION_OBJECT: u64 = 1 << 62;
+/// The bit that marks handles of objects in memory; those of stored objects are less.
+pub(super) const FIRST_IN_MEMORY: u64 = 1 << 62;
 
 /// The identity at the other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -134,8 +134,7 @@ impl Application {
 
     /// Keeps an object in memory, unless a logout has made it invisible meanwhile.
     pub fn insert(&self, new: New) -> Option<u64> {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let id = SESSION_OBJECT | NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = FIRST_IN_MEMORY | next_session_object();
         let object = Object::new(id, 1, new.attributes, new.secret);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         // Checked under the lock: a logout first changes the role, and then removes the objects.
@@ -183,6 +182,18 @@ impl Application {
     pub fn count(&self) -> usize {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).len()
     }
+}
+
+/// Returns a number for an object in memory. It starts at random, so that a program that changes to
+/// another daemon never takes one object for another.
+fn next_session_object() -> u64 {
+    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
+        let mut random = [0; 8];
+        UnwrapErr(getrandom::SysRng).fill_bytes(&mut random);
+        // 2^24 numbers follow before the next possible start.
+        AtomicU64::new(u64::from_le_bytes(random) >> 26 << 24 | 1)
+    });
+    NEXT.fetch_add(1, Ordering::Relaxed) & (FIRST_IN_MEMORY - 1)
 }
 
 /// All applications, by the ticket that further connections present.

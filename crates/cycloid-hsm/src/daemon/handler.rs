@@ -322,7 +322,7 @@ impl Daemon {
     ) -> Result<Arc<Object>> {
         application
             .object(id)
-            .or_else(|| self.token.object(id))
+            .or_else(|| self.token.object_or_refresh(id))
             .filter(|object| application.sees(object))
             .ok_or_else(|| missing.into())
     }

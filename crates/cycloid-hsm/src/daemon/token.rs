@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
+use super::application::FIRST_IN_MEMORY;
 use super::index::Index;
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::Key;
@@ -28,19 +29,23 @@ pub struct Token {
     prepared: Prepared,
 }
 
+/// A daemon looks for unknown objects in the database at most this often.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(5);
+
 /// When the daemon last knew all changes.
 #[derive(Debug)]
 struct Freshness {
     begin: Instant,
-    /// Milliseconds since `begin`; `None` if the database cannot be lost.
-    confirmed: Option<AtomicU64>,
-    /// How long this is recent.
-    limit: Duration,
+    /// Milliseconds since `begin`.
+    confirmed: AtomicU64,
+    /// How long this is recent; `None` if the database cannot be lost.
+    limit: Option<Duration>,
 }
 
 impl Freshness {
     fn new(remote: bool, limit: Duration) -> Self {
-        Self { begin: Instant::now(), confirmed: remote.then(AtomicU64::default), limit }
+        let limit = remote.then_some(limit);
+        Self { begin: Instant::now(), confirmed: AtomicU64::default(), limit }
     }
 
     fn confirm(&self) {
@@ -49,16 +54,17 @@ impl Freshness {
 
     /// Records that all changes before `asked` are known.
     fn confirm_at(&self, asked: Instant) {
-        if let Some(confirmed) = &self.confirmed {
-            let time = asked.saturating_duration_since(self.begin).as_millis();
-            confirmed.fetch_max(u64::try_from(time).unwrap_or(u64::MAX), Ordering::SeqCst);
-        }
+        let time = asked.saturating_duration_since(self.begin).as_millis();
+        self.confirmed.fetch_max(u64::try_from(time).unwrap_or(u64::MAX), Ordering::SeqCst);
+    }
+
+    fn is_older_than(&self, age: Duration) -> bool {
+        let known = self.begin + Duration::from_millis(self.confirmed.load(Ordering::SeqCst));
+        known.elapsed() >= age
     }
 
     fn check(&self) -> Result<()> {
-        let Some(confirmed) = &self.confirmed else { return Ok(()) };
-        let known = self.begin + Duration::from_millis(confirmed.load(Ordering::SeqCst));
-        if known.elapsed() < self.limit {
+        if self.limit.is_none_or(|limit| !self.is_older_than(limit)) {
             return Ok(());
         }
         Err(Code::DEVICE_ERROR
@@ -207,6 +213,18 @@ impl Token {
     /// Returns the object with this handle.
     pub fn object(&self, id: u64) -> Option<Arc<Object>> {
         read(&self.index).get(id).cloned()
+    }
+
+    /// Returns the object with this handle, which another daemon may just have made: then this one
+    /// looks for it in the database, but not all the time.
+    pub fn object_or_refresh(&self, id: u64) -> Option<Arc<Object>> {
+        self.object(id).or_else(|| {
+            if id >= FIRST_IN_MEMORY || !self.freshness.is_older_than(LOOK_AGAIN_AFTER) {
+                return None;
+            }
+            self.refresh().ok()?;
+            self.object(id)
+        })
     }
 
     /// Returns the number of objects.

@@ -158,7 +158,10 @@ functions! {
         let session = module.session(session)?;
         let (old, new) = (Secret::new(pin(old, old_length)?), new_pin(new, new_length)?);
         session.must_write()?;
-        session.application.order(&Request::SetPin { old, new })
+        let application = &session.application;
+        application.order(&Request::SetPin { old, new: new.clone() })?;
+        application.changed_pin(&new);
+        Ok(())
     }
 
     fn C_WaitForSlotEvent(flags: CK_FLAGS, slot: *mut CK_SLOT_ID, reserved: *mut c_void) |_module| {
