@@ -346,5 +346,6 @@ impl Right {
     }
 }
 
+pub mod offline;
 #[cfg(test)]
 mod tests;

@@ -27,6 +27,7 @@
 //! [`Store::changes`] returns what others have written since a given one.
 
 mod audit;
+mod audit_chain;
 mod audit_head;
 mod backup;
 mod database;
@@ -39,6 +40,7 @@ mod memory;
 mod read;
 mod record;
 mod rotation;
+mod salvage;
 mod seal;
 mod serves_keys;
 mod session;
@@ -55,6 +57,8 @@ pub use backup::{BackupKey, BackupPrivateKey, Share};
 pub use keystore::Store;
 pub use manifest::Generation;
 pub use record::Record;
+pub use salvage::{Condition, Decision, Finding, Quarantined, Survey};
 pub use serves_keys::Fingerprint;
 pub use slot::{Cost, KEY_FILE, Unlocking};
+pub use violation::Trouble;
 pub use write::{New, Write};
