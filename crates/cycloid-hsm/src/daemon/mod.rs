@@ -25,15 +25,12 @@ use crate::Result;
 use crate::rpc::Role;
 use crate::store::Store;
 
-/// Checks a token's label and PINs, before a keystore is created for it.
+/// Checks a token's label, before a keystore is created for it.
 ///
 /// # Errors
-/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE),
 /// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
-pub fn check_token(label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
-    sessions::check_label(label)?;
-    pin::check_length(officer_pin)?;
-    pin::check_length(user_pin)
+pub fn check_label(label: &str) -> Result<()> {
+    sessions::check_label(label)
 }
 
 /// Initializes the token of a new keystore: its label and its PINs.

@@ -121,10 +121,7 @@ impl Store {
     /// # Errors
     /// [`Code::DEVICE_ERROR`], which names the first line that was altered or is missing, unless
     /// the log acknowledges it.
-    pub fn audit_report(
-        &self,
-        known_head: Option<&AuditHead>,
-    ) -> Result<(AuditHead, Vec<String>)> {
+    pub fn audit_report(&self, known_head: Option<&AuditHead>) -> Result<(AuditHead, Vec<String>)> {
         let Session { mut transaction, keys, manifest } = Session::begin(self, Access::Read)?;
         let Manifest { audit, .. } = manifest;
         if known_head.is_some_and(|known| known.sequence > audit.sequence) {

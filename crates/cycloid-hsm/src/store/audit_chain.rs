@@ -64,8 +64,7 @@ impl fmt::Display for Flawed {
             Flaw::Unverifiable => "not verifiable, because the one before is missing",
             Flaw::Surplus => "beyond the log's head",
         };
-        let (noun, verb) =
-            if self.first == self.last { ("line", "is") } else { ("lines", "are") };
+        let (noun, verb) = if self.first == self.last { ("line", "is") } else { ("lines", "are") };
         write!(f, "{noun} {} of the audit log {verb} {flaw}", self.lines())
     }
 }

@@ -24,7 +24,13 @@ impl Officer {
     ///
     /// # Errors
     /// As [`Judge::judge`].
-    pub fn counted(judge: &Judge, store: &Store, pin: &[u8], who: &str, what: &str) -> Result<Self> {
+    pub fn counted(
+        judge: &Judge,
+        store: &Store,
+        pin: &[u8],
+        who: &str,
+        what: &str,
+    ) -> Result<Self> {
         judge.judge(store, Role::SecurityOfficer, pin, who, what).map(Self::Counted)
     }
 

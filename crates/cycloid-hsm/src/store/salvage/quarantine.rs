@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::survey::label;
 use super::{Damaged, Table};
+use crate::rpc::Bytes;
 use crate::store::database::{Access, Database, Field, Row, Transaction, Value};
 use crate::store::encoding::{Malformed, Value as _};
 use crate::store::keyring::Keyring;
@@ -16,7 +17,6 @@ use crate::store::record::{SealedRecord, SealedSetting};
 use crate::store::slot::Slot;
 use crate::store::violation::Name;
 use crate::store::write::Write;
-use crate::rpc::Bytes;
 use crate::{Code, Error, Result};
 
 const NAME: &str = "quarantine";
@@ -104,9 +104,10 @@ pub(super) fn set_aside(transaction: &mut Transaction<'_>, row: &Damaged) -> Res
     if !transaction.has_table(NAME)? {
         transaction.run(CREATE)?;
     }
-    let last = transaction.one("SELECT number FROM quarantine ORDER BY number DESC LIMIT 1", &[], {
-        |mut row| row.number()
-    })?;
+    let last =
+        transaction.one("SELECT number FROM quarantine ORDER BY number DESC LIMIT 1", &[], {
+            |mut row| row.number()
+        })?;
     let number = last.unwrap_or_default() + 1;
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let reason = row.reason.replace('\0', "");
@@ -179,6 +180,11 @@ fn rows(transaction: &mut Transaction<'_>) -> Result<Vec<Quarantined>> {
 }
 
 impl Quarantined {
+    #[cfg(test)]
+    pub(in crate::store) fn has_columns(&self, columns: &[Field]) -> bool {
+        self.fields == columns
+    }
+
     fn id(&self) -> Option<u64> {
         match self.fields.first() {
             Some(Field::Number(id)) => Some(id.cast_unsigned()),

@@ -34,9 +34,8 @@ impl Store {
         let mut opened = Opened::begin(self, Access::Write)?;
         let survey = survey(&mut opened)?;
         check(&survey, seen, decision)?;
-        let Plan {
-            damaged, suspects, mut total, generation, next, log, serve_keys, ..
-        } = survey.plan;
+        let Plan { damaged, suspects, mut total, generation, next, log, serve_keys, .. } =
+            survey.plan;
 
         let mut rows = damaged;
         if decision == Decision::SetAside {

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::evidence::Evidence;
 use super::{Condition, Damaged, Finding, LogPlan, Plan, Survey, Table};
-use crate::attribute::{Template, ckk, cka, cko};
+use crate::attribute::{Template, cka, ckk, cko};
 use crate::rpc::message::AuditEntry;
 use crate::store::audit::{SELECT_ALL, readable};
 use crate::store::audit_chain::{Chain, Flaw, Flawed};
@@ -113,9 +113,9 @@ impl Store {
     /// [`Code::DEVICE_ERROR`](crate::Code::DEVICE_ERROR) if the keystore is locked.
     pub fn setting_of_damaged(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let opened = &mut Opened::begin(self, Access::Read)?;
-        let rows = opened.transaction.all(SealedSetting::SELECT, &[], |row| {
-            Ok(SealedSetting::from_row(row).ok())
-        })?;
+        let rows = opened
+            .transaction
+            .all(SealedSetting::SELECT, &[], |row| Ok(SealedSetting::from_row(row).ok()))?;
         let named = Name::Setting(name.to_owned());
         let row = rows.into_iter().flatten().find(|row| row.name() == named);
         Ok(row.and_then(|row| row.open(&opened.keys).ok()).map(|value| value.to_vec()))
@@ -386,9 +386,8 @@ fn suspect(
             survey.is_proven = true;
             suspects = surplus;
         } else if suspects.is_empty() {
-            let fits = |row: &&Authentic| {
-                without(&[(row, Condition::Surplus, "")]) == manifest.total
-            };
+            let fits =
+                |row: &&Authentic| without(&[(row, Condition::Surplus, "")]) == manifest.total;
             if let Some(row) = rows.authentic.iter().find(fits) {
                 survey.is_proven = true;
                 let why = "the manifest proves that the row does not belong to the keystore";

@@ -5,6 +5,8 @@ mod backup;
 mod crash;
 mod many;
 mod operations;
+mod salvage;
+mod salvage_crash;
 mod server;
 mod tampering;
 mod tls;
@@ -45,6 +47,14 @@ impl Place {
         let server = Server::shared();
         let database = server.new_database();
         Self::Postgresql(server, database)
+    }
+
+    /// Returns another one of the same kind.
+    fn another(&self) -> Self {
+        match self {
+            Self::Sqlite(_) => Self::sqlite(),
+            Self::Postgresql(..) => Self::postgresql(),
+        }
     }
 
     pub(crate) fn url(&self) -> String {
