@@ -43,7 +43,7 @@ pub(super) fn not_unlocked(error: &Error, key_file: Option<&Path>) -> Stop {
     match (error.code, key_file) {
         (Code::PIN_INCORRECT, Some(path)) => Stop::failed(
             format!("the key file {} does not open this keystore", path.display()),
-            "use the key file that `cycloid-hsm init` made with this database; --home and --database name both",
+            "use the key file that `cycloid-hsm init` made with this database; if it is the one, the database is damaged: restore the newest backup into a new keystore",
         ),
         (Code::PIN_INCORRECT, None) => {
             Stop::failed("the passphrase does not open this keystore", "enter the passphrase again")

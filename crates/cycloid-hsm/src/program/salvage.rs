@@ -40,14 +40,16 @@ fn who() -> String {
 fn survey(hsm: &Hsm) -> Result<(Store, Survey), Stop> {
     let store = open_to_salvage(hsm)?;
     let survey = store.survey().map_err(|error| refused(&error))?;
-    output::print(
-        &survey.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>(),
-    )?;
     Ok((store, survey))
+}
+
+fn lines(survey: &Survey) -> String {
+    survey.findings.iter().map(|finding| format!("{finding}\n")).collect()
 }
 
 fn check(hsm: &Hsm) -> Result<(), Stop> {
     let (store, survey) = survey(hsm)?;
+    output::print(&lines(&survey))?;
     if survey.findings.is_empty() {
         let set_aside = store.quarantined().map_err(|error| refused(&error))?.len();
         eprintln!("the keystore is intact");
@@ -124,6 +126,7 @@ fn repair(hsm: &Hsm, repair: &Repair) -> Result<(), Stop> {
         eprintln!("the keystore is intact: nothing to repair");
         return Ok(());
     }
+    eprint!("{}", lines(&survey));
     let decision = match repair.reverted {
         None => Decision::Refuse,
         Some(Reverted::Keep) => Decision::Keep,

@@ -8,7 +8,7 @@ use super::keystore::Store;
 use super::manifest::{Generation, Manifest, View};
 use super::seal::{FORMAT, Identity, random};
 use super::slot::{Cost, Slot, Unlocking};
-use super::violation::{NO_KEYSTORE, Violation};
+use super::violation::{IDENTITY, NO_KEYSTORE, Violation};
 use crate::{Code, Error, Result};
 
 /// The schema migrations; each one raises the version by one, the first from an empty database.
@@ -88,15 +88,14 @@ impl Store {
         }
         let select = "SELECT format, identity FROM keystore WHERE one = 1";
         let row = transaction.one(select, &[], |mut row| Ok((row.number()?, row.bytes()?)))?;
-        let (format, identity) = row.ok_or(Violation::Manifest)?;
+        let (format, identity) = row.ok_or(Violation::Keyring)?;
         if format != u64::from(FORMAT) {
             let text = format!(
                 "the keystore has format {format}, but this program supports only {FORMAT}"
             );
             return Err(Code::DEVICE_ERROR.because(text));
         }
-        let identity =
-            identity.try_into().map_err(|_| Violation::Malformed("keystore.identity"))?;
+        let identity = identity.try_into().map_err(|_| Violation::Malformed(IDENTITY))?;
         drop(transaction);
         Ok(Self::new(database, identity))
     }

@@ -47,17 +47,20 @@ impl Trouble {
     /// Returns the reason of an error, if it is one of these.
     pub fn of(error: &Error) -> Option<Self> {
         let detail = error.detail.as_str();
-        let keys = Error::from(Violation::Keyring);
+        let keys = [Violation::Keyring, Violation::Malformed(IDENTITY)].map(Error::from);
+        let keys_lost = keys.iter().any(|error| error.detail == detail);
         match error.code {
             Code::DEVICE_ERROR if detail.starts_with(NO_KEYSTORE) => Some(Self::Absent),
             Code::DEVICE_ERROR if detail.starts_with(DAMAGED_FILE) => Some(Self::DamagedFile),
-            Code::DEVICE_ERROR if detail == keys.detail => Some(Self::KeysLost),
+            Code::DEVICE_ERROR if keys_lost => Some(Self::KeysLost),
             Code::DEVICE_ERROR if detail.starts_with(TAMPERED) => Some(Self::Tampered),
             _ => None,
         }
     }
 }
 
+/// The column with the keystore's identity, to which every seal is bound.
+pub(super) const IDENTITY: &str = "keystore.identity";
 /// The beginning of an error about a missing keystore.
 pub(super) const NO_KEYSTORE: &str = "no keystore at";
 

@@ -75,7 +75,9 @@ impl Connection for Sqlite {
     }
 
     fn has_table(&mut self, name: &str) -> Result<bool> {
-        self.0.table_exists(None, name).map_err(failed)
+        // A query, unlike `table_exists`, notices tables that other connections have made.
+        let query = "SELECT count(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = $1";
+        self.0.query_row(query, [name], |row| row.get(0)).map_err(failed)
     }
 
     fn run(&mut self, statements: &str) -> Result<()> {

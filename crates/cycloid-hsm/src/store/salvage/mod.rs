@@ -119,6 +119,8 @@ struct Plan {
     suspects: Vec<(Damaged, Name, [u8; 32])>,
     /// Whether some reverted rows cannot be told from the others.
     unknown_reverted: bool,
+    /// Whether there is no current manifest.
+    manifest_lost: bool,
     /// All authentic rows, suspects included.
     total: Total,
     generation: Generation,

@@ -13,6 +13,9 @@ use crate::store::session::Session;
 use crate::store::write::Write;
 use crate::{Code, Result};
 
+/// The setting with the generation of the last salvage without a manifest.
+const GENERATION: &str = "salvage.generation";
+
 impl Store {
     /// Sets aside all damaged rows that `seen` lists, and rebuilds the manifest from the others.
     /// The caller has authenticated the officer. Runs `act` in the same transaction, with lines of
@@ -34,8 +37,17 @@ impl Store {
         let mut opened = Opened::begin(self, Access::Write)?;
         let survey = survey(&mut opened)?;
         check(&survey, seen, decision)?;
-        let Plan { damaged, suspects, mut total, generation, next, log, serve_keys, .. } =
-            survey.plan;
+        let Plan {
+            manifest_lost,
+            damaged,
+            suspects,
+            mut total,
+            generation,
+            next,
+            log,
+            serve_keys,
+            ..
+        } = survey.plan;
 
         let mut rows = damaged;
         if decision == Decision::SetAside {
@@ -86,6 +98,10 @@ impl Store {
         };
         let Opened { transaction, keys, .. } = opened;
         let mut write = Write::over(self, Session { transaction, keys, manifest });
+        if manifest_lost {
+            // This row keeps the generation known, should the manifest be lost again.
+            write.set_setting(GENERATION, &generation.0.to_le_bytes())?;
+        }
         serve_keys.iter().try_for_each(|digest| write.serve_keys_as_in_backup(digest))?;
         if !log.flawed.is_empty() {
             write.audit(who, &acknowledgement(&log.flawed))?;

@@ -23,6 +23,8 @@ use crate::{Error, Result};
 
 /// Numbers of rows beyond this one are damage, not numbers that a keystore has reached.
 const HIGHEST_NUMBER: u64 = 1 << 32;
+/// Generations beyond this one are damage, as with numbers.
+const HIGHEST_GENERATION: u64 = 1 << 56;
 /// The distance between the last known generation and the next one, if the manifest is lost: more
 /// than all writes that left no trace.
 const GENERATIONS: u64 = 1 << 32;
@@ -210,6 +212,9 @@ pub(super) fn survey(opened: &mut Opened<'_>) -> Result<Survey> {
     let plan = &mut survey.plan;
     plan.next = manifest.map_or(1, |manifest| manifest.next).max(highest + 1);
     let known = manifest.map_or(latest, |manifest| manifest.generation.max(latest)).0;
+    let deletions = rows.deletions.values().copied();
+    let known = deletions.filter(|one| *one < HIGHEST_GENERATION).max().unwrap_or(0).max(known);
+    plan.manifest_lost = current.is_none();
     plan.generation =
         Generation(if current.is_some() { known + 1 } else { known.saturating_add(GENERATIONS) });
     plan.log = log;
