@@ -21,6 +21,12 @@
 //! becomes known, changing it does not help against an attacker with such a copy, who learns the
 //! root key from it: then make a new keystore, and restore a backup into it.
 //!
+//! # Damage
+//!
+//! [`Store::survey`] judges every row by itself, and [`Store::salvage`] sets damaged ones aside and
+//! rebuilds the manifest. A manifest that was rebuilt without proof accepts rows that were deleted
+//! or reverted before, so a salvage is the security officer's decision.
+//!
 //! # Several daemons
 //!
 //! Writers queue for a lock on the row of `keystore`. Each write makes a new *generation*, and

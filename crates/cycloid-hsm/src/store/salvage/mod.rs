@@ -17,11 +17,14 @@ mod survey;
 
 use std::fmt;
 
+use zeroize::Zeroizing;
+
 use super::audit_chain::Flawed;
 use super::audit_head::AuditHead;
 use super::database::Field;
 use super::manifest::{Generation, Total};
 use super::violation::Name;
+use crate::attribute::{Template, cka};
 
 pub use quarantine::Quarantined;
 
@@ -127,7 +130,18 @@ struct Plan {
     next: u64,
     log: LogPlan,
     /// Digests of values that serve keys and whose settings are damaged or missing.
-    serve_keys: Vec<[u8; 32]>,
+    serve_keys: Vec<ServedValue>,
+}
+
+/// The digest of a value that serves keys.
+#[derive(Clone, PartialEq)]
+struct ServedValue(Zeroizing<[u8; 32]>);
+
+/// Shows nothing of the value.
+impl fmt::Debug for ServedValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ServedValue(..)")
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,4 +161,10 @@ struct Damaged {
     table: Table,
     fields: Vec<Field>,
     reason: String,
+}
+
+/// Returns an object's label, as the audit log shows it.
+fn label(attributes: &Template) -> String {
+    let label = String::from_utf8_lossy(attributes.get(cka::LABEL).unwrap_or_default());
+    label.chars().filter(|c| !c.is_control()).take(64).collect()
 }

@@ -5,8 +5,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::survey::label;
-use super::{Damaged, Table};
+use super::{Damaged, Table, label};
 use crate::rpc::Bytes;
 use crate::store::database::{Access, Database, Field, Row, Transaction, Value};
 use crate::store::encoding::{Malformed, Value as _};
@@ -168,7 +167,8 @@ fn rows(transaction: &mut Transaction<'_>) -> Result<Vec<Quarantined>> {
         Ok(table.map(|table| Quarantined {
             number,
             time,
-            reason,
+            // Anybody may have written it; a terminal must not obey it.
+            reason: reason.chars().filter(|c| !c.is_control()).collect(),
             name: table.row(fields.first()),
             is_authentic: false,
             label: None,

@@ -102,7 +102,7 @@ impl Store {
             // This row keeps the generation known, should the manifest be lost again.
             write.set_setting(GENERATION, &generation.0.to_le_bytes())?;
         }
-        serve_keys.iter().try_for_each(|digest| write.serve_keys_as_in_backup(digest))?;
+        serve_keys.iter().try_for_each(|digest| write.serve_keys_as_in_backup(&digest.0))?;
         if !log.flawed.is_empty() {
             write.audit(who, &acknowledgement(&log.flawed))?;
         }

@@ -4,9 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
 
 use super::evidence::Evidence;
-use super::{Condition, Damaged, Finding, LogPlan, Plan, Survey, Table};
+use super::{Condition, Damaged, Finding, LogPlan, Plan, ServedValue, Survey, Table, label};
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::rpc::message::AuditEntry;
 use crate::store::audit::{SELECT_ALL, readable};
@@ -452,13 +453,15 @@ fn missing(
         }
         let gone = (1..manifest.next)
             .filter(|id| !present.contains(id) && !evidence.is_destroyed(*id))
+            // A hostile number of a record may have raised the next one by far.
+            .take(usize::try_from(count).unwrap_or(usize::MAX).saturating_add(SHOWN))
             .collect::<Vec<_>>();
         if gone.len() as u64 == count {
             for id in gone {
                 lack(Name::Record(id).to_string(), evidence.label(id), String::new());
             }
         } else {
-            let some = gone.iter().take(16).map(u64::to_string).collect::<Vec<_>>().join(", ");
+            let some = gone.iter().take(SHOWN).map(u64::to_string).collect::<Vec<_>>().join(", ");
             lack(format!("{count} records"), None, format!("some of the numbers {some}"));
         }
     }
@@ -523,6 +526,9 @@ fn missing(
     }
 }
 
+/// The maximum number of missing records that a finding lists.
+const SHOWN: usize = 16;
+
 const UNKNOWN_SURPLUS: &str = "rows are back that were removed, but nothing tells which";
 
 const SOME_SETTINGS: &str = "if a name began with `serves-keys/`, a key that wrapped keys may decrypt again and so reveal them: destroy the wrapping keys, or restore a backup";
@@ -551,20 +557,20 @@ fn serve_keys(opened: &mut Opened<'_>, rows: &Rows, survey: &mut Survey) -> Resu
     opened.transaction.query(SealedRecord::SELECT, &[], |row| {
         let Ok(sealed) = SealedRecord::from_row(row) else { return Ok(()) };
         let Ok(record) = sealed.open(keys) else { return Ok(()) };
-        let digest: [u8; 32] = match record.attributes.number(cka::CLASS).ok().flatten() {
+        let digest = match record.attributes.number(cka::CLASS).ok().flatten() {
             Some(class) if class == u64::from(cko::SECRET_KEY) => match sealed.secret(keys) {
-                Ok(Some(secret)) => Sha256::digest(&*secret).into(),
+                Ok(Some(secret)) => digest(&secret),
                 _ => return Ok(()),
             },
             _ => match record.attributes.get(cka::MODULUS) {
                 Some(modulus) if is_rsa(&record.attributes) => {
                     let zeros = modulus.iter().take_while(|byte| **byte == 0).count();
-                    Sha256::digest(&modulus[zeros..]).into()
+                    digest(&modulus[zeros..])
                 }
                 _ => return Ok(()),
             },
         };
-        let name = Name::Setting(serves_keys::setting(keys, &digest));
+        let name = Name::Setting(serves_keys::setting(keys, &digest.0));
         digests.insert(name, (record.id, label(&record.attributes), digest));
         Ok(())
     })?;
@@ -575,20 +581,18 @@ fn serve_keys(opened: &mut Opened<'_>, rows: &Rows, survey: &mut Survey) -> Resu
             finding.note = format!(
                 "key {id} {label:?} wrapped keys: the salvage makes the setting again, so that it may still not decrypt"
             );
-            survey.plan.serve_keys.push(*digest);
+            survey.plan.serve_keys.push(digest.clone());
         }
     }
     Ok(())
 }
 
-fn is_rsa(attributes: &Template) -> bool {
-    attributes.number(cka::KEY_TYPE).ok().flatten() == Some(ckk::RSA.into())
+fn digest(value: &[u8]) -> ServedValue {
+    ServedValue(Zeroizing::new(Sha256::digest(value).into()))
 }
 
-/// Returns an object's label, as the audit log shows it.
-pub(super) fn label(attributes: &Template) -> String {
-    let label = String::from_utf8_lossy(attributes.get(cka::LABEL).unwrap_or_default());
-    label.chars().filter(|c| !c.is_control()).take(64).collect()
+fn is_rsa(attributes: &Template) -> bool {
+    attributes.number(cka::KEY_TYPE).ok().flatten() == Some(ckk::RSA.into())
 }
 
 impl Damaged {
