@@ -10,9 +10,11 @@
 //! Further evidence, which an attacker with the database can remove but not forge, is in the audit
 //! log: a destroyed object must not be present, and a record's version counts its changes.
 
+mod completeness;
 mod evidence;
 mod quarantine;
 mod repair;
+mod rows;
 mod survey;
 
 use std::fmt;

@@ -146,7 +146,7 @@ pub(super) fn deleted(
 pub(super) fn records(transaction: &mut Transaction<'_>) -> Result<BTreeSet<u64>> {
     let rows = rows(transaction)?;
     let records = rows.iter().filter(|row| row.table == Table::Records);
-    Ok(records.filter_map(|row| row.id()).collect())
+    Ok(records.filter_map(Quarantined::id).collect())
 }
 
 /// Returns the number of the record that a line of the audit log restored.

@@ -2,7 +2,8 @@
 //! log.
 
 use super::quarantine::{deleted, set_aside};
-use super::survey::{Opened, survey};
+use super::rows::Opened;
+use super::survey::survey;
 use super::{Damaged, Decision, Plan, Survey, Table};
 use crate::store::audit_chain::acknowledgement;
 use crate::store::database::{Access, Field, Transaction, Value};

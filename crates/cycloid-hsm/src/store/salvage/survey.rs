@@ -1,26 +1,25 @@
 //! Reads all of a keystore, and judges every row.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::HashMap;
 
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use super::completeness::{OFFICER_PIN, consequence, missing, suspect};
 use super::evidence::Evidence;
-use super::{Condition, Damaged, Finding, LogPlan, Plan, ServedValue, Survey, Table, label};
+use super::rows::{Opened, Rows, read};
+use super::{Condition, Finding, LogPlan, Plan, ServedValue, Survey, label};
+use crate::Result;
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::rpc::message::AuditEntry;
 use crate::store::audit::{SELECT_ALL, readable};
 use crate::store::audit_chain::{Chain, Flaw, Flawed};
-use crate::store::database::{Access, Field, Row, Transaction};
-use crate::store::keyring::Keyring;
+use crate::store::database::Access;
 use crate::store::keystore::Store;
-use crate::store::manifest::{Generation, Manifest, Term, Total};
+use crate::store::manifest::Generation;
 use crate::store::record::{SealedRecord, SealedSetting};
 use crate::store::serves_keys::{self, PREFIX};
-use crate::store::slot::Slot;
-use crate::store::violation::{Name, Violation};
-use crate::{Error, Result};
+use crate::store::violation::Name;
 
 /// Numbers of rows beyond this one are damage, not numbers that a keystore has reached.
 const HIGHEST_NUMBER: u64 = 1 << 32;
@@ -29,67 +28,6 @@ const HIGHEST_GENERATION: u64 = 1 << 56;
 /// The distance between the last known generation and the next one, if the manifest is lost: more
 /// than all writes that left no trace.
 const GENERATIONS: u64 = 1 << 32;
-/// The setting with the officer's PIN (`daemon::pin`).
-const OFFICER_PIN: &str = "pin.officer";
-
-/// Settings that each token has, and the consequence of their loss.
-const SETTINGS: [(&str, &str); 3] = [
-    (OFFICER_PIN, "the officer's PIN is lost: the salvage sets another one"),
-    ("pin.user", "the user's PIN is lost: nobody logs in as user until the officer sets it"),
-    ("token.label", "the token has no label until it is initialized again"),
-];
-
-/// A keystore to be salvaged, in a transaction.
-pub(super) struct Opened<'a> {
-    pub(super) transaction: Transaction<'a>,
-    pub(super) keys: Arc<Keyring>,
-    /// `None` if it does not open.
-    pub(super) manifest: Option<Manifest>,
-}
-
-impl<'a> Opened<'a> {
-    /// # Errors
-    /// [`Violation::Keyring`] if the keyring is an earlier one; the database's errors.
-    pub(super) fn begin(store: &'a Store, access: Access) -> Result<Self> {
-        let keys = store.keyring()?;
-        let mut transaction = store.database.begin(access)?;
-        if access == Access::Write {
-            transaction.lock()?;
-        }
-        let select = "SELECT manifest FROM keystore WHERE one = 1";
-        let row = transaction.one(select, &[], |row| Ok(row.into_fields().pop()))?;
-        let manifest = match row.flatten() {
-            Some(Field::Bytes(sealed)) => Manifest::open(&sealed, &keys).ok(),
-            _ => None,
-        };
-        if manifest.as_ref().is_some_and(|manifest| manifest.keyring > keys.version()) {
-            return Err(Violation::Keyring.into());
-        }
-        Ok(Self { transaction, keys, manifest })
-    }
-}
-
-/// An authentic record or setting.
-struct Authentic {
-    name: Name,
-    generation: Generation,
-    version: u64,
-    term: Term,
-    label: Option<String>,
-    fields: Vec<Field>,
-}
-
-/// Everything that was read.
-#[derive(Default)]
-struct Rows {
-    authentic: Vec<Authentic>,
-    damaged: Vec<(Name, Damaged, Option<Term>)>,
-    slots: Vec<(Name, Term)>,
-    deletions: HashMap<u64, u64>,
-    /// The records that a salvage has set aside before.
-    set_aside: BTreeSet<u64>,
-}
-
 impl Store {
     /// Reads all of a keystore, and returns its damage. Changes nothing.
     ///
@@ -222,86 +160,6 @@ pub(super) fn survey(opened: &mut Opened<'_>) -> Result<Survey> {
     Ok(survey)
 }
 
-fn read(opened: &mut Opened<'_>) -> Result<Rows> {
-    let Opened { transaction, keys, .. } = opened;
-    let mut rows = Rows::default();
-    transaction.query(SealedRecord::SELECT, &[], |row| {
-        let fields = row.clone().into_fields();
-        let id = match fields.first() {
-            Some(Field::Number(id)) => id.cast_unsigned(),
-            _ => 0,
-        };
-        let sealed = SealedRecord::from_row(row);
-        let opened = sealed.as_ref().map_err(Clone::clone).and_then(|row| Ok(row.open(keys)?));
-        match (sealed, opened) {
-            (Ok(sealed), Ok(record)) => rows.authentic.push(Authentic {
-                name: sealed.name(),
-                generation: sealed.place.generation,
-                version: sealed.place.version,
-                term: sealed.term(keys),
-                label: Some(label(&record.attributes)),
-                // The rest is read again if the row is set aside.
-                fields: fields.into_iter().take(1).collect(),
-            }),
-            (sealed, Err(error)) => {
-                let term = sealed.ok().map(|row| row.term(keys));
-                let damaged = Damaged::new(Table::Records, fields, &error);
-                rows.damaged.push((Name::Record(id), damaged, term));
-            }
-            (Err(_), Ok(_)) => unreachable!("a malformed row does not open"),
-        }
-        Ok(())
-    })?;
-    transaction.query(SealedSetting::SELECT, &[], |row| {
-        let fields = row.clone().into_fields();
-        let name = match fields.first() {
-            Some(Field::Text(name)) => name.clone(),
-            _ => "?".into(),
-        };
-        let sealed = SealedSetting::from_row(row);
-        match sealed.and_then(|row| row.open(keys).map(|_| row).map_err(Error::from)) {
-            Ok(row) => rows.authentic.push(Authentic {
-                name: row.name(),
-                generation: row.generation,
-                version: 0,
-                term: row.term(keys),
-                label: None,
-                fields,
-            }),
-            Err(error) => {
-                let damaged = Damaged::new(Table::Settings, fields, &error);
-                rows.damaged.push((Name::Setting(name), damaged, None));
-            }
-        }
-        Ok(())
-    })?;
-    transaction.query(Slot::SELECT, &[], |row| {
-        let fields = row.clone().into_fields();
-        match Slot::from_row(row) {
-            Ok(slot) => {
-                rows.slots.push((slot.name(), slot.term(&keys.identity, keys.terms())));
-            }
-            Err(error) => {
-                let id = match fields.first() {
-                    Some(Field::Number(id)) => id.cast_unsigned(),
-                    _ => 0,
-                };
-                let damaged = Damaged::new(Table::Slots, fields, &error);
-                rows.damaged.push((Name::Slot(id), damaged, None));
-            }
-        }
-        Ok(())
-    })?;
-    transaction.query("SELECT id, generation FROM deletions", &[], |mut row: Row| {
-        if let (Ok(id), Ok(generation)) = (row.number(), row.number()) {
-            rows.deletions.insert(id, generation);
-        }
-        Ok(())
-    })?;
-    rows.set_aside = super::quarantine::records(transaction)?;
-    Ok(rows)
-}
-
 /// Walks the audit log. Also returns whether it continues beyond the manifest with authentic lines,
 /// so that the manifest is an earlier one.
 fn walk(opened: &mut Opened<'_>, evidence: &mut Evidence) -> Result<(LogPlan, bool)> {
@@ -360,191 +218,6 @@ fn is_impossible(flawed: &Flawed) -> bool {
     flawed.first == 0 || flawed.first > i64::MAX as u64
 }
 
-/// Finds authentic rows that are reverted or surplus.
-fn suspect(
-    rows: &Rows,
-    evidence: &Evidence,
-    current: Option<&Manifest>,
-    all: Total,
-    survey: &mut Survey,
-) {
-    let mut suspects = Vec::new();
-    for row in &rows.authentic {
-        let Name::Record(id) = row.name else { continue };
-        let deleted = rows.deletions.contains_key(&id) || evidence.is_destroyed(id);
-        if deleted {
-            let why = "the object was destroyed earlier, and its row is back";
-            suspects.push((row, Condition::Surplus, why));
-        } else if row.version < evidence.version(id) {
-            let why = "the object was changed since, as the audit log shows";
-            suspects.push((row, Condition::Reverted, why));
-        }
-    }
-    let without = |rows: &[(&Authentic, Condition, &str)]| {
-        let mut total = all;
-        rows.iter().for_each(|(row, ..)| total.subtract(&row.name, &row.term));
-        total
-    };
-    if let Some(manifest) = current {
-        let surplus: Vec<_> =
-            suspects.iter().filter(|(_, kind, _)| *kind == Condition::Surplus).copied().collect();
-        if !surplus.is_empty() && without(&surplus) == manifest.total {
-            survey.is_proven = true;
-            suspects = surplus;
-        } else if suspects.is_empty() {
-            let fits =
-                |row: &&Authentic| without(&[(row, Condition::Surplus, "")]) == manifest.total;
-            if let Some(row) = rows.authentic.iter().find(fits) {
-                survey.is_proven = true;
-                let why = "the manifest proves that the row does not belong to the keystore";
-                suspects.push((row, Condition::Surplus, why));
-            }
-        }
-    }
-    for (row, condition, why) in suspects {
-        survey.needs_decision = true;
-        survey.findings.push(Finding {
-            subject: row.name.to_string(),
-            condition,
-            label: row.label.clone(),
-            note: why.into(),
-        });
-        let table = match row.name {
-            Name::Setting(_) => Table::Settings,
-            _ => Table::Records,
-        };
-        let damaged =
-            Damaged { table, fields: row.fields.clone(), reason: format!("{condition}: {why}") };
-        survey.plan.suspects.push((damaged, row.name.clone(), row.term));
-    }
-}
-
-/// Finds missing rows, as far as the manifest counts them.
-fn missing(
-    rows: &Rows,
-    evidence: &Evidence,
-    current: Option<&Manifest>,
-    all: Total,
-    with_damage: bool,
-    survey: &mut Survey,
-) {
-    let Some(manifest) = current else { return };
-    if survey.is_proven {
-        return;
-    }
-    let expected = manifest.total.counts;
-    let mut lack = |subject: String, label, note: String| {
-        let condition = Condition::Missing;
-        survey.findings.push(Finding { subject, condition, label, note });
-    };
-    let suspects = survey.plan.suspects.len() as u64;
-    let found = all.counts.records;
-    let mut some_missing = false;
-    if found < expected.records {
-        some_missing = true;
-        let count = expected.records - found;
-        let mut present = rows.deletions.keys().copied().collect::<BTreeSet<_>>();
-        present.extend(&rows.set_aside);
-        let names = rows.authentic.iter().map(|row| &row.name);
-        for name in names.chain(rows.damaged.iter().map(|(name, ..)| name)) {
-            if let Name::Record(id) = name {
-                present.insert(*id);
-            }
-        }
-        let gone = (1..manifest.next)
-            .filter(|id| !present.contains(id) && !evidence.is_destroyed(*id))
-            // A hostile number of a record may have raised the next one by far.
-            .take(usize::try_from(count).unwrap_or(usize::MAX).saturating_add(SHOWN))
-            .collect::<Vec<_>>();
-        if gone.len() as u64 == count {
-            for id in gone {
-                lack(Name::Record(id).to_string(), evidence.label(id), String::new());
-            }
-        } else {
-            let some = gone.iter().take(SHOWN).map(u64::to_string).collect::<Vec<_>>().join(", ");
-            lack(format!("{count} records"), None, format!("some of the numbers {some}"));
-        }
-    }
-    if all.counts.settings < expected.settings {
-        some_missing = true;
-        let mut count = expected.settings - all.counts.settings;
-        for (name, note) in SETTINGS {
-            let named = Name::Setting(name.into());
-            let mut names = rows.authentic.iter().map(|row| &row.name);
-            let mut damaged = rows.damaged.iter().map(|(name, ..)| name);
-            let present = names.any(|name| *name == named) || damaged.any(|name| *name == named);
-            if !present && count > 0 {
-                count -= 1;
-                lack(named.to_string(), None, note.into());
-            }
-        }
-        if count > 0 {
-            lack(format!("{count} settings"), None, SOME_SETTINGS.into());
-        }
-    }
-    if all.counts.slots < expected.slots {
-        some_missing = true;
-        let count = expected.slots - all.counts.slots;
-        let note = "ways to unlock the keystore are gone";
-        lack(format!("{count} slots"), None, note.into());
-    }
-    let mut some_surplus = false;
-    for (kind, found, expected, note) in [
-        (
-            "slots",
-            all.counts.slots,
-            expected.slots,
-            "ways to unlock the keystore are back that were removed",
-        ),
-        ("settings", all.counts.settings, expected.settings, UNKNOWN_SURPLUS),
-        ("records", all.counts.records, expected.records, UNKNOWN_SURPLUS),
-    ] {
-        if found > expected && (suspects == 0 || kind != "records") {
-            some_surplus = true;
-            survey.findings.push(Finding {
-                subject: format!("{} {kind}", found - expected),
-                condition: Condition::Surplus,
-                label: None,
-                note: note.into(),
-            });
-        }
-    }
-    if some_surplus {
-        survey.needs_decision = true;
-        survey.plan.unknown_reverted = true;
-    } else if !some_missing && !with_damage && suspects == 0 {
-        survey.findings.push(Finding {
-            subject: "a record, setting or slot".into(),
-            condition: Condition::Reverted,
-            label: None,
-            note: "at least one row is an earlier state of itself, which could be any of them: \
-                an object's attributes, a counter of wrong PINs, a PIN or a passphrase"
-                .into(),
-        });
-        survey.needs_decision = true;
-        survey.plan.unknown_reverted = true;
-    }
-}
-
-/// The maximum number of missing records that a finding lists.
-const SHOWN: usize = 16;
-
-const UNKNOWN_SURPLUS: &str = "rows are back that were removed, but nothing tells which";
-
-const SOME_SETTINGS: &str = "if a name began with `serves-keys/`, a key that wrapped keys may decrypt again and so reveal them: destroy the wrapping keys, or restore a backup";
-
-/// Returns the consequence of a setting's loss.
-fn consequence(name: &str) -> String {
-    let known = SETTINGS.iter().find(|(other, _)| *other == name).map(|(_, note)| *note);
-    known
-        .unwrap_or(match name {
-            "backup-key" => "backups for this keystore's own key can no longer be restored here",
-            _ if name.starts_with(PREFIX) => "a key that wrapped keys may decrypt again if its value returns, and so reveal them: do not unwrap or import that key again",
-            _ => "",
-        })
-        .to_owned()
-}
-
 /// Looks for the values whose settings `serves-keys/…` are damaged among the keys: their settings
 /// can be made again.
 fn serve_keys(opened: &mut Opened<'_>, rows: &Rows, survey: &mut Survey) -> Result<()> {
@@ -593,10 +266,4 @@ fn digest(value: &[u8]) -> ServedValue {
 
 fn is_rsa(attributes: &Template) -> bool {
     attributes.number(cka::KEY_TYPE).ok().flatten() == Some(ckk::RSA.into())
-}
-
-impl Damaged {
-    fn new(table: Table, fields: Vec<Field>, error: &Error) -> Self {
-        Self { table, fields, reason: error.to_string() }
-    }
 }
