@@ -7,6 +7,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use cycloid_hsm::rpc::{Client, Request, Response};
 use rusqlite::Connection;
 
 const PIN: &str = "a pin for a test";
@@ -277,9 +278,10 @@ fn reverted_and_unproven_rows_need_an_explicit_decision() {
 }
 
 #[test]
-fn a_lost_officers_pin_is_replaced() {
+fn a_lost_officers_pin_and_a_lost_label_are_replaced() {
     let keystore = Keystore::with_keys();
     keystore.damage("UPDATE settings SET value = zeroblob(9) WHERE name = 'pin.officer'");
+    keystore.damage("UPDATE settings SET value = zeroblob(9) WHERE name = 'token.label'");
     keystore.damage("UPDATE keystore SET manifest = zeroblob(100)");
     let new = keystore.path("new");
     fs::write(&new, "123").unwrap();
@@ -287,8 +289,13 @@ fn a_lost_officers_pin_is_replaced() {
     let (error, _) = keystore.refused(&repair);
     assert!(error.starts_with("the new security officer's PIN has 3 bytes"), "{error}");
     fs::write(&new, "a new pin").unwrap();
-    keystore.printed(&repair);
+    keystore.printed(&[&repair[..], &["--label", "salvaged"]].concat());
     let _daemon = keystore.serve();
+    let client = Client::connect(keystore.path("socket"), "test").unwrap();
+    match client.call(&Request::Token {}).unwrap() {
+        Response::Token { info } => assert_eq!(info.label, "salvaged"),
+        other => panic!("{other:?}"),
+    }
     let (error, _) = keystore.refused(&["audit", "show"]);
     assert_eq!(error, "the PIN is wrong");
     keystore.printed(&["audit", "show", "--pin-file", &new]);

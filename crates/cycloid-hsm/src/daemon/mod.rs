@@ -23,7 +23,7 @@ pub use wire::Tls;
 
 use crate::Result;
 use crate::rpc::Role;
-use crate::store::Store;
+use crate::store::{Store, Write};
 
 /// Checks a token's label, before a keystore is created for it.
 ///
@@ -31,6 +31,14 @@ use crate::store::Store;
 /// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
 pub fn check_label(label: &str) -> Result<()> {
     sessions::check_label(label)
+}
+
+/// Sets a token's label, in place of a lost one.
+///
+/// # Errors
+/// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD); those of the store.
+pub fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
+    sessions::set_label(write, label)
 }
 
 /// Initializes the token of a new keystore: its label and its PINs.

@@ -328,6 +328,10 @@ pub(crate) struct Repair {
     #[arg(long, value_name = "FILE")]
     pub(crate) new_officer_pin_file: Option<PathBuf>,
 
+    /// The token's label, if the label itself is lost; at most 32 bytes.
+    #[arg(long, default_value = "cycloid")]
+    pub(crate) label: String,
+
     /// The decision about authentic rows that are reverted or surplus: keep them as they are, or
     /// set them aside too.
     #[arg(long, value_name = "DECISION")]

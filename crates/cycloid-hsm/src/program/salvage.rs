@@ -7,6 +7,7 @@ use std::time::Duration;
 use cycloid_command::{Stop, output, terminal};
 use cycloid_hsm::daemon::pin::Judge;
 use cycloid_hsm::daemon::pin::offline::Officer;
+use cycloid_hsm::daemon::{check_label, set_label};
 use cycloid_hsm::store::{Decision, Finding, Store, Survey};
 use cycloid_hsm::{Code, Error};
 
@@ -121,6 +122,8 @@ fn confirm(yes: bool, question: &str, otherwise: &str) -> Result<(), Stop> {
 
 fn repair(hsm: &Hsm, repair: &Repair) -> Result<(), Stop> {
     needs_answer(repair.yes)?;
+    check_label(&repair.label)
+        .map_err(|error| Stop::usage(error.to_string(), "choose another label with --label"))?;
     let (store, survey) = survey(hsm)?;
     if survey.findings.is_empty() {
         eprintln!("the keystore is intact: nothing to repair");
@@ -152,7 +155,12 @@ fn repair(hsm: &Hsm, repair: &Repair) -> Result<(), Stop> {
     needs_alone(&store)?;
     let who = who();
     let lines = store
-        .salvage(&survey, decision, &who, |write| officer.settle(write, &who))
+        .salvage(&survey, decision, &who, |write| {
+            if survey.token_label_lost {
+                set_label(write, &repair.label)?;
+            }
+            officer.settle(write, &who)
+        })
         .map_err(|error| not_done(&error))?;
     output::print(&lines.iter().map(|line| format!("{line}\n")).collect::<String>())?;
     eprintln!(

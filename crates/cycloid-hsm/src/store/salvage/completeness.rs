@@ -12,11 +12,14 @@ use crate::store::violation::Name;
 /// The setting with the officer's PIN (`daemon::pin`).
 pub(super) const OFFICER_PIN: &str = "pin.officer";
 
+/// The setting with the token's label (`daemon::sessions`).
+pub(super) const TOKEN_LABEL: &str = "token.label";
+
 /// Settings that each token has, and the consequence of their loss.
 const SETTINGS: [(&str, &str); 3] = [
     (OFFICER_PIN, "the officer's PIN is lost: the salvage sets another one"),
     ("pin.user", "the user's PIN is lost: nobody logs in as user until the officer sets it"),
-    ("token.label", "the token has no label until it is initialized again"),
+    (TOKEN_LABEL, "the token's label is lost: the salvage sets the one of --label"),
 ];
 
 /// Finds authentic rows that are reverted or surplus.

@@ -111,6 +111,8 @@ pub struct Survey {
     pub needs_decision: bool,
     /// Whether the officer's PIN is lost, so that a salvage must set another one.
     pub officer_pin_lost: bool,
+    /// Whether the token's label is lost, so that a salvage must set another one.
+    pub token_label_lost: bool,
     /// Whether attempts at a PIN can be counted before the salvage.
     pub can_count_attempts: bool,
     plan: Plan,

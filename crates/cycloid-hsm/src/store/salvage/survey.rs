@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use super::completeness::{OFFICER_PIN, consequence, missing, suspect};
+use super::completeness::{OFFICER_PIN, TOKEN_LABEL, consequence, missing, suspect};
 use super::evidence::Evidence;
 use super::rows::{Opened, Rows, read};
 use super::{Condition, Finding, LogPlan, Plan, ServedValue, Survey, label};
@@ -91,6 +91,7 @@ pub(super) fn survey(opened: &mut Opened<'_>) -> Result<Survey> {
         is_proven: false,
         needs_decision: false,
         officer_pin_lost: false,
+        token_label_lost: false,
         can_count_attempts: current.is_some() && !log.surplus,
         plan: Plan::default(),
     };
@@ -137,8 +138,12 @@ pub(super) fn survey(opened: &mut Opened<'_>) -> Result<Survey> {
             note: flawed.to_string(),
         });
     }
-    let officer = Name::Setting(OFFICER_PIN.into());
-    survey.officer_pin_lost = !rows.authentic.iter().any(|row| row.name == officer);
+    let is_lost = |name: &str| {
+        let name = Name::Setting(name.into());
+        !rows.authentic.iter().any(|row| row.name == name)
+    };
+    survey.officer_pin_lost = is_lost(OFFICER_PIN);
+    survey.token_label_lost = is_lost(TOKEN_LABEL);
 
     let numbers = rows.authentic.iter().map(|row| &row.name);
     let numbers = numbers.chain(rows.damaged.iter().map(|(name, ..)| name));
