@@ -333,6 +333,25 @@ fn a_damaged_audit_log_stays_visible() {
 }
 
 #[test]
+fn a_lost_users_pin_is_for_the_officer_to_set() {
+    let keystore = Keystore::with_keys();
+    keystore.damage("UPDATE settings SET value = zeroblob(9) WHERE name = 'pin.user'");
+    keystore.damage("DELETE FROM records WHERE id = 3");
+    let output = keystore.run(&["salvage", "check"]);
+    let found = String::from_utf8(output.stdout).unwrap();
+    assert!(
+        found.starts_with("missing\trecord 3 \"web\"\ndamaged\tsetting \"pin.user\"\t"),
+        "{found}"
+    );
+    keystore.printed(&["salvage", "repair", "--yes"]);
+    let _daemon = keystore.serve();
+    let (error, hint) = keystore.refused(&["key", "list"]);
+    assert_eq!(error, "the user has no PIN yet");
+    assert!(hint.contains("security officer"), "{hint}");
+    keystore.printed(&["audit", "show"]);
+}
+
+#[test]
 fn a_damaged_file_needs_a_backup() {
     let keystore = Keystore::with_keys();
     let mut bytes = fs::read(keystore.database()).unwrap();

@@ -200,6 +200,7 @@ pub(super) fn consequence(name: &str) -> String {
     let known = SETTINGS.iter().find(|(other, _)| *other == name).map(|(_, note)| *note);
     known
         .unwrap_or(match name {
+            "pin.auditor" => "the auditor's PIN is lost: nobody logs in as auditor",
             "backup-key" => "backups for this keystore's own key can no longer be restored here",
             _ if name.starts_with(PREFIX) => "a key that wrapped keys may decrypt again if its value returns, and so reveal them: do not unwrap or import that key again",
             _ => "",
