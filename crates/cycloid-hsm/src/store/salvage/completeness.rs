@@ -124,7 +124,7 @@ pub(super) fn missing(
             }
         } else {
             let some = gone.iter().take(SHOWN).map(u64::to_string).collect::<Vec<_>>().join(", ");
-            lack(format!("{count} records"), None, format!("some of the numbers {some}"));
+            lack(number(count, "records"), None, format!("some of the numbers {some}"));
         }
     }
     if all.counts.settings < expected.settings {
@@ -141,14 +141,14 @@ pub(super) fn missing(
             }
         }
         if count > 0 {
-            lack(format!("{count} settings"), None, SOME_SETTINGS.into());
+            lack(number(count, "settings"), None, SOME_SETTINGS.into());
         }
     }
     if all.counts.slots < expected.slots {
         some_missing = true;
         let count = expected.slots - all.counts.slots;
         let note = "ways to unlock the keystore are gone";
-        lack(format!("{count} slots"), None, note.into());
+        lack(number(count, "slots"), None, note.into());
     }
     let mut some_surplus = false;
     for (kind, found, expected, note) in [
@@ -164,7 +164,7 @@ pub(super) fn missing(
         if found > expected && (suspects == 0 || kind != "records") {
             some_surplus = true;
             survey.findings.push(Finding {
-                subject: format!("{} {kind}", found - expected),
+                subject: number(found - expected, kind),
                 condition: Condition::Surplus,
                 label: None,
                 note: note.into(),
@@ -186,6 +186,12 @@ pub(super) fn missing(
         survey.needs_decision = true;
         survey.plan.unknown_reverted = true;
     }
+}
+
+/// Returns `1 slot` or `2 slots`.
+fn number(count: u64, kind: &str) -> String {
+    let kind = if count == 1 { kind.trim_end_matches('s') } else { kind };
+    format!("{count} {kind}")
 }
 
 /// The maximum number of missing records that a finding lists.

@@ -19,6 +19,7 @@ on_each_database! {
     a_salvage_is_one_transaction,
     a_keystore_in_use_is_noticed,
     a_lost_keyring_is_beyond_salvage,
+    damaged_slots_are_found,
 }
 
 /// Makes a keystore with three records, two settings, and lines in the audit log as a daemon's.
@@ -457,6 +458,34 @@ fn a_lost_keyring_is_beyond_salvage(place: &Place) {
     let store = Store::open(&place.url()).unwrap();
     let error = store.unlock_to_salvage(&passphrase()).unwrap_err();
     assert_eq!(Trouble::of(&error), Some(Trouble::KeysLost));
+}
+
+fn damaged_slots_are_found(place: &Place) {
+    let (store, attacker) = filled(place);
+    store.add_unlocking(&Unlocking::passphrase(b"another")).unwrap();
+    let slots = attacker.dump("slots");
+    // A slot that nobody wrote is set aside.
+    attacker.set("slots", "salt", "id = 2", Value::Bytes(b"short"));
+    let survey = open(place).survey().unwrap();
+    assert_eq!(found(&survey), [(Condition::Damaged, "slot 2")]);
+    attacker.restore("slots", &slots);
+    // Nothing tells a slot with another seal from one that was reverted.
+    attacker.set("slots", "sealed", "id = 2", Value::Bytes(&[0; 60]));
+    let survey = open(place).survey().unwrap();
+    assert_eq!(found(&survey), [(Condition::Reverted, "a record, setting or slot")]);
+    attacker.delete("slots", "id = 2");
+    let survey = open(place).survey().unwrap();
+    assert_eq!(found(&survey), [(Condition::Missing, "1 slot")]);
+    attacker.restore("slots", &slots);
+    store.remove_unlocking(&Unlocking::passphrase(b"another")).unwrap();
+    attacker.restore("slots", &slots);
+    let survey = open(place).survey().unwrap();
+    assert_eq!(found(&survey), [(Condition::Surplus, "1 slot")]);
+    assert!(survey.needs_decision && !survey.is_proven);
+    salvage(place, Decision::Keep);
+    attacker.set("slots", "salt", "id = 2", Value::Bytes(b"short"));
+    salvage(place, Decision::Refuse);
+    assert_eq!(attacker.dump("slots").len(), 1);
 }
 
 /// SQLite's own damage has its own hint; a damaged row of SQLite may have any type.
