@@ -233,15 +233,21 @@ impl Application {
         }
         // First of all: a failover must not log in again.
         *self.login() = None;
-        self.order(&Request::Logout {}).or_else(|error| match error.code {
-            // The new daemon has no login.
-            Code::FUNCTION_FAILED => Ok(()),
-            _ => Err(error),
-        })?;
+        match self.client().call(&Request::Logout {}) {
+            // The login ended with its daemon.
+            Err(error) if error.code == Code::DEVICE_REMOVED && self.places.len() > 1 => {}
+            other => drop(other?),
+        }
         *current = None;
         // Private objects are invisible from now on.
         self.forget_all();
         Ok(())
+    }
+
+    /// Destroys an object in memory; if that fails, it ends with the daemon.
+    pub(crate) fn drop_object(&self, object: u64) {
+        self.forget(object);
+        let _ = self.client().call(&Request::Destroy { object });
     }
 
     /// Notes that the daemon has logged the application out.

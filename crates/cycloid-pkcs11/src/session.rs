@@ -206,7 +206,7 @@ impl Session {
     pub(crate) fn own(&self, object: u64) {
         match &mut *self.objects() {
             Some(objects) => objects.push(object),
-            None => self.destroy(object),
+            None => self.application.drop_object(object),
         }
     }
 
@@ -224,13 +224,7 @@ impl Session {
     fn close(&self) {
         *self.operations() = Operations::default();
         let objects = self.objects().take();
-        objects.into_iter().flatten().for_each(|object| self.destroy(object));
-    }
-
-    /// Destroys an object without a handle in use; if that fails, it ends with the application.
-    fn destroy(&self, object: u64) {
-        self.application.forget(object);
-        let _ = self.application.order(&Request::Destroy { object });
+        objects.into_iter().flatten().for_each(|object| self.application.drop_object(object));
     }
 
     /// Logs out, if a role is logged in.

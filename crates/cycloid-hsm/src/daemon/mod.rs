@@ -25,17 +25,22 @@ pub use wire::Tls;
 
 use crate::Result;
 use crate::rpc::Role;
-use crate::store::Store;
+use crate::store::{Store, Write};
 
-/// Checks a token's label and PINs, before a keystore is created for it.
+/// Checks a token's label, before a keystore is created for it.
 ///
 /// # Errors
-/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE),
 /// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD).
-pub fn check_token(label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
-    sessions::check_label(label)?;
-    pin::check_length(officer_pin)?;
-    pin::check_length(user_pin)
+pub fn check_label(label: &str) -> Result<()> {
+    sessions::check_label(label)
+}
+
+/// Sets a token's label, in place of a lost one.
+///
+/// # Errors
+/// [`Code::ARGUMENTS_BAD`](crate::Code::ARGUMENTS_BAD); those of the store.
+pub fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
+    sessions::set_label(write, label)
 }
 
 /// Initializes the token of a new keystore: its label and its PINs.

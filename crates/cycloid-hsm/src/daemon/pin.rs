@@ -520,5 +520,6 @@ impl Right {
     }
 }
 
+pub mod offline;
 #[cfg(test)]
 mod tests;

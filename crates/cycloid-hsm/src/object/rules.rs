@@ -213,7 +213,14 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
             cka::LABEL | cka::APPLICATION => std::str::from_utf8(value).is_ok(),
             _ => true,
         };
-        if !sound || value.len() > MAX_VALUE {
+        if value.len() > MAX_VALUE {
+            let text = format!(
+                "attribute {number:#x} has {} bytes, and at most {MAX_VALUE} are allowed",
+                value.len()
+            );
+            return Err(Code::ATTRIBUTE_VALUE_INVALID.because(text));
+        }
+        if !sound {
             return Err(Code::ATTRIBUTE_VALUE_INVALID
                 .because(format!("invalid value of attribute {number:#x}")));
         }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// Manage keys that never leave a daemon, for programs that use PKCS #11.
 #[derive(Debug, Parser)]
@@ -56,6 +56,10 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Show or verify the audit log.
     Audit(Audit),
+    /// Find damage in the keystore, and make everything intact work again.
+    Salvage(Salvage),
+    /// List, restore or destroy what a salvage has set aside.
+    Quarantine(Quarantine),
     /// Print the daemon's metrics in Prometheus format.
     Metrics,
     /// Store copies of the only private key, for a benchmark with many keys.
@@ -270,8 +274,8 @@ pub(crate) struct Audit {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
-    /// Print the log; needs the security officer's PIN.
-    Show(Pin),
+    /// Print the log: number, time (UTC), who, what; needs the security officer's PIN.
+    Show(AuditShow),
     /// Verify the log's hash chain and print its head; keep the head elsewhere.
     Verify(AuditVerify),
     /// Require that uses of keys are logged, or no longer; needs the security officer's PIN.
@@ -294,10 +298,130 @@ pub(crate) enum Switch {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct AuditShow {
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+
+    /// Print each line as a JSON object, with the time in seconds since 1970.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AuditVerify {
     /// A head that was printed earlier: the log must still contain it.
     #[arg(long, value_name = "HEAD")]
     pub(crate) head: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm salvage check                      list the damage; changes nothing
+  cycloid-hsm salvage repair                     set damaged rows aside, after a question
+  cycloid-hsm salvage repair --reverted keep     accept rows that are earlier states of themselves
+
+Both need the key file or the passphrase, and work without a daemon. A repair also needs the
+security officer's PIN, and that no daemon runs. It moves damaged rows into the table `quarantine`
+and describes the remaining rows in a new manifest. If the old manifest proves that these are
+complete and current, `check` says so. Otherwise the repair accepts that somebody with access to the
+database may have deleted or reverted some of them before. The audit log records the decision.
+
+`check` exits with 1 if there is damage. It prints a line for each: the kind of damage (damaged,
+missing, surplus or reverted), the row with its label, and the consequence.")]
+pub(crate) struct Salvage {
+    #[command(subcommand)]
+    pub(crate) command: SalvageCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SalvageCommand {
+    /// List the damage; changes nothing.
+    Check,
+    /// Set damaged rows aside, and make the others work again; needs the security officer's PIN.
+    Repair(Repair),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Repair {
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+
+    /// A file with a new PIN of the security officer, if the PIN itself is lost [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) new_officer_pin_file: Option<PathBuf>,
+
+    /// The token's label, if the label itself is lost; at most 32 bytes.
+    #[arg(long, default_value = "cycloid")]
+    pub(crate) label: String,
+
+    /// The decision about authentic rows that are reverted or surplus: keep them as they are, or
+    /// set them aside too.
+    #[arg(long, value_name = "DECISION")]
+    pub(crate) reverted: Option<Reverted>,
+
+    /// Repair without asking; required when there is no terminal.
+    #[arg(long)]
+    pub(crate) yes: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Reverted {
+    /// Accept them as they are.
+    Keep,
+    /// Set them aside.
+    SetAside,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm quarantine list
+  cycloid-hsm quarantine restore 3                                an authentic row
+  cycloid-hsm quarantine restore 3 --from sqlite:/copies/keys.db  from a copy of the same keystore
+  cycloid-hsm quarantine destroy 3
+
+`list` prints a line for each row: its number in the quarantine, whether its seal opens, the row with
+its label, and the reason why it was set aside.")]
+pub(crate) struct Quarantine {
+    #[command(subcommand)]
+    pub(crate) command: QuarantineCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum QuarantineCommand {
+    /// List the rows that were set aside.
+    List,
+    /// Put a row back, if its seal opens; needs the security officer's PIN.
+    Restore(QuarantineRestore),
+    /// Destroy a row that was set aside; needs the security officer's PIN.
+    Destroy(QuarantineDestroy),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuarantineRestore {
+    /// The row's number in the quarantine.
+    pub(crate) number: u64,
+
+    /// Read the row from another copy of this keystore's database.
+    #[arg(long, value_name = "URL")]
+    pub(crate) from: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct QuarantineDestroy {
+    /// The row's number in the quarantine.
+    pub(crate) number: u64,
+
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+
+    /// Destroy without asking; required when there is no terminal.
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

@@ -3,10 +3,10 @@
 use base64ct::{Base64, Encoding};
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
-use cycloid_hsm::rpc::{Client, Mechanism, Request, Role};
+use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
 
 use crate::arguments::{Generate, Hsm, Import, Key, KeyCommand};
-use crate::client::{call, login};
+use crate::client::{call, login, unexpected};
 use crate::delete;
 use crate::objects::{Object, attributes, find, identifier};
 use crate::secrets::read_secret;
@@ -25,8 +25,12 @@ pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
     let client = login(hsm, Role::User, key.pin_file.as_deref())?;
     match (&key.command, generation) {
         (KeyCommand::Generate(_), Some(request)) => {
-            call(&client, &request)?;
-            Ok(())
+            let made = match call(&client, &request)? {
+                Response::Pair { public, private } => vec![public, private],
+                Response::Object { object } => vec![object],
+                other => return Err(unexpected(&other)),
+            };
+            show(&client, &made)
         }
         (KeyCommand::Generate(_), None) => Ok(()),
         (KeyCommand::List, _) => list(&client),
@@ -91,9 +95,14 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
 }
 
 fn list(client: &Client) -> Result<(), Stop> {
+    show(client, &find(client, Template::new())?)
+}
+
+/// Prints a line for each object.
+fn show(client: &Client, objects: &[u64]) -> Result<(), Stop> {
     let mut text = String::new();
-    for object in find(client, Template::new())? {
-        text.push_str(&Object::read(client, object)?.line());
+    for object in objects {
+        text.push_str(&Object::read(client, *object)?.line());
     }
     output::print(&text)
 }

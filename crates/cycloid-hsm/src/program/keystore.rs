@@ -6,7 +6,7 @@ use cycloid_command::Stop;
 use cycloid_hsm::store::{Store, Unlocking};
 
 use crate::arguments::Hsm;
-use crate::refusal::refused;
+use crate::refusal::{not_unlocked, refused};
 use crate::secrets::{read_key_file, secret};
 
 /// Returns the keystore's directory.
@@ -39,14 +39,26 @@ pub(super) fn key_file(hsm: &Hsm) -> Result<PathBuf, Stop> {
 
 /// Opens the keystore directly, without a daemon.
 pub(super) fn open(hsm: &Hsm) -> Result<Store, Stop> {
+    open_by(hsm, Store::unlock)
+}
+
+/// Opens the keystore directly, even if it is damaged.
+pub(super) fn open_to_salvage(hsm: &Hsm) -> Result<Store, Stop> {
+    open_by(hsm, Store::unlock_to_salvage)
+}
+
+type Unlock = fn(&Store, &Unlocking) -> cycloid_hsm::Result<()>;
+
+fn open_by(hsm: &Hsm, unlock: Unlock) -> Result<Store, Stop> {
     let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
     let path = key_file(hsm)?;
-    let unlocking = if path.exists() {
-        Unlocking { passphrase: None, key_file: Some(read_key_file(&path)?) }
+    let (unlocking, path) = if path.exists() {
+        let key_file = Some(read_key_file(&path)?);
+        (Unlocking { passphrase: None, key_file }, Some(path))
     } else {
         let passphrase = secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?;
-        Unlocking { passphrase: Some(passphrase), key_file: None }
+        (Unlocking { passphrase: Some(passphrase), key_file: None }, None)
     };
-    store.unlock(&unlocking).map_err(|error| refused(&error))?;
+    unlock(&store, &unlocking).map_err(|error| not_unlocked(&error, path.as_deref()))?;
     Ok(store)
 }

@@ -1,6 +1,7 @@
 //! The program `cycloid-hsm`: the keystore's daemon, and the commands that administer it.
 
 mod arguments;
+mod audit;
 mod backup;
 mod client;
 mod delete;
@@ -10,23 +11,25 @@ mod multiply;
 mod objects;
 mod record_signatures;
 mod refusal;
+mod salvage;
 mod secrets;
 mod serve;
 mod temporary_keystore;
+mod time;
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use cycloid_command::{Stop, output, processor};
-use cycloid_hsm::daemon::{check_token, initialize};
+use cycloid_hsm::daemon::{check_label, initialize};
 use cycloid_hsm::rpc::{Request, Response, Role};
-use cycloid_hsm::store::{AuditHead, Store, Unlocking};
+use cycloid_hsm::store::{Store, Unlocking};
 
-use arguments::{Audit, AuditCommand, Command, Hsm, Init, Switch, Unlock};
+use arguments::{Command, Hsm, Init, Unlock};
 use client::{call, connect, login, unexpected};
-use keystore::{database, home, key_file, open};
-use refusal::refused;
-use secrets::{new_secret, read_key_file, secret};
+use keystore::{database, home, key_file};
+use refusal::{not_unlocked, refused};
+use secrets::{new_pin, new_secret, read_key_file, secret};
 
 fn main() -> ExitCode {
     cycloid_command::run(|| {
@@ -59,7 +62,9 @@ fn run(hsm: &Hsm) -> Result<(), Stop> {
         }
         Command::Key(key) => keys::run(hsm, key),
         Command::Backup(arguments) => backup::run(hsm, arguments),
-        Command::Audit(audit) => self::audit(hsm, audit),
+        Command::Audit(arguments) => audit::run(hsm, arguments),
+        Command::Salvage(arguments) => salvage::run(hsm, arguments),
+        Command::Quarantine(arguments) => salvage::quarantine(hsm, arguments),
         Command::Multiply(arguments) => multiply::run(hsm, arguments),
         Command::RecordSignatures(arguments) => record_signatures::run(arguments),
     }
@@ -75,9 +80,11 @@ fn text(hsm: &Hsm, request: &Request) -> Result<(), Stop> {
 /// `init`: asks for everything before it creates anything.
 fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let (home, url) = (home(hsm)?, database(hsm)?);
-    let officer = new_secret(init.officer_pin_file.as_deref(), "security officer's PIN")?;
-    let user = new_secret(init.pin_file.as_deref(), "user's PIN")?;
-    check_token(&init.label, &officer, &user).map_err(|error| refused(&error))?;
+    check_label(&init.label).map_err(|error| {
+        Stop::usage(error.to_string(), "choose another label with --label; nothing was created")
+    })?;
+    let officer = new_pin(init.officer_pin_file.as_deref(), "security officer's PIN")?;
+    let user = new_pin(init.pin_file.as_deref(), "user's PIN")?;
     let unlocking = if init.passphrase {
         Unlocking { passphrase: Some(new_secret(None, "passphrase")?), key_file: None }
     } else {
@@ -122,52 +129,6 @@ fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
             key_file: None,
         },
     };
-    call(&client, &request).map(drop)
-}
-
-fn audit(hsm: &Hsm, audit: &Audit) -> Result<(), Stop> {
-    match &audit.command {
-        AuditCommand::Show(pin) => {
-            let client = login(hsm, Role::SecurityOfficer, pin.pin_file.as_deref())?;
-            let mut from = 1;
-            loop {
-                let entries = match call(&client, &Request::Audit { from, limit: 500 })? {
-                    Response::Audit { entries } => entries,
-                    other => return Err(unexpected(&other)),
-                };
-                let Some(last) = entries.last() else { return Ok(()) };
-                from = last.sequence + 1;
-                for entry in &entries {
-                    let (seconds, millis) = (entry.time / 1000, entry.time % 1000);
-                    output::print(&format!(
-                        "{}\t{seconds}.{millis:03}\t{}\t{}\n",
-                        entry.sequence, entry.who, entry.what
-                    ))?;
-                }
-            }
-        }
-        AuditCommand::Verify(arguments) => {
-            let known = match &arguments.head {
-                None => None,
-                Some(text) => Some(text.parse::<AuditHead>().map_err(|_| {
-                    Stop::usage(
-                        "invalid head of an audit log",
-                        "give a head that an earlier `cycloid-hsm audit verify` printed",
-                    )
-                })?),
-            };
-            let head = open(hsm)?.audit_verify(known.as_ref()).map_err(|error| {
-                Stop::failed(
-                    error.to_string(),
-                    "the log or the whole database was changed from outside the keystore",
-                )
-            })?;
-            output::print(&format!("{head}\n"))
-        }
-        AuditCommand::Uses(arguments) => {
-            let client = login(hsm, Role::SecurityOfficer, arguments.pin.pin_file.as_deref())?;
-            let required = arguments.required == Switch::On;
-            call(&client, &Request::LogUses { required }).map(drop)
-        }
-    }
+    let answer = client.call(&request);
+    answer.map(drop).map_err(|error| not_unlocked(&error, arguments.key_file.as_deref()))
 }

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use cycloid_command::{Stop, terminal};
+use cycloid_hsm::daemon::pin;
 use cycloid_hsm::rpc::Secret;
 use cycloid_hsm::store::KEY_FILE;
 use zeroize::Zeroizing;
@@ -43,9 +44,30 @@ pub(super) fn secret(
     Ok(Secret::new(line.as_bytes()))
 }
 
+/// Reads a new PIN; at the terminal, asks for it twice. Its length is checked at once.
+pub(super) fn new_pin(file: Option<&Path>, what: &str) -> Result<Secret, Stop> {
+    new_checked(file, what, |pin| {
+        pin::offline::check(pin).map_err(|error| {
+            Stop::failed(
+                format!("the {what} has {} bytes: {error}", pin.len()),
+                "choose a PIN of another length; nothing was created",
+            )
+        })
+    })
+}
+
 /// Reads a new secret; at the terminal, asks for it twice.
 pub(super) fn new_secret(file: Option<&Path>, what: &str) -> Result<Secret, Stop> {
+    new_checked(file, what, |_| Ok(()))
+}
+
+fn new_checked(
+    file: Option<&Path>,
+    what: &str,
+    check: impl Fn(&Secret) -> Result<(), Stop>,
+) -> Result<Secret, Stop> {
     let first = secret(file, what, None)?;
+    check(&first)?;
     if file.is_none() && *secret(None, &format!("{what} once more"), None)? != *first {
         return Err(Stop::failed(
             format!("the two entries differ; no {what} was set"),

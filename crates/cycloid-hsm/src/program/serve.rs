@@ -17,7 +17,7 @@ use signal_hook::iterator::Signals;
 
 use crate::arguments::{Hsm, Serve};
 use crate::keystore::{database, key_file};
-use crate::refusal::refused;
+use crate::refusal::{not_unlocked, refused};
 use crate::secrets::read_key_file;
 
 /// The title of the daemon's profiles.
@@ -56,6 +56,26 @@ fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
     })
 }
 
+/// Checks that the socket's directory exists, before the keystore is opened.
+fn needs_directory(socket: &Path) -> Result<(), Stop> {
+    let directory = match socket.parent() {
+        Some(directory) if directory.as_os_str().is_empty() => Path::new("."),
+        Some(directory) => directory,
+        None => Path::new("/"),
+    };
+    if directory.is_dir() {
+        return Ok(());
+    }
+    let hint = match std::env::var_os("XDG_RUNTIME_DIR") {
+        None => {
+            "XDG_RUNTIME_DIR is not set: name a socket with --socket, or set RuntimeDirectory=cycloid-hsm in the systemd unit"
+        }
+        Some(_) => "create the directory, or name another socket with --socket",
+    };
+    let message = format!("no directory {} for the daemon's socket", directory.display());
+    Err(Stop::failed(message, hint))
+}
+
 /// Serves the token until a signal arrives.
 pub(super) fn run(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     answer_profile_requests(TITLE);
@@ -73,13 +93,15 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         eprintln!("warning: memory is {memory}\nhint: {UNLIMITED}");
     }
     let tls = tls(arguments)?;
+    let socket = hsm.socket.clone().unwrap_or_else(default_socket);
+    needs_directory(&socket)?;
     let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
     let key_path = key_file(hsm)?;
     if !arguments.locked && key_path.exists() {
         let key = read_key_file(&key_path)?;
         store
             .unlock(&Unlocking { passphrase: None, key_file: Some(key) })
-            .map_err(|error| refused(&error))?;
+            .map_err(|error| not_unlocked(&error, Some(&key_path)))?;
     }
     let locked = store.is_locked();
     // Signals are caught before the server starts, so that none is lost.
@@ -87,7 +109,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         Stop::failed(format!("cannot catch signals: {error}"), "see sigaction(2)")
     })?;
     let settings = Settings {
-        socket: hsm.socket.clone().unwrap_or_else(default_socket),
+        socket: socket.clone(),
         tls,
         users: arguments.users.clone(),
         workers: arguments.workers,
@@ -96,12 +118,14 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         memory,
         ..Settings::default()
     };
-    let socket = settings.socket.clone();
     let server = Server::start(store, settings).map_err(|error| {
-        Stop::failed(
-            error.to_string(),
-            "another daemon may be running; check with `cycloid-hsm status`",
-        )
+        match error.downcast_ref::<cycloid_hsm::Error>() {
+            Some(error) => refused(error),
+            None => Stop::failed(
+                error.to_string(),
+                "another daemon may be running; check with `cycloid-hsm status`",
+            ),
+        }
     })?;
     output::print(&format!("listening at {}\n", socket.display()))?;
     if let Some(address) = server.tls_address() {

@@ -7,15 +7,21 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use subtle::ConstantTimeEq;
 
+use super::audit_chain::{Chain, Flaw};
 use super::audit_head::AuditHead;
-use super::database::{Access, Row, Value};
+use super::database::{Access, Field, Row, Value};
 use super::keystore::Store;
+use super::manifest::Manifest;
 use super::session::Session;
 use super::violation::Violation;
 use super::write::Write;
 use crate::rpc::Bytes;
 pub use crate::rpc::message::AuditEntry;
 use crate::{Code, Result};
+
+/// Selects all lines.
+pub(super) const SELECT_ALL: &str =
+    "SELECT sequence, time, who, what, mac FROM audit_log ORDER BY sequence";
 
 fn entry(mut row: Row) -> Result<AuditEntry> {
     Ok(AuditEntry {
@@ -25,6 +31,27 @@ fn entry(mut row: Row) -> Result<AuditEntry> {
         what: row.text()?,
         mac: Bytes(row.bytes()?),
     })
+}
+
+/// Returns a line in which nothing stands for a column of a type that no daemon writes; its MAC
+/// does not match then.
+pub(super) fn readable(row: Row) -> AuditEntry {
+    let mut fields = row.into_fields().into_iter();
+    let mut number = || match fields.next() {
+        Some(Field::Number(number)) => number.cast_unsigned(),
+        _ => 0,
+    };
+    let (sequence, time) = (number(), number());
+    let mut text = || match fields.next() {
+        Some(Field::Text(text)) => text,
+        _ => String::new(),
+    };
+    let (who, what) = (text(), text());
+    let mac = match fields.next() {
+        Some(Field::Bytes(mac)) => Bytes(mac),
+        _ => Bytes::default(),
+    };
+    AuditEntry { sequence, time, who, what, mac }
 }
 
 impl Write<'_> {
@@ -79,45 +106,51 @@ impl Store {
 
     /// Verifies the whole audit log, and that it continues from `known_head`. Returns its head.
     ///
+    /// # Errors
+    /// As [`audit_report`](Self::audit_report).
+    pub fn audit_verify(&self, known_head: Option<&AuditHead>) -> Result<AuditHead> {
+        Ok(self.audit_report(known_head)?.0)
+    }
+
+    /// Verifies the log as [`audit_verify`](Self::audit_verify) does. Returns its head, and a
+    /// sentence for each run of flawed lines that a salvage acknowledged.
+    ///
     /// Only a known head kept elsewhere reveals that the whole database was reverted to an earlier
     /// state.
     ///
     /// # Errors
-    /// [`Code::DEVICE_ERROR`], which names the line that was altered or is missing.
-    pub fn audit_verify(&self, known_head: Option<&AuditHead>) -> Result<AuditHead> {
+    /// [`Code::DEVICE_ERROR`], which names the first line that was altered or is missing, unless
+    /// the log acknowledges it.
+    pub fn audit_report(&self, known_head: Option<&AuditHead>) -> Result<(AuditHead, Vec<String>)> {
         let Session { mut transaction, keys, manifest } = Session::begin(self, Access::Read)?;
-        let same = |mac: &[u8], head: &AuditHead| bool::from(mac.ct_eq(&head.mac));
-        if known_head.is_some_and(|known| known.sequence > manifest.audit.sequence) {
+        let Manifest { audit, .. } = manifest;
+        if known_head.is_some_and(|known| known.sequence > audit.sequence) {
             return Err(Violation::Rollback.into());
         }
-        let mut head = AuditHead::default();
-        let select = "SELECT sequence, time, who, what, mac FROM audit_log ORDER BY sequence";
-        transaction.query(select, &[], |row| {
-            let AuditEntry { sequence, time, who, what, mac } = entry(row)?;
-            if head.sequence == manifest.audit.sequence {
-                return Err(Violation::AuditSurplus.into());
+        let mut chain = Chain::new(&keys);
+        transaction.query(SELECT_ALL, &[], |row| {
+            let line = readable(row);
+            if chain.head.sequence == audit.sequence {
+                chain.flaw(line.sequence, line.sequence, Flaw::Surplus);
+                return Ok(());
             }
-            head = head.next(&keys, time, &who, &what);
-            if sequence > head.sequence {
-                return Err(Violation::AuditMissing(head.sequence).into());
-            }
-            if sequence < head.sequence || !same(&mac.0, &head) {
-                return Err(Violation::AuditEntry(sequence).into());
-            }
+            chain.line(&line);
             match known_head {
-                Some(known) if known.sequence == sequence && !same(&known.mac, &head) => {
+                Some(known)
+                    if known.sequence == line.sequence
+                        && !bool::from(known.mac.ct_eq(&chain.head.mac)) =>
+                {
                     Err(Violation::Rollback.into())
                 }
                 _ => Ok(()),
             }
         })?;
-        if head.sequence < manifest.audit.sequence {
-            return Err(Violation::AuditMissing(head.sequence + 1).into());
+        chain.end(&audit);
+        let mut acknowledged = Vec::new();
+        for (flawed, by) in chain.judged() {
+            let Some(by) = by else { return Err(flawed.violation().into()) };
+            acknowledged.push(format!("{flawed}; line {by} says so"));
         }
-        if same(&manifest.audit.mac, &head) {
-            Ok(head)
-        } else {
-            Err(Violation::AuditEntry(head.sequence).into())
-        }
+        Ok((audit, acknowledged))
     }
 }

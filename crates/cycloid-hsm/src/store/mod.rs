@@ -21,12 +21,19 @@
 //! becomes known, changing it does not help against an attacker with such a copy, who learns the
 //! root key from it: then make a new keystore, and restore a backup into it.
 //!
+//! # Damage
+//!
+//! [`Store::survey`] judges every row by itself, and [`Store::salvage`] sets damaged ones aside and
+//! rebuilds the manifest. A manifest that was rebuilt without proof accepts rows that were deleted
+//! or reverted before, so a salvage is the security officer's decision.
+//!
 //! # Several daemons
 //!
 //! Writers queue for a lock on the row of `keystore`. Each write makes a new *generation*, and
 //! [`Store::changes`] returns what others have written since a given one.
 
 mod audit;
+mod audit_chain;
 mod audit_head;
 mod backup;
 mod database;
@@ -39,6 +46,7 @@ mod memory;
 mod read;
 mod record;
 mod rotation;
+mod salvage;
 mod seal;
 mod serves_keys;
 mod session;
@@ -55,6 +63,8 @@ pub use backup::{BackupKey, BackupPrivateKey, Share};
 pub use keystore::{Store, StoreWatch};
 pub use manifest::Generation;
 pub use record::Record;
+pub use salvage::{Condition, Decision, Finding, Quarantined, Survey};
 pub use serves_keys::Fingerprint;
 pub use slot::{Cost, KEY_FILE, Unlocking};
+pub use violation::Trouble;
 pub use write::{New, Write};

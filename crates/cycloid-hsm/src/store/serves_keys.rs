@@ -20,7 +20,8 @@ use super::violation::Name;
 use super::write::Write;
 use crate::{Code, Result};
 
-const PREFIX: &str = "serves-keys/";
+/// The beginning of the settings' names.
+pub(super) const PREFIX: &str = "serves-keys/";
 
 type Value = Zeroizing<[u8; 32]>;
 
@@ -55,6 +56,11 @@ impl Fingerprint {
             _ => unreachable!("the name is a setting's"),
         }
     }
+}
+
+/// Returns the name of the setting of a value with this digest.
+pub(super) fn setting(keys: &Keyring, digest: &[u8; 32]) -> String {
+    Fingerprint::new(keys, Zeroizing::new(*digest)).setting().to_owned()
 }
 
 impl Store {

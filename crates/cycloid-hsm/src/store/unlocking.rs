@@ -8,7 +8,7 @@ use super::keystore::Store;
 use super::manifest::{Generation, Manifest, View};
 use super::seal::{FORMAT, Identity, random};
 use super::slot::{Cost, Slot, Unlocking};
-use super::violation::Violation;
+use super::violation::{IDENTITY, NO_KEYSTORE, Violation};
 use crate::{Code, Error, Result};
 
 /// The schema migrations; each one raises the version by one, the first from an empty database.
@@ -74,7 +74,7 @@ impl Store {
         let database = Database::new(url)?;
         let mut transaction = database.begin(Access::Read)?;
         if !transaction.has_table("keystore")? {
-            return Err(Code::DEVICE_ERROR.because(format!("no keystore at {database}")));
+            return Err(Code::DEVICE_ERROR.because(format!("{NO_KEYSTORE} {database}")));
         }
         if schema_version(&mut transaction)? < MIGRATIONS.len() as u64 {
             drop(transaction);
@@ -88,15 +88,14 @@ impl Store {
         }
         let select = "SELECT format, identity FROM keystore WHERE one = 1";
         let row = transaction.one(select, &[], |mut row| Ok((row.number()?, row.bytes()?)))?;
-        let (format, identity) = row.ok_or(Violation::Manifest)?;
+        let (format, identity) = row.ok_or(Violation::Keyring)?;
         if format != u64::from(FORMAT) {
             let text = format!(
                 "the keystore has format {format}, but this program supports only {FORMAT}"
             );
             return Err(Code::DEVICE_ERROR.because(text));
         }
-        let identity =
-            identity.try_into().map_err(|_| Violation::Malformed("keystore.identity"))?;
+        let identity = identity.try_into().map_err(|_| Violation::Malformed(IDENTITY))?;
         drop(transaction);
         Ok(Self::new(database, identity))
     }
@@ -116,20 +115,37 @@ impl Store {
     /// # Errors
     /// [`Code::PIN_INCORRECT`] if the credentials open no slot; [`Code::DEVICE_ERROR`].
     pub fn unlock(&self, unlock: &Unlocking) -> Result<()> {
+        let (keys, manifest) = self.open_keyring(unlock)?;
+        if Manifest::open(&manifest, &keys)?.keyring != keys.version() {
+            return Err(Violation::Keyring.into());
+        }
+        self.set_keyring(Some(Arc::new(keys)));
+        Ok(())
+    }
+
+    /// Unlocks the keystore even if its manifest is damaged, for a [`survey`](Self::survey) or a
+    /// salvage: other operations may fail.
+    ///
+    /// # Errors
+    /// As [`unlock`](Self::unlock).
+    pub fn unlock_to_salvage(&self, unlock: &Unlocking) -> Result<()> {
+        let (keys, _) = self.open_keyring(unlock)?;
+        self.set_keyring(Some(Arc::new(keys)));
+        Ok(())
+    }
+
+    /// Opens the stored keyring, and returns it with the sealed manifest.
+    fn open_keyring(&self, unlock: &Unlocking) -> Result<(Keyring, Vec<u8>)> {
         let mut transaction = self.database.begin(Access::Read)?;
         let select = "SELECT keyring, manifest FROM keystore WHERE one = 1";
         let row = transaction.one(select, &[], |mut row| Ok((row.bytes()?, row.bytes()?)))?;
         let (keyring, manifest) = row.ok_or(Violation::Keyring)?;
-        let slots = transaction.all(Slot::SELECT, &[], Slot::from_row)?;
+        // A slot that nobody could have written opens nothing, and hides no other slot.
+        let slots = transaction.all(Slot::SELECT, &[], |row| Ok(Slot::from_row(row).ok()))?;
         drop(transaction);
-        for slot in slots.iter().take(Slot::MOST) {
+        for slot in slots.iter().flatten().take(Slot::MOST) {
             if let Some(root) = slot.open(&self.identity, unlock)? {
-                let keys = Keyring::open(self.identity, &root, &keyring)?;
-                if Manifest::open(&manifest, &keys)?.keyring != keys.version() {
-                    return Err(Violation::Keyring.into());
-                }
-                self.set_keyring(Some(Arc::new(keys)));
-                return Ok(());
+                return Ok((Keyring::open(self.identity, &root, &keyring)?, manifest));
             }
         }
         Err(wrong(unlock))

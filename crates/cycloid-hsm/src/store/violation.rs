@@ -25,6 +25,45 @@ impl fmt::Display for Name {
     }
 }
 
+/// The beginning of an error about rows that no daemon wrote.
+const TAMPERED: &str = "the keystore was tampered with";
+/// The beginning of an error about a database's file that cannot be read.
+pub(super) const DAMAGED_FILE: &str = "the database's file is damaged";
+
+/// A reason why a keystore cannot be used, for a hint to its operator.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// There is none.
+    Absent,
+    /// Rows were changed, removed or reverted: `cycloid-hsm salvage` tells them apart.
+    Tampered,
+    /// The keys of all rows are lost, which only a backup remedies.
+    KeysLost,
+    /// SQLite cannot read its file.
+    DamagedFile,
+}
+
+impl Trouble {
+    /// Returns the reason of an error, if it is one of these.
+    pub fn of(error: &Error) -> Option<Self> {
+        let detail = error.detail.as_str();
+        let keys = [Violation::Keyring, Violation::Malformed(IDENTITY)].map(Error::from);
+        let keys_lost = keys.iter().any(|error| error.detail == detail);
+        match error.code {
+            Code::DEVICE_ERROR if detail.starts_with(NO_KEYSTORE) => Some(Self::Absent),
+            Code::DEVICE_ERROR if detail.starts_with(DAMAGED_FILE) => Some(Self::DamagedFile),
+            Code::DEVICE_ERROR if keys_lost => Some(Self::KeysLost),
+            Code::DEVICE_ERROR if detail.starts_with(TAMPERED) => Some(Self::Tampered),
+            _ => None,
+        }
+    }
+}
+
+/// The column with the keystore's identity, to which every seal is bound.
+pub(super) const IDENTITY: &str = "keystore.identity";
+/// The beginning of an error about a missing keystore.
+pub(super) const NO_KEYSTORE: &str = "no keystore at";
+
 /// A state that no daemon produces: somebody else wrote to the database, or it lost data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Violation {
@@ -58,7 +97,7 @@ pub(super) enum Violation {
 
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the keystore was tampered with: ")?;
+        write!(f, "{TAMPERED}: ")?;
         match self {
             Self::Altered(name) => write!(f, "{name} was altered"),
             Self::Reverted(name) => write!(f, "{name} was reverted to an earlier state"),

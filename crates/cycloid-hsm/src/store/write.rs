@@ -59,7 +59,12 @@ impl<'a> Write<'a> {
             view.compare(&session.manifest)?;
         }
         session.manifest.generation.0 += 1;
-        Ok(Self { store, session, changes: Vec::new(), keyring: None })
+        Ok(Self::over(store, session))
+    }
+
+    /// Continues a session whose manifest already has the generation of this write.
+    pub(super) const fn over(store: &'a Store, session: Session<'a>) -> Self {
+        Self { store, session, changes: Vec::new(), keyring: None }
     }
 
     pub(super) fn commit(mut self) -> Result<()> {
@@ -163,6 +168,15 @@ impl<'a> Write<'a> {
         self.remove_record(row)?;
         let place = Place { id: row.place.id, version, generation: self.generation() };
         self.store_record(place, attributes, secret.as_ref().map(|secret| secret.as_slice()))
+    }
+
+    /// Inserts a record that is in no table, with a later generation, which other daemons notice.
+    pub(super) fn put_back(&mut self, row: &SealedRecord, record: &Record) -> Result<()> {
+        let secret = row.secret(&self.session.keys)?;
+        let Record { id, version, .. } = *record;
+        let place = Place { id, version, generation: self.generation() };
+        let secret = secret.as_ref().map(|secret| secret.as_slice());
+        self.store_record(place, &record.attributes, secret)
     }
 
     fn remove_record(&mut self, row: &SealedRecord) -> Result<()> {

@@ -24,6 +24,10 @@ pub(in crate::store) enum Value<'a> {
     Text(&'a str),
     Bytes(&'a [u8]),
     None,
+    /// As [`Field::Real`]; SQLite only.
+    Real(f64),
+    /// As [`Field::Unreadable`]; SQLite only.
+    Unreadable(&'a [u8]),
 }
 
 impl<'a> Value<'a> {
@@ -38,23 +42,41 @@ impl<'a> Value<'a> {
 }
 
 /// A column's value.
-#[derive(PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(in crate::store) enum Field {
     Number(i64),
     Text(String),
     Bytes(Vec<u8>),
     None,
+    /// A number that is no integer, which no daemon writes; SQLite stores any type anywhere.
+    Real(f64),
+    /// Text in no valid encoding, which no daemon writes.
+    Unreadable(Vec<u8>),
+}
+
+impl Field {
+    /// Returns it as a parameter.
+    pub(in crate::store) fn value(&self) -> Value<'_> {
+        match self {
+            Self::Number(number) => Value::Number(*number),
+            Self::Text(text) => Value::Text(text),
+            Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::None => Value::None,
+            Self::Real(number) => Value::Real(*number),
+            Self::Unreadable(text) => Value::Unreadable(text),
+        }
+    }
 }
 
 /// A row, read column by column.
+#[derive(Clone)]
 pub(in crate::store) struct Row(std::vec::IntoIter<Field>);
 
 impl Row {
-    pub(super) fn new(fields: Vec<Field>) -> Self {
+    pub(in crate::store) fn new(fields: Vec<Field>) -> Self {
         Self(fields.into_iter())
     }
 
-    #[cfg(test)]
     pub(in crate::store) fn into_fields(self) -> Vec<Field> {
         self.0.collect()
     }
@@ -100,6 +122,9 @@ pub(super) trait Connection: Send {
 
     /// Runs statements without parameters and results.
     fn run(&mut self, statements: &str) -> Result<()>;
+
+    /// Returns whether another program has a connection to the database.
+    fn has_others(&mut self) -> Result<bool>;
 
     fn begin(&mut self, access: Access) -> Result<()>;
 

@@ -9,14 +9,16 @@ mod postgresql;
 mod sqlite;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use connection::{Connection, failed};
 
 use crate::{Code, Result};
 
-#[cfg(test)]
-pub(super) use connection::Field;
-pub(super) use connection::{Access, Row, Value, Watch};
+pub(super) use connection::{Access, Field, Row, Value, Watch};
+
+/// How long a PostgreSQL server may take to notice the end of other connections.
+const PATIENCE_WITH_OTHERS: Duration = Duration::from_secs(3);
 
 /// A database, opened by its URL.
 pub(super) struct Database {
@@ -85,6 +87,28 @@ impl Database {
     /// Returns whether it is on a server, which may become unreachable.
     pub(super) const fn is_remote(&self) -> bool {
         matches!(self.place, Place::Postgresql(_))
+    }
+
+    /// Returns whether another program, or another [`Database`] of this one, is connected. No
+    /// transaction of this one may be open.
+    pub(super) fn has_others(&self) -> Result<bool> {
+        self.idle().clear();
+        match &self.place {
+            Place::Sqlite(path) => sqlite::Sqlite::open_alone(path)?.has_others(),
+            Place::Postgresql(place) => {
+                let mut connection = postgresql::open(place)?;
+                // The server notices only some time later that a connection was closed.
+                let begun = Instant::now();
+                loop {
+                    match connection.has_others()? {
+                        true if begun.elapsed() < PATIENCE_WITH_OTHERS => {
+                            std::thread::sleep(Duration::from_millis(50));
+                        }
+                        others => return Ok(others),
+                    }
+                }
+            }
+        }
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<Box<dyn Connection>>> {

@@ -25,6 +25,9 @@ use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value, W
 use crate::rpc::tls;
 use crate::{Code, Error, Result};
 
+/// The name of this program's connections at the server.
+const APPLICATION: &str = "cycloid-hsm";
+
 /// A server's address and TLS settings.
 #[derive(Clone)]
 pub(super) struct Place {
@@ -63,7 +66,7 @@ pub(super) fn place(url: &str) -> Result<Box<Place>> {
         ));
     }
     let tls = authorities.map(tls::client).transpose()?.map(MakeRustlsConnect::new);
-    config.application_name("cycloid-hsm");
+    config.application_name(APPLICATION);
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(10));
     }
@@ -132,6 +135,14 @@ impl Postgresql {
 impl Connection for Postgresql {
     fn has_table(&mut self, name: &str) -> Result<bool> {
         let row = self.client.query_one("SELECT to_regclass($1::TEXT) IS NOT NULL", &[&name]);
+        row.and_then(|row| row.try_get(0)).map_err(failed)
+    }
+
+    fn has_others(&mut self) -> Result<bool> {
+        // Every role may read these columns.
+        let query = "SELECT count(*) > 0 FROM pg_stat_activity WHERE application_name = $1 \
+            AND datname = current_database() AND pid <> pg_backend_pid()";
+        let row = self.client.query_one(query, &[&APPLICATION]);
         row.and_then(|row| row.try_get(0)).map_err(failed)
     }
 
@@ -220,6 +231,7 @@ impl ToSql for Value<'_> {
             Self::Text(text) => text.to_sql(of, to),
             Self::Bytes(bytes) => bytes.to_sql(of, to),
             Self::None => Ok(IsNull::Yes),
+            Self::Real(_) | Self::Unreadable(_) => Err("only SQLite stores such a value".into()),
         }
     }
 

@@ -4,13 +4,15 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
+use std::time::Duration;
 
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{OpenFlags, ToSql, params_from_iter};
+use rusqlite::{ErrorCode, OpenFlags, ToSql, params_from_iter};
 
-use super::connection::{Access, Connection, Field, PATIENCE, Row, Value, failed};
-use crate::{Code, Result};
+use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value};
+use crate::store::violation::{DAMAGED_FILE, NO_KEYSTORE};
+use crate::{Code, Error, Result};
 
 /// Creates an empty file that only its owner can read, unless the file exists.
 pub(super) fn create(path: &Path) -> Result<()> {
@@ -28,7 +30,7 @@ impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(|error| {
-            Code::DEVICE_ERROR.because(format!("no keystore at {}: {error}", path.display()))
+            Code::DEVICE_ERROR.because(format!("{NO_KEYSTORE} {}: {error}", path.display()))
         })?;
         let prepare = || {
             connection.busy_timeout(PATIENCE)?;
@@ -48,9 +50,34 @@ impl Sqlite {
     }
 }
 
+impl Sqlite {
+    /// Opens the file for exclusive use. The first access fails as long as others are connected,
+    /// because each connection to a file with a write-ahead log holds a shared lock on it.
+    pub(super) fn open_alone(path: &Path) -> Result<Self> {
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let open = || {
+            let connection = rusqlite::Connection::open_with_flags(path, flags)?;
+            connection.busy_timeout(Duration::ZERO)?;
+            connection.execute_batch("PRAGMA locking_mode = EXCLUSIVE")?;
+            Ok(Self(connection))
+        };
+        open().map_err(failed)
+    }
+}
+
 impl Connection for Sqlite {
+    fn has_others(&mut self) -> Result<bool> {
+        match self.0.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
+            Ok(()) => Ok(false),
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(true),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
     fn has_table(&mut self, name: &str) -> Result<bool> {
-        self.0.table_exists(None, name).map_err(failed)
+        // A query, unlike `table_exists`, notices tables that other connections have made.
+        let query = "SELECT count(*) > 0 FROM sqlite_schema WHERE type = 'table' AND name = $1";
+        self.0.query_row(query, [name], |row| row.get(0)).map_err(failed)
     }
 
     fn run(&mut self, statements: &str) -> Result<()> {
@@ -97,10 +124,10 @@ fn field(value: ValueRef<'_>) -> Field {
         ValueRef::Blob(bytes) => Field::Bytes(bytes.to_vec()),
         ValueRef::Text(text) => match std::str::from_utf8(text) {
             Ok(text) => Field::Text(text.to_owned()),
-            Err(_) => Field::None,
+            Err(_) => Field::Unreadable(text.to_vec()),
         },
-        // No daemon writes these types; the reader of the column reports it as malformed.
-        ValueRef::Real(_) | ValueRef::Null => Field::None,
+        ValueRef::Real(number) => Field::Real(number),
+        ValueRef::Null => Field::None,
     }
 }
 
@@ -111,6 +138,18 @@ impl ToSql for Value<'_> {
             Self::Text(text) => ValueRef::Text(text.as_bytes()),
             Self::Bytes(bytes) => ValueRef::Blob(bytes),
             Self::None => ValueRef::Null,
+            Self::Real(number) => ValueRef::Real(number),
+            Self::Unreadable(text) => ValueRef::Text(text),
         }))
+    }
+}
+
+/// Names damage of the file itself, which no seal can repair.
+fn failed(error: rusqlite::Error) -> Error {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+            Code::DEVICE_ERROR.because(format!("{DAMAGED_FILE}: {error}"))
+        }
+        _ => connection::failed(error),
     }
 }

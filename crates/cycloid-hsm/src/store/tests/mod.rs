@@ -5,6 +5,8 @@ mod backup;
 mod crash;
 mod many;
 mod operations;
+mod salvage;
+mod salvage_crash;
 mod server;
 mod tampering;
 mod tls;
@@ -59,6 +61,14 @@ impl Place {
         match self {
             Self::Sqlite(_) => panic!("it has no server"),
             Self::Postgresql(server, _) => server.cut_off(cut),
+        }
+    }
+
+    /// Returns another one of the same kind.
+    fn another(&self) -> Self {
+        match self {
+            Self::Sqlite(_) => Self::sqlite(),
+            Self::Postgresql(..) => Self::postgresql(),
         }
     }
 

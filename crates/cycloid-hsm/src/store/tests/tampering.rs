@@ -24,7 +24,7 @@ on_each_database! {
 }
 
 /// The tables with their columns.
-const TABLES: [(&str, &[&str]); 6] = [
+pub(super) const TABLES: [(&str, &[&str]); 6] = [
     ("keystore", &["one", "format", "identity", "keyring", "manifest"]),
     ("slots", &["id", "methods", "memory_kib", "passes", "lanes", "salt", "sealed"]),
     (
@@ -37,24 +37,24 @@ const TABLES: [(&str, &[&str]); 6] = [
 ];
 
 /// The rows of a table.
-type Table = Vec<Vec<Field>>;
+pub(super) type Table = Vec<Vec<Field>>;
 
 /// An attacker with the database and without keys.
-struct Attacker(Database);
+pub(super) struct Attacker(Database);
 
 impl Attacker {
-    fn new(place: &Place) -> Self {
+    pub(super) fn new(place: &Place) -> Self {
         Self(Database::new(&place.url()).unwrap())
     }
 
-    fn run(&self, statement: &str, values: &[Value<'_>]) -> u64 {
+    pub(super) fn run(&self, statement: &str, values: &[Value<'_>]) -> u64 {
         let mut transaction = self.0.begin(Access::Write).unwrap();
         let rows = transaction.execute(statement.to_owned().leak(), values).unwrap();
         transaction.commit().unwrap();
         rows
     }
 
-    fn dump(&self, table: &str) -> Table {
+    pub(super) fn dump(&self, table: &str) -> Table {
         let (_, columns) = TABLES.iter().find(|(name, _)| *name == table).unwrap();
         let select = format!("SELECT {} FROM {table} ORDER BY 1", columns.join(", "));
         let mut transaction = self.0.begin(Access::Read).unwrap();
@@ -62,7 +62,7 @@ impl Attacker {
     }
 
     /// Restores the rows that `dump` returned.
-    fn restore(&self, table: &str, rows: &Table) {
+    pub(super) fn restore(&self, table: &str, rows: &Table) {
         let (_, columns) = TABLES.iter().find(|(name, _)| *name == table).unwrap();
         self.run(&format!("DELETE FROM {table}"), &[]);
         for row in rows {
@@ -76,23 +76,18 @@ impl Attacker {
     }
 
     /// Sets a column of some rows.
-    fn set(&self, table: &str, column: &str, of: &str, value: Value<'_>) {
+    pub(super) fn set(&self, table: &str, column: &str, of: &str, value: Value<'_>) {
         let update = format!("UPDATE {table} SET {column} = $1 WHERE {of}");
         assert_eq!(self.run(&update, &[value]), 1, "{update}");
     }
 
-    fn delete(&self, table: &str, of: &str) {
+    pub(super) fn delete(&self, table: &str, of: &str) {
         assert_ne!(self.run(&format!("DELETE FROM {table} WHERE {of}"), &[]), 0);
     }
 }
 
 fn value(field: &Field) -> Value<'_> {
-    match field {
-        Field::Number(number) => Value::Number(*number),
-        Field::Text(text) => Value::Text(text),
-        Field::Bytes(bytes) => Value::Bytes(bytes),
-        Field::None => Value::None,
-    }
+    field.value()
 }
 
 /// Returns variants of `bytes`: each byte changed alone, and other lengths.
