@@ -13,6 +13,22 @@ use zeroize::Zeroizing;
 use crate::mechanism::Hash;
 use crate::{Code, Result};
 
+/// Identifies the value of a key, whatever object it is in.
+#[derive(Clone)]
+pub struct Fingerprint {
+    /// The name under which a keystore records the value, made with a key of the keystore.
+    pub(crate) name: String,
+    /// The SHA-256 digest of the value.
+    pub(crate) digest: Zeroizing<[u8; 32]>,
+}
+
+/// Shows nothing of the value.
+impl std::fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fingerprint(..)")
+    }
+}
+
 /// Evaluates `$body` with `$Cipher` as the AES for the key's length.
 macro_rules! with_aes {
     ($key:expr, $Cipher:ident => $body:expr) => {

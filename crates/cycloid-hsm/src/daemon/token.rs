@@ -10,10 +10,11 @@ use zeroize::Zeroizing;
 use super::application::FIRST_IN_MEMORY;
 use super::index::Index;
 use crate::attribute::{Template, cka, ckk, cko};
+use crate::crypto::Fingerprint;
 use crate::key::Key;
 use crate::object::{New, Object, policy};
 use crate::spans::{self, Span};
-use crate::store::{self, Fingerprint, Generation, Record, Store, Write};
+use crate::store::{self, Generation, Record, Store, Write};
 use crate::{Code, Result};
 
 /// Stored objects and their keys.

@@ -10,8 +10,8 @@ use std::sync::OnceLock;
 use zeroize::Zeroizing;
 
 use crate::attribute::{Template, cka, ckk, cko};
+use crate::crypto::Fingerprint;
 use crate::key::{Key, PrivateKey, PublicKey};
-use crate::store::Fingerprint;
 use crate::{Code, Result};
 
 /// An object to be created: its attributes, and its secret if it has one.

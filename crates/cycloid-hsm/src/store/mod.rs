@@ -64,7 +64,6 @@ pub use keystore::{Store, StoreWatch};
 pub use manifest::Generation;
 pub use record::Record;
 pub use salvage::{Condition, Decision, Finding, Quarantined, Survey};
-pub use serves_keys::Fingerprint;
 pub use slot::{Cost, KEY_FILE, Unlocking};
 pub use violation::Trouble;
 pub use write::{New, Write};

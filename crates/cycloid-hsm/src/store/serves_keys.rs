@@ -7,8 +7,6 @@
 //! backup. The entry stays when all objects with the value are destroyed, because the value may
 //! return: unwrapped, or restored.
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
@@ -18,6 +16,7 @@ use super::seal::{Part, associated, mac};
 use super::session::Session;
 use super::violation::Name;
 use super::write::Write;
+use crate::crypto::Fingerprint;
 use crate::{Code, Result};
 
 /// The beginning of the settings' names.
@@ -25,42 +24,18 @@ pub(super) const PREFIX: &str = "serves-keys/";
 
 type Value = Zeroizing<[u8; 32]>;
 
-/// Identifies the value of a key, whatever object it is in.
-#[derive(Clone)]
-pub struct Fingerprint {
-    name: Name,
-    digest: Value,
-}
-
-/// Shows nothing of the value.
-impl fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Fingerprint(..)")
-    }
-}
-
-impl Fingerprint {
-    fn new(keys: &Keyring, digest: Value) -> Self {
-        let input = associated(Part::Fingerprint, &keys.identity, &[], &[&*digest]);
-        let [keyed, _] = *mac(keys.terms(), &Zeroizing::new(input)).as_chunks::<16>().0 else {
-            unreachable!("32 bytes are two chunks")
-        };
-        let number = u128::from_be_bytes(keyed);
-        let name = Name::Setting(format!("{PREFIX}{number:032x}"));
-        Self { name, digest }
-    }
-
-    fn setting(&self) -> &str {
-        match &self.name {
-            Name::Setting(name) => name,
-            _ => unreachable!("the name is a setting's"),
-        }
-    }
+fn fingerprint(keys: &Keyring, digest: Value) -> Fingerprint {
+    let input = associated(Part::Fingerprint, &keys.identity, &[], &[&*digest]);
+    let [keyed, _] = *mac(keys.terms(), &Zeroizing::new(input)).as_chunks::<16>().0 else {
+        unreachable!("32 bytes are two chunks")
+    };
+    let number = u128::from_be_bytes(keyed);
+    Fingerprint { name: format!("{PREFIX}{number:032x}"), digest }
 }
 
 /// Returns the name of the setting of a value with this digest.
 pub(super) fn setting(keys: &Keyring, digest: &[u8; 32]) -> String {
-    Fingerprint::new(keys, Zeroizing::new(*digest)).setting().to_owned()
+    fingerprint(keys, Zeroizing::new(*digest)).name
 }
 
 impl Store {
@@ -69,7 +44,7 @@ impl Store {
     /// # Errors
     /// [`Code::DEVICE_ERROR`] if the keystore is locked.
     pub fn fingerprint(&self, value: &[u8]) -> Result<Fingerprint> {
-        Ok(Fingerprint::new(&*self.keyring()?, Zeroizing::new(Sha256::digest(value).into())))
+        Ok(fingerprint(&*self.keyring()?, Zeroizing::new(Sha256::digest(value).into())))
     }
 
     /// Returns whether a value serves keys, by the last view of the database.
@@ -78,9 +53,9 @@ impl Store {
     /// [`Code::DEVICE_ERROR`].
     pub fn serves_keys(&self, value: &Fingerprint) -> Result<bool> {
         if let Some(view) = &*self.view() {
-            return Ok(view.has(&value.name));
+            return Ok(view.has(&Name::Setting(value.name.clone())));
         }
-        Ok(self.setting(value.setting())?.is_some())
+        Ok(self.setting(&value.name)?.is_some())
     }
 }
 
@@ -90,16 +65,16 @@ impl Write<'_> {
     /// # Errors
     /// [`Code::DEVICE_ERROR`].
     pub fn serve_keys(&mut self, value: &Fingerprint) -> Result<()> {
-        match self.setting(value.setting())? {
+        match self.setting(&value.name)? {
             Some(_) => Ok(()),
-            None => self.set_setting(value.setting(), &*value.digest),
+            None => self.set_setting(&value.name, &*value.digest),
         }
     }
 
     /// Records a value by its digest in a backup.
     pub(super) fn serve_keys_as_in_backup(&mut self, digest: &[u8; 32]) -> Result<()> {
         let keys = self.session.keys.clone();
-        self.serve_keys(&Fingerprint::new(&keys, Zeroizing::new(*digest)))
+        self.serve_keys(&fingerprint(&keys, Zeroizing::new(*digest)))
     }
 }
 
