@@ -5,6 +5,7 @@ use super::handler::{Daemon, needs};
 use super::token::describe;
 use crate::attribute::{Template, cka};
 use crate::key::PrivateKey;
+use crate::mechanism::ckm;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Bytes;
@@ -177,6 +178,9 @@ impl Daemon {
         mechanism: &Mechanism,
         template: Template,
     ) -> Result<Response> {
+        if mechanism.number == ckm::PKCS5_PBKD2 {
+            return self.generate_from_password(application, mechanism, template);
+        }
         let new = build::generated(mechanism.number, template, &mut UnwrapErr(SysRng))?;
         let object = self.keep(application, new, "generated")?;
         Ok(Response::Object { object })

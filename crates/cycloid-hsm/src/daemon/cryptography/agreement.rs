@@ -11,14 +11,14 @@ use crate::crypto;
 use crate::daemon::handler::{Asked, Daemon};
 use crate::engine::Work;
 use crate::key::PublicKey;
-use crate::mechanism::{Hash, Parameter, ckd, ckf};
+use crate::mechanism::{Hash, Parameter, ckd, ckf, ckm};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Result};
 
 /// The length of the shortest derived key, in bytes: uses of a shorter one would leak part of the
 /// secret.
-const SHORTEST: u64 = 16;
+pub(super) const SHORTEST: u64 = 16;
 
 /// Derives a key by ANSI X9.63 (SEC 1, section 3.6.1).
 fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
@@ -57,6 +57,10 @@ fn derived(
         ckd::SHA256_KDF => Hash::Sha256,
         ckd::SHA384_KDF => Hash::Sha384,
         ckd::SHA512_KDF => Hash::Sha512,
+        ckd::SHA3_224_KDF => Hash::Sha3_224,
+        ckd::SHA3_256_KDF => Hash::Sha3_256,
+        ckd::SHA3_384_KDF => Hash::Sha3_384,
+        ckd::SHA3_512_KDF => Hash::Sha3_512,
         _ => return Err(bad_parameter()),
     };
     let length = asked.unwrap_or(hash.length() as u64);
@@ -74,6 +78,11 @@ impl Daemon {
         mechanism: Mechanism,
         template: Template,
     ) {
+        if !matches!(mechanism.number, ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE) {
+            return self.later(asked, move |daemon, application| {
+                daemon.derive_from_secret(application, base, &mechanism, template)
+            });
+        }
         let prepared = (|| {
             let number = mechanism.number;
             needs_flag(number, ckf::DERIVE)?;
