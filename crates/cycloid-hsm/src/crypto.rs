@@ -24,6 +24,8 @@ macro_rules! with_aes {
 mod derivation;
 mod mac;
 mod modes;
+#[cfg(test)]
+mod tests;
 
 use aes::cipher::block_padding::{NoPadding, Pkcs7};
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};

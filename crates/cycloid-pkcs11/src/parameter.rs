@@ -220,9 +220,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
         }
         _ if number == ckm::AES_CMAC_GENERAL || Hash::of_general_hmac(number).is_some() => {
             match small(structure(bytes)?)? {
-                length if length as usize <= Hash::Sha512.length() => {
-                    Ok(Parameter::Length(length))
-                }
+                length if length as usize <= Hash::Sha512.length() => Ok(Parameter::Length(length)),
                 _ => Err(invalid()),
             }
         }

@@ -68,10 +68,18 @@ pub(crate) fn pbkdf2(
     let done = match hash {
         _ if iterations == 0 => None,
         Hash::Sha1 => Some(pbkdf2::pbkdf2::<Hmac<sha1::Sha1>>(password, salt, iterations, room)),
-        Hash::Sha224 => Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha224>>(password, salt, iterations, room)),
-        Hash::Sha256 => Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha256>>(password, salt, iterations, room)),
-        Hash::Sha384 => Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha384>>(password, salt, iterations, room)),
-        Hash::Sha512 => Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha512>>(password, salt, iterations, room)),
+        Hash::Sha224 => {
+            Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha224>>(password, salt, iterations, room))
+        }
+        Hash::Sha256 => {
+            Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha256>>(password, salt, iterations, room))
+        }
+        Hash::Sha384 => {
+            Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha384>>(password, salt, iterations, room))
+        }
+        Hash::Sha512 => {
+            Some(pbkdf2::pbkdf2::<Hmac<sha2::Sha512>>(password, salt, iterations, room))
+        }
         _ => None,
     };
     match done {

@@ -94,7 +94,11 @@ fn digested_data(hash: Hash, data: Vec<u8>, digested: bool) -> Result<Vec<u8>> {
 pub(super) enum Signable {
     Work(Work),
     /// A message authentication code of `length` bytes.
-    Mac { mac: Mac, length: usize, data: Vec<u8> },
+    Mac {
+        mac: Mac,
+        length: usize,
+        data: Vec<u8>,
+    },
 }
 
 /// Returns the digest's hash function, the mask's, the length of the salt in bytes, and the digest.
@@ -385,7 +389,11 @@ impl Daemon {
                 }
             }
             (
-                ckm::AES_ECB | ckm::AES_CBC | ckm::AES_CBC_PAD | ckm::AES_CTR | ckm::AES_GCM
+                ckm::AES_ECB
+                | ckm::AES_CBC
+                | ckm::AES_CBC_PAD
+                | ckm::AES_CTR
+                | ckm::AES_GCM
                 | ckm::AES_CCM,
                 _,
             ) => {

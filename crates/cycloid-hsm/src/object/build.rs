@@ -326,7 +326,9 @@ pub(crate) fn generated(
     rng.fill_bytes(&mut value);
     let key_type = match mechanism {
         ckm::AES_KEY_GEN => ckk::AES,
-        ckm::GENERIC_SECRET_KEY_GEN | ckm::HKDF_KEY_GEN if length < 16 => return Err(Code::KEY_SIZE_RANGE.into()),
+        ckm::GENERIC_SECRET_KEY_GEN | ckm::HKDF_KEY_GEN if length < 16 => {
+            return Err(Code::KEY_SIZE_RANGE.into());
+        }
         ckm::GENERIC_SECRET_KEY_GEN => match template.number(cka::KEY_TYPE)? {
             Some(key_type) if narrow(key_type)? != ckk::AES => narrow(key_type)?,
             _ => ckk::GENERIC_SECRET,

@@ -27,9 +27,10 @@ const LONGEST: u64 = 512;
 /// Returns the length that a template requests in bytes, or the mechanism's own.
 fn length(template: &Template, own: Option<usize>) -> Result<usize> {
     let own = own.map(|own| own as u64);
-    let length = template.number(cka::VALUE_LEN)?.or(own).ok_or_else(|| {
-        Code::TEMPLATE_INCOMPLETE.because("the length of the key is missing")
-    })?;
+    let length = template
+        .number(cka::VALUE_LEN)?
+        .or(own)
+        .ok_or_else(|| Code::TEMPLATE_INCOMPLETE.because("the length of the key is missing"))?;
     if !(SHORTEST..=LONGEST).contains(&length) {
         return Err(Code::KEY_SIZE_RANGE.because("a derived key must have 16 to 512 bytes"));
     }
@@ -134,7 +135,8 @@ impl Daemon {
     ) -> Result<Response> {
         // Slow work is not for everybody.
         needs(application, Role::User)?;
-        let Parameter::Pbkdf2 { function, salt, iterations, password } = &mechanism.parameter else {
+        let Parameter::Pbkdf2 { function, salt, iterations, password } = &mechanism.parameter
+        else {
             return Err(bad_parameter());
         };
         let hash = match *function {
@@ -173,7 +175,7 @@ fn truncated(
     })?;
     let length = length(template, Some(value.len()))?;
     if length > value.len() {
-        return Err(Code::KEY_SIZE_RANGE.because("the data is shorter than the key"));
+        return Err(Code::MECHANISM_PARAM_INVALID.because("the data is shorter than the key"));
     }
     value.truncate(length);
     Ok(value)
