@@ -28,6 +28,9 @@ pub(crate) fn hkdf(
     key: &[u8],
     length: usize,
 ) -> Result<Zeroizing<Vec<u8>>> {
+    if steps.salt.is_none() && steps.information.is_none() {
+        return Err(Code::MECHANISM_PARAM_INVALID.into());
+    }
     with_hash!(hash, Function, Keyed => {
         let (extracted, expansion) = match steps.salt {
             Some(salt) => {

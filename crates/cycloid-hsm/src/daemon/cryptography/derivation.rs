@@ -116,6 +116,7 @@ impl Daemon {
                 return Err(Code::TEMPLATE_INCONSISTENT.because("the mechanism yields data"));
             }
             template.set_number(cka::CLASS, cko::DATA.into());
+            template.set_default(cka::PRIVATE, [1]);
             template.set(cka::VALUE, value.to_vec());
             build::created(template)?
         } else {
