@@ -6,5 +6,6 @@ mod gnutls;
 mod opendnssec;
 mod opensc;
 mod openssl;
+mod python;
 #[path = "../support/mod.rs"]
 mod support;
