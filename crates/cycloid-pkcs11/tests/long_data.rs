@@ -149,7 +149,7 @@ fn only_a_readable_secret_key_is_digested() {
     let (bed, session) = TestBed::logged_in();
     let class = CK_ULONG::from(cko::SECRET_KEY);
     let kind = CK_ULONG::from(ckk::AES);
-    let mut make = |sensitive: u8| {
+    let make = |sensitive: u8| {
         let sensitive = [sensitive];
         let mut given = [
             attribute(cka::CLASS, &class),
