@@ -3,6 +3,7 @@
 
 mod dnssec;
 mod gnutls;
+mod java;
 mod opendnssec;
 mod opensc;
 mod openssl;
