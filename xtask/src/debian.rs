@@ -56,6 +56,11 @@ const NEEDS: [Need; 22] = [
         present: || starts("p11tool") && starts("certtool"),
     },
     Need {
+        what: "Java's `keytool`, `jar` and `jarsigner`, for the HSM's module",
+        package: "default-jdk-headless",
+        present: || starts("keytool") && starts("jar") && starts("jarsigner"),
+    },
+    Need {
         what: "`ldns-signzone`, for the HSM's module",
         package: "ldnsutils",
         present: || starts("ldns-signzone"),

@@ -474,3 +474,49 @@ fn rsa_wraps_sensitive_keys_only_for_a_key_of_the_token_which_then_decrypts_noth
         assert_eq!(code(read), Code::KEY_FUNCTION_NOT_PERMITTED);
     }
 }
+
+/// PKCS #11 3.0, section 4.6.3, table 18.
+#[test]
+fn a_certificate_has_the_attributes_of_the_standard() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let create = |extra: &[(u32, &[u8])]| {
+        let mut template = Template::new();
+        template.set_number(cka::CLASS, cko::CERTIFICATE.into());
+        template.set_number(cka::CERTIFICATE_TYPE, 0);
+        template.set(cka::VALUE, *b"a certificate");
+        extra.iter().for_each(|(number, value)| template.set(*number, *value));
+        object(client.call(&Request::Create { template }))
+    };
+    let numbers = [
+        cka::URL,
+        cka::HASH_OF_SUBJECT_PUBLIC_KEY,
+        cka::HASH_OF_ISSUER_PUBLIC_KEY,
+        cka::JAVA_MIDP_SECURITY_DOMAIN,
+        cka::NAME_HASH_ALGORITHM,
+        cka::CERTIFICATE_CATEGORY,
+    ];
+    let read = |object| {
+        let numbers = numbers.to_vec();
+        match client.call(&Request::Attributes { object, numbers }).unwrap() {
+            Response::Attributes { values } => values
+                .into_iter()
+                .map(|value| {
+                    assert_eq!(value.code, 0, "attribute {:#x}", value.number);
+                    value.value.0
+                })
+                .collect::<Vec<_>>(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (unset, sha1) = (0u64.to_le_bytes(), u64::from(ckm::SHA_1).to_le_bytes());
+    let expected: [&[u8]; 6] = [b"", b"", b"", &unset, &sha1, &unset];
+    assert_eq!(read(create(&[]).unwrap()), expected);
+    let three = 3u64.to_le_bytes();
+    let given: [&[u8]; 6] = [b"https://example.org", &[1; 20], &[2; 20], &three, &sha1, &three];
+    let extra: Vec<(u32, &[u8])> = numbers.into_iter().zip(given).collect();
+    assert_eq!(read(create(&extra).unwrap()), given);
+    for invalid in [(cka::URL, &[0xff][..]), (cka::NAME_HASH_ALGORITHM, &[1])] {
+        assert_eq!(code(create(&[invalid])), Code::ATTRIBUTE_VALUE_INVALID);
+    }
+}
