@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 22] = [
+const NEEDS: [Need; 23] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -54,6 +54,11 @@ const NEEDS: [Need; 22] = [
         what: "`p11tool` and `certtool`, for the HSM's module",
         package: "gnutls-bin",
         present: || starts("p11tool") && starts("certtool"),
+    },
+    Need {
+        what: "Java's `keytool`, `jar` and `jarsigner`, for the HSM's module",
+        package: "default-jdk-headless",
+        present: || starts("keytool") && starts("jar") && starts("jarsigner"),
     },
     Need {
         what: "`ldns-signzone`, for the HSM's module",

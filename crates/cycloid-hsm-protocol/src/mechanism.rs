@@ -1,10 +1,13 @@
 //! Mechanisms: their numbers and parameters, and the list that the daemon supports.
 
-use minicbor::{Decode, Encode};
+mod hash;
+mod parameter;
+
+pub use hash::Hash;
+pub use parameter::{KeyDerivationField, Parameter};
 
 use crate::attribute::ckk;
 use crate::numbers::numbers;
-use crate::rpc::Bytes;
 
 macro_rules! mechanisms {
     ($($name:ident = $value:expr,)*) => {
@@ -39,8 +42,17 @@ mechanisms! {
     SHA512_RSA_PKCS_PSS = CKM_SHA512_RSA_PKCS_PSS,
     SHA224_RSA_PKCS = CKM_SHA224_RSA_PKCS,
     SHA224_RSA_PKCS_PSS = CKM_SHA224_RSA_PKCS_PSS,
+    SHA3_256_RSA_PKCS = CKM_SHA3_256_RSA_PKCS,
+    SHA3_384_RSA_PKCS = CKM_SHA3_384_RSA_PKCS,
+    SHA3_512_RSA_PKCS = CKM_SHA3_512_RSA_PKCS,
+    SHA3_256_RSA_PKCS_PSS = CKM_SHA3_256_RSA_PKCS_PSS,
+    SHA3_384_RSA_PKCS_PSS = CKM_SHA3_384_RSA_PKCS_PSS,
+    SHA3_512_RSA_PKCS_PSS = CKM_SHA3_512_RSA_PKCS_PSS,
+    SHA3_224_RSA_PKCS = CKM_SHA3_224_RSA_PKCS,
+    SHA3_224_RSA_PKCS_PSS = CKM_SHA3_224_RSA_PKCS_PSS,
     SHA_1 = CKM_SHA_1,
     SHA_1_HMAC = CKM_SHA_1_HMAC,
+    SHA_1_HMAC_GENERAL = CKM_SHA_1_HMAC_GENERAL,
     SHA256 = CKM_SHA256,
     SHA256_HMAC = CKM_SHA256_HMAC,
     SHA256_HMAC_GENERAL = CKM_SHA256_HMAC_GENERAL,
@@ -53,7 +65,21 @@ mechanisms! {
     SHA512 = CKM_SHA512,
     SHA512_HMAC = CKM_SHA512_HMAC,
     SHA512_HMAC_GENERAL = CKM_SHA512_HMAC_GENERAL,
+    SHA3_256 = CKM_SHA3_256,
+    SHA3_256_HMAC = CKM_SHA3_256_HMAC,
+    SHA3_256_HMAC_GENERAL = CKM_SHA3_256_HMAC_GENERAL,
+    SHA3_224 = CKM_SHA3_224,
+    SHA3_224_HMAC = CKM_SHA3_224_HMAC,
+    SHA3_224_HMAC_GENERAL = CKM_SHA3_224_HMAC_GENERAL,
+    SHA3_384 = CKM_SHA3_384,
+    SHA3_384_HMAC = CKM_SHA3_384_HMAC,
+    SHA3_384_HMAC_GENERAL = CKM_SHA3_384_HMAC_GENERAL,
+    SHA3_512 = CKM_SHA3_512,
+    SHA3_512_HMAC = CKM_SHA3_512_HMAC,
+    SHA3_512_HMAC_GENERAL = CKM_SHA3_512_HMAC_GENERAL,
     GENERIC_SECRET_KEY_GEN = CKM_GENERIC_SECRET_KEY_GEN,
+    SP800_108_COUNTER_KDF = CKM_SP800_108_COUNTER_KDF,
+    PKCS5_PBKD2 = CKM_PKCS5_PBKD2,
     EC_KEY_PAIR_GEN = CKM_EC_KEY_PAIR_GEN,
     ECDSA = CKM_ECDSA,
     ECDSA_SHA1 = CKM_ECDSA_SHA1,
@@ -61,18 +87,34 @@ mechanisms! {
     ECDSA_SHA256 = CKM_ECDSA_SHA256,
     ECDSA_SHA384 = CKM_ECDSA_SHA384,
     ECDSA_SHA512 = CKM_ECDSA_SHA512,
+    ECDSA_SHA3_224 = CKM_ECDSA_SHA3_224,
+    ECDSA_SHA3_256 = CKM_ECDSA_SHA3_256,
+    ECDSA_SHA3_384 = CKM_ECDSA_SHA3_384,
+    ECDSA_SHA3_512 = CKM_ECDSA_SHA3_512,
     ECDH1_DERIVE = CKM_ECDH1_DERIVE,
     ECDH1_COFACTOR_DERIVE = CKM_ECDH1_COFACTOR_DERIVE,
+    RSA_AES_KEY_WRAP = CKM_RSA_AES_KEY_WRAP,
     EC_EDWARDS_KEY_PAIR_GEN = CKM_EC_EDWARDS_KEY_PAIR_GEN,
     EC_MONTGOMERY_KEY_PAIR_GEN = CKM_EC_MONTGOMERY_KEY_PAIR_GEN,
     EDDSA = CKM_EDDSA,
     AES_KEY_GEN = CKM_AES_KEY_GEN,
+    AES_ECB = CKM_AES_ECB,
     AES_CBC = CKM_AES_CBC,
     AES_CBC_PAD = CKM_AES_CBC_PAD,
+    AES_CTR = CKM_AES_CTR,
     AES_GCM = CKM_AES_GCM,
+    AES_CCM = CKM_AES_CCM,
+    AES_CMAC = CKM_AES_CMAC,
+    AES_CMAC_GENERAL = CKM_AES_CMAC_GENERAL,
+    AES_GMAC = CKM_AES_GMAC,
+    AES_ECB_ENCRYPT_DATA = CKM_AES_ECB_ENCRYPT_DATA,
+    AES_CBC_ENCRYPT_DATA = CKM_AES_CBC_ENCRYPT_DATA,
     AES_KEY_WRAP = CKM_AES_KEY_WRAP,
     AES_KEY_WRAP_PAD = CKM_AES_KEY_WRAP_PAD,
     AES_KEY_WRAP_KWP = CKM_AES_KEY_WRAP_KWP,
+    HKDF_DERIVE = CKM_HKDF_DERIVE,
+    HKDF_DATA = CKM_HKDF_DATA,
+    HKDF_KEY_GEN = CKM_HKDF_KEY_GEN,
     BLS12_381_KEY_PAIR_GEN = 0x8359_4301,
     BLS12_381_SIGN = 0x8359_4302,
 }
@@ -85,6 +127,10 @@ numbers! {
     MGF1_SHA384 = CKG_MGF1_SHA384,
     MGF1_SHA512 = CKG_MGF1_SHA512,
     MGF1_SHA224 = CKG_MGF1_SHA224,
+    MGF1_SHA3_224 = CKG_MGF1_SHA3_224,
+    MGF1_SHA3_256 = CKG_MGF1_SHA3_256,
+    MGF1_SHA3_384 = CKG_MGF1_SHA3_384,
+    MGF1_SHA3_512 = CKG_MGF1_SHA3_512,
 }
 
 numbers! {
@@ -96,84 +142,20 @@ numbers! {
     SHA256_KDF = CKD_SHA256_KDF,
     SHA384_KDF = CKD_SHA384_KDF,
     SHA512_KDF = CKD_SHA512_KDF,
+    SHA3_224_KDF = CKD_SHA3_224_KDF,
+    SHA3_256_KDF = CKD_SHA3_256_KDF,
+    SHA3_384_KDF = CKD_SHA3_384_KDF,
+    SHA3_512_KDF = CKD_SHA3_512_KDF,
 }
 
-/// A mechanism's parameter.
-#[derive(Clone, Debug, PartialEq, Eq, Default, Encode, Decode)]
-#[cbor(flat)]
-pub enum Parameter {
-    /// No parameter.
-    #[default]
-    #[n(0)]
-    None,
-    /// For RSASSA-PSS: hash (`CKM_…`), mask generation (`CKG_…`), length of the salt in bytes.
-    #[n(1)]
-    Pss {
-        /// `CKM_SHA…`.
-        #[n(0)]
-        hash: u32,
-        /// `CKG_MGF1_…`.
-        #[n(1)]
-        mask: u32,
-        /// Bytes.
-        #[n(2)]
-        salt_length: u32,
-    },
-    /// For RSAES-OAEP: hash (`CKM_…`), mask generation (`CKG_…`), label.
-    #[n(2)]
-    Oaep {
-        /// `CKM_SHA…`.
-        #[n(0)]
-        hash: u32,
-        /// `CKG_MGF1_…`.
-        #[n(1)]
-        mask: u32,
-        /// The label, often empty.
-        #[n(2)]
-        label: Bytes,
-    },
-    /// For AES-GCM: initialisation vector, associated data, length of the tag in bits.
-    #[n(3)]
-    Gcm {
-        /// 12 bytes.
-        #[n(0)]
-        iv: Bytes,
-        /// Authenticated but not encrypted.
-        #[n(1)]
-        associated: Bytes,
-        /// 96 to 128.
-        #[n(2)]
-        tag_bits: u32,
-    },
-    /// An initialisation vector.
-    #[n(4)]
-    Iv(#[n(0)] Bytes),
-    /// For ECDH: derivation (`CKD_…`), shared information, the peer's public key.
-    #[n(5)]
-    Ecdh {
-        /// `CKD_…`.
-        #[n(0)]
-        derivation: u32,
-        /// The input of the derivation that both sides share.
-        #[n(1)]
-        shared: Bytes,
-        /// An encoded point, or the 32 bytes of an X25519 key.
-        #[n(2)]
-        public: Bytes,
-    },
-    /// For EdDSA: whether the data is prehashed, and a context.
-    #[n(6)]
-    EdDsa {
-        /// Whether this is Ed25519ph.
-        #[n(0)]
-        prehashed: bool,
-        /// At most 255 bytes; a non-empty one makes it Ed25519ctx.
-        #[n(1)]
-        context: Bytes,
-    },
-    /// The length of an HMAC in bytes.
-    #[n(7)]
-    Length(#[n(0)] u32),
+numbers! {
+    /// Pseudorandom functions of PBKDF2, `CKP_PKCS5_PBKD2_HMAC_…`.
+    ckp:
+    SHA1 = CKP_PKCS5_PBKD2_HMAC_SHA1,
+    SHA224 = CKP_PKCS5_PBKD2_HMAC_SHA224,
+    SHA256 = CKP_PKCS5_PBKD2_HMAC_SHA256,
+    SHA384 = CKP_PKCS5_PBKD2_HMAC_SHA384,
+    SHA512 = CKP_PKCS5_PBKD2_HMAC_SHA512,
 }
 
 numbers! {
@@ -238,7 +220,7 @@ pub const OFFERED: &[Offered] = &{
 
     [
         rsa(RSA_PKCS_KEY_PAIR_GEN, GENERATE_KEY_PAIR),
-        rsa(RSA_PKCS, BOTH | CRYPT),
+        rsa(RSA_PKCS, BOTH | CRYPT | WRAPS),
         rsa(SHA1_RSA_PKCS, VERIFY),
         rsa(RSA_PKCS_OAEP, CRYPT | WRAPS),
         rsa(RSA_PKCS_PSS, BOTH),
@@ -251,7 +233,17 @@ pub const OFFERED: &[Offered] = &{
         rsa(SHA512_RSA_PKCS_PSS, BOTH),
         rsa(SHA224_RSA_PKCS, BOTH),
         rsa(SHA224_RSA_PKCS_PSS, BOTH),
+        rsa(SHA3_256_RSA_PKCS, BOTH),
+        rsa(SHA3_384_RSA_PKCS, BOTH),
+        rsa(SHA3_512_RSA_PKCS, BOTH),
+        rsa(SHA3_256_RSA_PKCS_PSS, BOTH),
+        rsa(SHA3_384_RSA_PKCS_PSS, BOTH),
+        rsa(SHA3_512_RSA_PKCS_PSS, BOTH),
+        rsa(SHA3_224_RSA_PKCS, BOTH),
+        rsa(SHA3_224_RSA_PKCS_PSS, BOTH),
         digest(SHA_1),
+        secret(SHA_1_HMAC, BOTH),
+        secret(SHA_1_HMAC_GENERAL, BOTH),
         digest(SHA256),
         secret(SHA256_HMAC, BOTH),
         secret(SHA256_HMAC_GENERAL, BOTH),
@@ -264,7 +256,21 @@ pub const OFFERED: &[Offered] = &{
         digest(SHA512),
         secret(SHA512_HMAC, BOTH),
         secret(SHA512_HMAC_GENERAL, BOTH),
+        digest(SHA3_256),
+        secret(SHA3_256_HMAC, BOTH),
+        secret(SHA3_256_HMAC_GENERAL, BOTH),
+        digest(SHA3_224),
+        secret(SHA3_224_HMAC, BOTH),
+        secret(SHA3_224_HMAC_GENERAL, BOTH),
+        digest(SHA3_384),
+        secret(SHA3_384_HMAC, BOTH),
+        secret(SHA3_384_HMAC_GENERAL, BOTH),
+        digest(SHA3_512),
+        secret(SHA3_512_HMAC, BOTH),
+        secret(SHA3_512_HMAC_GENERAL, BOTH),
         secret(GENERIC_SECRET_KEY_GEN, GENERATE),
+        secret(SP800_108_COUNTER_KDF, DERIVE),
+        secret(PKCS5_PBKD2, GENERATE),
         ec(EC_KEY_PAIR_GEN, GENERATE_KEY_PAIR),
         ec(ECDSA, BOTH),
         ec(ECDSA_SHA1, VERIFY),
@@ -272,8 +278,13 @@ pub const OFFERED: &[Offered] = &{
         ec(ECDSA_SHA256, BOTH),
         ec(ECDSA_SHA384, BOTH),
         ec(ECDSA_SHA512, BOTH),
+        ec(ECDSA_SHA3_224, BOTH),
+        ec(ECDSA_SHA3_256, BOTH),
+        ec(ECDSA_SHA3_384, BOTH),
+        ec(ECDSA_SHA3_512, BOTH),
         ec(ECDH1_DERIVE, DERIVE),
         ec(ECDH1_COFACTOR_DERIVE, DERIVE),
+        rsa(RSA_AES_KEY_WRAP, WRAPS),
         one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 255), GENERATE_KEY_PAIR | EC_CURVENAME),
         one(
             EC_MONTGOMERY_KEY_PAIR_GEN,
@@ -283,12 +294,23 @@ pub const OFFERED: &[Offered] = &{
         ),
         one(EDDSA, ckk::EC_EDWARDS, (255, 255), BOTH | EC_CURVENAME),
         aes(AES_KEY_GEN, GENERATE),
+        aes(AES_ECB, CRYPT),
         aes(AES_CBC, CRYPT),
         aes(AES_CBC_PAD, CRYPT),
+        aes(AES_CTR, CRYPT),
         aes(AES_GCM, CRYPT),
+        aes(AES_CCM, CRYPT),
+        aes(AES_CMAC, BOTH),
+        aes(AES_CMAC_GENERAL, BOTH),
+        aes(AES_GMAC, BOTH),
+        aes(AES_ECB_ENCRYPT_DATA, DERIVE),
+        aes(AES_CBC_ENCRYPT_DATA, DERIVE),
         aes(AES_KEY_WRAP, WRAPS),
         aes(AES_KEY_WRAP_PAD, WRAPS),
         aes(AES_KEY_WRAP_KWP, WRAPS),
+        secret(HKDF_DERIVE, DERIVE),
+        secret(HKDF_DATA, DERIVE),
+        secret(HKDF_KEY_GEN, GENERATE),
         one(BLS12_381_KEY_PAIR_GEN, ckk::BLS12_381, (255, 255), GENERATE_KEY_PAIR),
         one(BLS12_381_SIGN, ckk::BLS12_381, (255, 255), BOTH),
     ]
@@ -297,53 +319,4 @@ pub const OFFERED: &[Offered] = &{
 /// Returns the mechanism, if it is supported.
 pub fn offered(number: u32) -> Option<&'static Offered> {
     OFFERED.iter().find(|offered| offered.number == number)
-}
-
-/// A hash function within a mechanism.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum Hash {
-    Sha1,
-    Sha224,
-    Sha256,
-    Sha384,
-    Sha512,
-}
-
-impl Hash {
-    /// Returns the hash function that the mechanism is.
-    pub const fn of(mechanism: u32) -> Option<Self> {
-        Some(match mechanism {
-            ckm::SHA_1 => Self::Sha1,
-            ckm::SHA224 => Self::Sha224,
-            ckm::SHA256 => Self::Sha256,
-            ckm::SHA384 => Self::Sha384,
-            ckm::SHA512 => Self::Sha512,
-            _ => return None,
-        })
-    }
-
-    /// Returns the hash function that a signature mechanism applies first. A program may hash
-    /// itself and set `digested`.
-    pub const fn before(mechanism: u32) -> Option<Self> {
-        Some(match mechanism {
-            ckm::SHA1_RSA_PKCS | ckm::SHA1_RSA_PKCS_PSS | ckm::ECDSA_SHA1 => Self::Sha1,
-            ckm::SHA224_RSA_PKCS | ckm::SHA224_RSA_PKCS_PSS | ckm::ECDSA_SHA224 => Self::Sha224,
-            ckm::SHA256_RSA_PKCS | ckm::SHA256_RSA_PKCS_PSS | ckm::ECDSA_SHA256 => Self::Sha256,
-            ckm::SHA384_RSA_PKCS | ckm::SHA384_RSA_PKCS_PSS | ckm::ECDSA_SHA384 => Self::Sha384,
-            ckm::SHA512_RSA_PKCS | ckm::SHA512_RSA_PKCS_PSS | ckm::ECDSA_SHA512 => Self::Sha512,
-            _ => return None,
-        })
-    }
-
-    /// Returns the length of a digest in bytes.
-    pub const fn length(self) -> usize {
-        match self {
-            Self::Sha1 => 20,
-            Self::Sha224 => 28,
-            Self::Sha256 => 32,
-            Self::Sha384 => 48,
-            Self::Sha512 => 64,
-        }
-    }
 }

@@ -1,7 +1,7 @@
 //! Messages round-trip, and malformed, foreign and later ones are refused.
 
 use cycloid_hsm_protocol::attribute::Template;
-use cycloid_hsm_protocol::mechanism::Parameter;
+use cycloid_hsm_protocol::mechanism::{KeyDerivationField, Parameter};
 use cycloid_hsm_protocol::rpc::message::{
     AttributeValue, AuditEntry, Signed, Signing, TokenInfo, Unreadable,
 };
@@ -32,6 +32,38 @@ fn parameters() -> Vec<Parameter> {
         Parameter::Ecdh { derivation: 1, shared: bytes(3), public: bytes(65) },
         Parameter::EdDsa { prehashed: true, context: bytes(255) },
         Parameter::Length(24),
+        Parameter::Ccm {
+            data_length: 1 << 33,
+            nonce: bytes(7),
+            associated: bytes(0),
+            tag_length: 16,
+        },
+        Parameter::Counter { bits: 32, block: bytes(16) },
+        Parameter::Piece(bytes(16)),
+        Parameter::Data(bytes(32)),
+        Parameter::CbcData { iv: bytes(16), data: bytes(48) },
+        Parameter::Hkdf {
+            hash: 0x250,
+            extract: true,
+            expand: false,
+            salt: bytes(4),
+            information: bytes(0),
+        },
+        Parameter::Pbkdf2 {
+            function: 4,
+            salt: bytes(8),
+            iterations: 600_000,
+            password: Secret::new(b"password"),
+        },
+        Parameter::OaepAes { bits: 256, hash: 0x250, mask: 2, label: bytes(0) },
+        Parameter::CounterKdf {
+            function: 0x251,
+            fields: vec![
+                KeyDerivationField::Counter { bits: 32, little_endian: true },
+                KeyDerivationField::Bytes(bytes(5)),
+                KeyDerivationField::Length { bits: 16, little_endian: false, of_segments: true },
+            ],
+        },
     ]
 }
 
@@ -283,7 +315,7 @@ fn messages_of_later_releases_are_read_or_named_as_such() {
     for unknown in [&[0x81, 0x18, 0x7f][..], &[0x83, 0x04, 3, 0x41, 1]] {
         assert_eq!(Request::read(unknown), Err(Unreadable::Unknown));
     }
-    let unknown = [0x85, 0x18, 0x22, 1, 0x82, 1, 0x82, 9, 1, 0x41, 1, 0xf5];
+    let unknown = [0x85, 0x18, 0x22, 1, 0x82, 1, 0x82, 0x18, 0x55, 1, 0x41, 1, 0xf5];
     assert_eq!(Request::read(&unknown), Err(Unreadable::Unknown));
     assert_eq!(Response::read(&[0x82, 0x18, 0x55, 1]), Err(Unreadable::Unknown));
 }

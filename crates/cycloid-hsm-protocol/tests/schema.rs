@@ -6,7 +6,7 @@ use cycloid_hsm_protocol::rpc::{VERSION, frame};
 use syn::{Attribute, Expr, Field, Fields, GenericArgument, Item, Lit, Meta, PathArguments, Type};
 
 const SOURCES: [&str; 2] =
-    [include_str!("../src/rpc/message.rs"), include_str!("../src/mechanism.rs")];
+    [include_str!("../src/rpc/message.rs"), include_str!("../src/mechanism/parameter.rs")];
 
 const HEAD: &str = "\
 ; Generated from the messages in crates/cycloid-hsm-protocol. hsm-protocol.md describes frames and the

@@ -1,33 +1,4 @@
-//! Computations with secret keys: AES, key wrap and HMAC.
-
-use aes::cipher::block_padding::{NoPadding, Pkcs7};
-use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
-use aes::{Aes128, Aes192, Aes256};
-use aes_gcm::AesGcm;
-use aes_gcm::aead::consts::{U12, U13, U14, U15, U16};
-use aes_gcm::aead::{Aead, Payload};
-use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
-use hmac::{Hmac, Mac};
-use zeroize::Zeroizing;
-
-use crate::mechanism::Hash;
-use crate::{Code, Result};
-
-/// Identifies the value of a key, whatever object it is in.
-#[derive(Clone)]
-pub struct Fingerprint {
-    /// The name under which a keystore records the value, made with a key of the keystore.
-    pub(crate) name: String,
-    /// The SHA-256 digest of the value.
-    pub(crate) digest: Zeroizing<[u8; 32]>,
-}
-
-/// Shows nothing of the value.
-impl std::fmt::Debug for Fingerprint {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Fingerprint(..)")
-    }
-}
+//! Computations with secret keys: AES, key wrap, message authentication and key derivation.
 
 /// Evaluates `$body` with `$Cipher` as the AES for the key's length.
 macro_rules! with_aes {
@@ -48,6 +19,43 @@ macro_rules! with_aes {
             _ => Err(Code::KEY_SIZE_RANGE.into()),
         }
     };
+}
+
+mod derivation;
+mod mac;
+mod modes;
+#[cfg(test)]
+mod tests;
+
+use aes::cipher::block_padding::{NoPadding, Pkcs7};
+use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
+use aes::{Aes128, Aes192, Aes256};
+use aes_gcm::AesGcm;
+use aes_gcm::aead::consts::{U12, U13, U14, U15, U16};
+use aes_gcm::aead::{Aead, Payload};
+use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
+use zeroize::Zeroizing;
+
+pub(crate) use derivation::{Function, HkdfSteps, counter_kdf, hkdf, pbkdf2};
+pub(crate) use mac::{Mac, digest, hmac};
+pub(crate) use modes::{ccm_decrypt, ccm_encrypt, ctr, ecb_decrypt, ecb_encrypt};
+
+use crate::{Code, Result};
+
+/// Identifies the value of a key, whatever object it is in.
+#[derive(Clone)]
+pub struct Fingerprint {
+    /// The name under which a keystore records the value, made with a key of the keystore.
+    pub(crate) name: String,
+    /// The SHA-256 digest of the value.
+    pub(crate) digest: Zeroizing<[u8; 32]>,
+}
+
+/// Shows nothing of the value.
+impl std::fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Fingerprint(..)")
+    }
 }
 
 /// Encrypts one block with AES.
@@ -230,34 +238,4 @@ pub(crate) fn unwrap(key: &[u8], padded: bool, wrapped: &[u8]) -> Result<Zeroizi
     };
     plain.truncate(length.map_err(|_| Code::WRAPPED_KEY_INVALID)?);
     Ok(plain)
-}
-
-/// Computes an HMAC (FIPS 198-1).
-pub(crate) fn hmac(hash: Hash, key: &[u8], data: &[u8]) -> Vec<u8> {
-    macro_rules! with {
-        ($Hash:ty) => {{
-            let mut mac = Hmac::<$Hash>::new_from_slice(key).expect("keys of any length");
-            mac.update(data);
-            mac.finalize().into_bytes().to_vec()
-        }};
-    }
-    match hash {
-        Hash::Sha1 => with!(sha1::Sha1),
-        Hash::Sha224 => with!(sha2::Sha224),
-        Hash::Sha256 => with!(sha2::Sha256),
-        Hash::Sha384 => with!(sha2::Sha384),
-        Hash::Sha512 => with!(sha2::Sha512),
-    }
-}
-
-/// Computes a digest (FIPS 180-4).
-pub(crate) fn digest(hash: Hash, data: &[u8]) -> Vec<u8> {
-    use hmac::digest::Digest;
-    match hash {
-        Hash::Sha1 => sha1::Sha1::digest(data).to_vec(),
-        Hash::Sha224 => sha2::Sha224::digest(data).to_vec(),
-        Hash::Sha256 => sha2::Sha256::digest(data).to_vec(),
-        Hash::Sha384 => sha2::Sha384::digest(data).to_vec(),
-        Hash::Sha512 => sha2::Sha512::digest(data).to_vec(),
-    }
 }

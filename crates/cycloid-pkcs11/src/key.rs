@@ -124,16 +124,16 @@ impl Key {
     /// # Errors
     /// [`Code::KEY_SIZE_RANGE`] if the key's size is unknown.
     pub(crate) fn signature_length(&self, mechanism: &Mechanism) -> Result<usize> {
+        if let Some(hash) = Hash::of_hmac(mechanism.number) {
+            return Ok(hash.length());
+        }
         Ok(match (mechanism.number, &mechanism.parameter) {
-            (ckm::SHA_1_HMAC, _) => Hash::Sha1.length(),
-            (ckm::SHA224_HMAC, _) => Hash::Sha224.length(),
-            (ckm::SHA256_HMAC, _) => Hash::Sha256.length(),
-            (ckm::SHA384_HMAC, _) => Hash::Sha384.length(),
-            (ckm::SHA512_HMAC, _) => Hash::Sha512.length(),
+            (ckm::AES_GMAC, Parameter::Gcm { tag_bits, .. }) => *tag_bits as usize / 8,
+            (ckm::AES_CMAC | ckm::AES_GMAC, _) => BLOCK,
             (_, Parameter::Length(length)) => *length as usize,
             (ckm::EDDSA, _) => 64,
             (ckm::BLS12_381_SIGN, _) => BLS_SIGNATURE,
-            (ckm::ECDSA..=ckm::ECDSA_SHA512, _) => 2 * self.size()?,
+            (ckm::ECDSA..=ckm::ECDSA_SHA3_512, _) => 2 * self.size()?,
             _ => self.size()?,
         })
     }
@@ -145,8 +145,9 @@ impl Key {
     pub(crate) fn encrypted_length(&self, mechanism: &Mechanism, length: usize) -> Result<usize> {
         Ok(match (mechanism.number, &mechanism.parameter) {
             (_, Parameter::Gcm { tag_bits, .. }) => length + *tag_bits as usize / 8,
+            (_, Parameter::Ccm { tag_length, .. }) => length + *tag_length as usize,
             (ckm::AES_CBC_PAD, _) => length - length % BLOCK + BLOCK,
-            (ckm::AES_CBC, _) => length,
+            (ckm::AES_ECB | ckm::AES_CBC | ckm::AES_CTR, _) => length,
             _ => self.size()?,
         })
     }
@@ -158,7 +159,8 @@ impl Key {
     pub(crate) fn decrypted_length(&self, mechanism: &Mechanism, length: usize) -> Result<usize> {
         Ok(match (mechanism.number, &mechanism.parameter) {
             (_, Parameter::Gcm { tag_bits, .. }) => length.saturating_sub(*tag_bits as usize / 8),
-            (ckm::AES_CBC | ckm::AES_CBC_PAD, _) => length,
+            (_, Parameter::Ccm { tag_length, .. }) => length.saturating_sub(*tag_length as usize),
+            (ckm::AES_ECB | ckm::AES_CBC | ckm::AES_CBC_PAD | ckm::AES_CTR, _) => length,
             _ => self.size()?,
         })
     }

@@ -1,10 +1,14 @@
 //! Converts mechanisms and their parameters from C's structures.
 
+mod derivation;
+
 use std::ffi::c_void;
 
 use cryptoki_sys::{
-    CK_ECDH1_DERIVE_PARAMS, CK_EDDSA_PARAMS, CK_GCM_PARAMS, CK_MECHANISM, CK_RSA_PKCS_OAEP_PARAMS,
-    CK_RSA_PKCS_PSS_PARAMS, CK_ULONG, CKZ_DATA_SPECIFIED,
+    CK_AES_CBC_ENCRYPT_DATA_PARAMS, CK_AES_CTR_PARAMS, CK_CCM_PARAMS, CK_ECDH1_DERIVE_PARAMS,
+    CK_EDDSA_PARAMS, CK_GCM_PARAMS, CK_KEY_DERIVATION_STRING_DATA, CK_MECHANISM,
+    CK_RSA_AES_KEY_WRAP_PARAMS, CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG,
+    CKZ_DATA_SPECIFIED,
 };
 use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, offered};
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism};
@@ -62,6 +66,16 @@ unsafe impl Plain for CK_ECDH1_DERIVE_PARAMS {}
 unsafe impl Plain for CK_EDDSA_PARAMS {}
 // SAFETY: as above.
 unsafe impl Plain for OldGcm {}
+// SAFETY: as above.
+unsafe impl Plain for CK_AES_CBC_ENCRYPT_DATA_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_AES_CTR_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_CCM_PARAMS {}
+// SAFETY: as above.
+unsafe impl Plain for CK_KEY_DERIVATION_STRING_DATA {}
+// SAFETY: as above.
+unsafe impl Plain for CK_RSA_AES_KEY_WRAP_PARAMS {}
 // SAFETY: a number.
 unsafe impl Plain for CK_ULONG {}
 
@@ -113,12 +127,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
     // SAFETY: guaranteed by the caller.
     let bytes = unsafe { memory::slice(pointer.cast::<u8>(), length).map_err(|_| invalid())? };
     match number {
-        ckm::RSA_PKCS_PSS
-        | ckm::SHA1_RSA_PKCS_PSS
-        | ckm::SHA224_RSA_PKCS_PSS
-        | ckm::SHA256_RSA_PKCS_PSS
-        | ckm::SHA384_RSA_PKCS_PSS
-        | ckm::SHA512_RSA_PKCS_PSS => {
+        _ if is_pss(number) => {
             let given: CK_RSA_PKCS_PSS_PARAMS = structure(bytes)?;
             Ok(Parameter::Pss {
                 hash: small(given.hashAlg)?,
@@ -126,44 +135,44 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
                 salt_length: small(given.sLen)?,
             })
         }
-        ckm::RSA_PKCS_OAEP => {
-            let given: CK_RSA_PKCS_OAEP_PARAMS = structure(bytes)?;
-            // Programs without a label often leave the source unset.
-            if given.source != CKZ_DATA_SPECIFIED
-                && (given.source != 0 || given.ulSourceDataLen != 0)
-            {
-                return Err(invalid());
-            }
-            Ok(Parameter::Oaep {
-                hash: small(given.hashAlg)?,
-                mask: small(given.mgf)?,
-                // SAFETY: guaranteed by the caller.
-                label: unsafe { part(given.pSourceData.cast(), given.ulSourceDataLen)? },
-            })
-        }
-        ckm::AES_GCM => {
-            let given = if bytes.len() == size_of::<OldGcm>() {
-                structure(bytes)?
-            } else {
-                let given: CK_GCM_PARAMS = structure(bytes)?;
-                OldGcm {
-                    iv: given.pIv,
-                    iv_length: given.ulIvLen,
-                    associated: given.pAAD,
-                    associated_length: given.ulAADLen,
-                    tag_bits: given.ulTagBits,
-                }
-            };
-            // Whole bytes, at most 16; the daemon decides which lengths it accepts.
-            let tag_bits = small(given.tag_bits)?;
-            if tag_bits > 128 || tag_bits % 8 != 0 {
+        // SAFETY: guaranteed by the caller.
+        ckm::RSA_PKCS_OAEP => unsafe { oaep_parameter(structure(bytes)?) },
+        // SAFETY: guaranteed by the caller.
+        ckm::AES_GCM => unsafe { gcm(bytes) },
+        // Up to 3.0 the parameter is the initialisation vector alone.
+        ckm::AES_GMAC if bytes.len() == 12 => Ok(Parameter::Iv(bytes.into())),
+        // SAFETY: guaranteed by the caller.
+        ckm::AES_GMAC => unsafe { gcm(bytes) },
+        ckm::AES_CCM => {
+            let given: CK_CCM_PARAMS = structure(bytes)?;
+            // At most 16; the daemon decides which lengths it accepts.
+            let tag_length = small(given.ulMACLen)?;
+            if tag_length > 16 {
                 return Err(invalid());
             }
             // SAFETY: guaranteed by the caller.
-            let (iv, associated) = unsafe {
-                (part(given.iv, given.iv_length)?, part(given.associated, given.associated_length)?)
+            let (nonce, associated) = unsafe {
+                (part(given.pNonce, given.ulNonceLen)?, part(given.pAAD, given.ulAADLen)?)
             };
-            Ok(Parameter::Gcm { iv, associated, tag_bits })
+            Ok(Parameter::Ccm { data_length: given.ulDataLen, nonce, associated, tag_length })
+        }
+        ckm::AES_CTR => {
+            let given: CK_AES_CTR_PARAMS = structure(bytes)?;
+            match small(given.ulCounterBits)? {
+                bits @ 1..=128 => Ok(Parameter::Counter { bits, block: given.cb[..].into() }),
+                _ => Err(invalid()),
+            }
+        }
+        ckm::AES_ECB_ENCRYPT_DATA => {
+            let given: CK_KEY_DERIVATION_STRING_DATA = structure(bytes)?;
+            // SAFETY: guaranteed by the caller.
+            Ok(Parameter::Data(unsafe { part(given.pData, given.ulLen)? }))
+        }
+        ckm::AES_CBC_ENCRYPT_DATA => {
+            let given: CK_AES_CBC_ENCRYPT_DATA_PARAMS = structure(bytes)?;
+            // SAFETY: guaranteed by the caller.
+            let data = unsafe { part(given.pData, given.length)? };
+            Ok(Parameter::CbcData { iv: given.iv[..].into(), data })
         }
         ckm::AES_CBC | ckm::AES_CBC_PAD => match bytes.len() {
             16 => Ok(Parameter::Iv(bytes.into())),
@@ -193,14 +202,87 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
                 context: unsafe { part(given.pContextData, given.ulContextDataLen)? },
             })
         }
-        ckm::SHA224_HMAC_GENERAL
-        | ckm::SHA256_HMAC_GENERAL
-        | ckm::SHA384_HMAC_GENERAL
-        | ckm::SHA512_HMAC_GENERAL => match small(structure(bytes)?)? {
-            length if length as usize <= Hash::Sha512.length() => Ok(Parameter::Length(length)),
-            _ => Err(invalid()),
-        },
+        // SAFETY: guaranteed by the caller.
+        ckm::HKDF_DERIVE | ckm::HKDF_DATA => unsafe { derivation::hkdf(bytes) },
+        // SAFETY: guaranteed by the caller.
+        ckm::PKCS5_PBKD2 => unsafe { derivation::pbkdf2(bytes) },
+        // SAFETY: guaranteed by the caller.
+        ckm::SP800_108_COUNTER_KDF => unsafe { derivation::counter_kdf(bytes) },
+        ckm::RSA_AES_KEY_WRAP => {
+            let given: CK_RSA_AES_KEY_WRAP_PARAMS = structure(bytes)?;
+            // SAFETY: guaranteed by the caller.
+            let oaep = unsafe { memory::read(given.pOAEPParams).map_err(|_| invalid())? };
+            // SAFETY: guaranteed by the caller.
+            let Parameter::Oaep { hash, mask, label } = (unsafe { oaep_parameter(oaep)? }) else {
+                return Err(invalid());
+            };
+            Ok(Parameter::OaepAes { bits: small(given.ulAESKeyBits)?, hash, mask, label })
+        }
+        _ if number == ckm::AES_CMAC_GENERAL || Hash::of_general_hmac(number).is_some() => {
+            match small(structure(bytes)?)? {
+                length if length as usize <= Hash::Sha512.length() => Ok(Parameter::Length(length)),
+                _ => Err(invalid()),
+            }
+        }
         _ if bytes.is_empty() => Ok(Parameter::None),
         _ => Err(invalid()),
     }
+}
+
+const fn is_pss(number: u32) -> bool {
+    matches!(
+        number,
+        ckm::RSA_PKCS_PSS
+            | ckm::SHA1_RSA_PKCS_PSS
+            | ckm::SHA224_RSA_PKCS_PSS
+            | ckm::SHA256_RSA_PKCS_PSS
+            | ckm::SHA384_RSA_PKCS_PSS
+            | ckm::SHA512_RSA_PKCS_PSS
+            | ckm::SHA3_224_RSA_PKCS_PSS
+            | ckm::SHA3_256_RSA_PKCS_PSS
+            | ckm::SHA3_384_RSA_PKCS_PSS
+            | ckm::SHA3_512_RSA_PKCS_PSS
+    )
+}
+
+/// # Safety
+/// As for [`mechanism`].
+unsafe fn oaep_parameter(given: CK_RSA_PKCS_OAEP_PARAMS) -> Result<Parameter> {
+    // Programs without a label often leave the source unset.
+    if given.source != CKZ_DATA_SPECIFIED && (given.source != 0 || given.ulSourceDataLen != 0) {
+        return Err(invalid());
+    }
+    Ok(Parameter::Oaep {
+        hash: small(given.hashAlg)?,
+        mask: small(given.mgf)?,
+        // SAFETY: guaranteed by the caller.
+        label: unsafe { part(given.pSourceData.cast(), given.ulSourceDataLen)? },
+    })
+}
+
+/// # Safety
+/// As for [`mechanism`].
+unsafe fn gcm(bytes: &[u8]) -> Result<Parameter> {
+    let given = if bytes.len() == size_of::<OldGcm>() {
+        structure(bytes)?
+    } else {
+        let given: CK_GCM_PARAMS = structure(bytes)?;
+        OldGcm {
+            iv: given.pIv,
+            iv_length: given.ulIvLen,
+            associated: given.pAAD,
+            associated_length: given.ulAADLen,
+            tag_bits: given.ulTagBits,
+        }
+    };
+    // Whole bytes, at most 16; the daemon decides which lengths it accepts.
+    let tag_bits = small(given.tag_bits)?;
+    if tag_bits > 128 || tag_bits % 8 != 0 {
+        return Err(invalid());
+    }
+    // SAFETY: guaranteed by the caller.
+    let (iv, associated) = unsafe {
+        (part(given.iv, given.iv_length)?, part(given.associated, given.associated_length)?)
+    };
+    Ok(Parameter::Gcm { iv, associated, tag_bits })
 }

@@ -2,6 +2,8 @@
 //! once.
 
 mod agreement;
+mod cipher;
+mod derivation;
 mod public;
 mod wrapping;
 
@@ -13,8 +15,8 @@ use zeroize::Zeroizing;
 use super::application::Application;
 use super::handler::{Asked, Daemon};
 use super::uses::Use;
-use crate::attribute::{cka, ckk};
-use crate::crypto;
+use crate::attribute::{cka, ckk, cko};
+use crate::crypto::{self, Mac};
 use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
 use crate::key::{Key, PrivateKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, offered};
@@ -49,6 +51,10 @@ fn mask_hash(mask: u32) -> Result<Hash> {
         ckg::MGF1_SHA256 => Hash::Sha256,
         ckg::MGF1_SHA384 => Hash::Sha384,
         ckg::MGF1_SHA512 => Hash::Sha512,
+        ckg::MGF1_SHA3_224 => Hash::Sha3_224,
+        ckg::MGF1_SHA3_256 => Hash::Sha3_256,
+        ckg::MGF1_SHA3_384 => Hash::Sha3_384,
+        ckg::MGF1_SHA3_512 => Hash::Sha3_512,
         _ => return Err(bad_parameter()),
     })
 }
@@ -57,17 +63,21 @@ fn mask_hash(mask: u32) -> Result<Hash> {
 fn digest_info(hash: Hash, digest: &[u8]) -> Vec<u8> {
     let header: &[u8] = match hash {
         Hash::Sha1 => &[0x30, 0x21, 0x30, 9, 6, 5, 0x2b, 0x0e, 3, 2, 0x1a, 5, 0, 4, 0x14],
-        Hash::Sha224 => &sha2_info(4, 28),
-        Hash::Sha256 => &sha2_info(1, 32),
-        Hash::Sha384 => &sha2_info(2, 48),
-        Hash::Sha512 => &sha2_info(3, 64),
+        Hash::Sha224 => &nist_info(4, 28),
+        Hash::Sha256 => &nist_info(1, 32),
+        Hash::Sha384 => &nist_info(2, 48),
+        Hash::Sha512 => &nist_info(3, 64),
+        Hash::Sha3_224 => &nist_info(7, 28),
+        Hash::Sha3_256 => &nist_info(8, 32),
+        Hash::Sha3_384 => &nist_info(9, 48),
+        Hash::Sha3_512 => &nist_info(10, 64),
     };
     [header, digest].concat()
 }
 
-/// Returns the DigestInfo header for a SHA-2 function; identifiers and lengths differ in three
-/// bytes.
-const fn sha2_info(identifier: u8, length: u8) -> [u8; 19] {
+/// Returns the DigestInfo header for a SHA-2 or SHA-3 function; identifiers and lengths differ in
+/// three bytes.
+const fn nist_info(identifier: u8, length: u8) -> [u8; 19] {
     let total = 17 + length;
     [0x30, total, 0x30, 0x0d, 6, 9, 0x60, 0x86, 0x48, 1, 0x65, 3, 4, 2, identifier, 5, 0, 4, length]
 }
@@ -84,7 +94,12 @@ fn digested_data(hash: Hash, data: Vec<u8>, digested: bool) -> Result<Vec<u8>> {
 /// The operation of a signature mechanism.
 pub(super) enum Signable {
     Work(Work),
-    Mac { hash: Hash, length: usize, data: Vec<u8> },
+    /// A message authentication code of `length` bytes.
+    Mac {
+        mac: Mac,
+        length: usize,
+        data: Vec<u8>,
+    },
 }
 
 /// Returns the digest's hash function, the mask's, the length of the salt in bytes, and the digest.
@@ -134,7 +149,11 @@ pub(super) fn signable(
         | ckm::SHA224_RSA_PKCS_PSS
         | ckm::SHA256_RSA_PKCS_PSS
         | ckm::SHA384_RSA_PKCS_PSS
-        | ckm::SHA512_RSA_PKCS_PSS => {
+        | ckm::SHA512_RSA_PKCS_PSS
+        | ckm::SHA3_224_RSA_PKCS_PSS
+        | ckm::SHA3_256_RSA_PKCS_PSS
+        | ckm::SHA3_384_RSA_PKCS_PSS
+        | ckm::SHA3_512_RSA_PKCS_PSS => {
             family(ckk::RSA)?;
             let (hash, mask, salt_length, digest) = pss(mechanism, data, digested)?;
             Work::Rsa(RsaInput::SignPss { hash, mask, salt_length, digest })
@@ -167,7 +186,7 @@ pub(super) fn signable(
             family(ckk::BLS12_381)?;
             Work::Bls(data)
         }
-        _ => match (Hash::before(number), hmac(mechanism)?) {
+        _ => match (Hash::before(number), mac(mechanism)?) {
             (Some(hash), _) if key_type == ckk::RSA && is_rsa_signature(number) => {
                 let digest = digested_data(hash, data, digested)?;
                 Work::Rsa(RsaInput::SignPkcs1v15(digest_info(hash, &digest)))
@@ -175,10 +194,11 @@ pub(super) fn signable(
             (Some(hash), _) if key_type == ckk::EC && !is_rsa_signature(number) => {
                 Work::Ecdsa(digested_data(hash, data, digested)?)
             }
-            (_, Some((hash, length)))
-                if crate::object::is_symmetric(key_type) && key_type != ckk::AES =>
+            (_, Some((mac, length)))
+                if crate::object::is_symmetric(key_type)
+                    && mac.is_aes() == (key_type == ckk::AES) =>
             {
-                return Ok(Signable::Mac { hash, length, data });
+                return Ok(Signable::Mac { mac, length, data });
             }
             (Some(_), _) | (_, Some(_)) => return Err(Code::KEY_TYPE_INCONSISTENT.into()),
             _ => return Err(Code::MECHANISM_INVALID.into()),
@@ -194,29 +214,43 @@ const fn is_rsa_signature(number: u32) -> bool {
             | ckm::SHA256_RSA_PKCS
             | ckm::SHA384_RSA_PKCS
             | ckm::SHA512_RSA_PKCS
+            | ckm::SHA3_224_RSA_PKCS
+            | ckm::SHA3_256_RSA_PKCS
+            | ckm::SHA3_384_RSA_PKCS
+            | ckm::SHA3_512_RSA_PKCS
     )
 }
 
-/// Returns the hash function and the length in bytes of an HMAC.
-fn hmac(mechanism: &Mechanism) -> Result<Option<(Hash, usize)>> {
-    let (hash, general) = match mechanism.number {
-        ckm::SHA224_HMAC => (Hash::Sha224, false),
-        ckm::SHA256_HMAC => (Hash::Sha256, false),
-        ckm::SHA384_HMAC => (Hash::Sha384, false),
-        ckm::SHA512_HMAC => (Hash::Sha512, false),
-        ckm::SHA224_HMAC_GENERAL => (Hash::Sha224, true),
-        ckm::SHA256_HMAC_GENERAL => (Hash::Sha256, true),
-        ckm::SHA384_HMAC_GENERAL => (Hash::Sha384, true),
-        ckm::SHA512_HMAC_GENERAL => (Hash::Sha512, true),
-        _ => return Ok(None),
+/// Returns the message authentication code of a mechanism, and its length in bytes.
+fn mac(mechanism: &Mechanism) -> Result<Option<(Mac, usize)>> {
+    let number = mechanism.number;
+    let (mac, longest, general) = match (number, &mechanism.parameter) {
+        (ckm::AES_CMAC | ckm::AES_CMAC_GENERAL, _) => {
+            (Mac::Cmac, 16, number == ckm::AES_CMAC_GENERAL)
+        }
+        (ckm::AES_GMAC, Parameter::Iv(iv)) => {
+            return Ok(Some((Mac::Gmac { iv: iv.0.clone(), associated: Vec::new() }, 16)));
+        }
+        (
+            ckm::AES_GMAC,
+            Parameter::Gcm { iv, associated, tag_bits: tag_bits @ (96 | 104 | 112 | 120 | 128) },
+        ) => {
+            let mac = Mac::Gmac { iv: iv.0.clone(), associated: associated.0.clone() };
+            return Ok(Some((mac, *tag_bits as usize / 8)));
+        }
+        (ckm::AES_GMAC, _) => return Err(bad_parameter()),
+        _ => match (Hash::of_hmac(number), Hash::of_general_hmac(number)) {
+            (Some(hash), _) => (Mac::Hmac(hash), hash.length(), false),
+            (None, Some(hash)) => (Mac::Hmac(hash), hash.length(), true),
+            (None, None) => return Ok(None),
+        },
     };
     match (general, &mechanism.parameter) {
-        (false, Parameter::None) => Ok(Some((hash, hash.length()))),
-        // A tag shorter than half the digest is too easy to guess (RFC 2104, section 5).
+        (false, Parameter::None) => Ok(Some((mac, longest))),
+        // A tag shorter than half the full length is too easy to guess (RFC 2104, section 5; SP
+        // 800-38B, appendix A.2).
         (true, Parameter::Length(length)) => match *length as usize {
-            length if (hash.length() / 2..=hash.length()).contains(&length) => {
-                Ok(Some((hash, length)))
-            }
+            length if (longest / 2..=longest).contains(&length) => Ok(Some((mac, length))),
             _ => Err(bad_parameter()),
         },
         _ => Err(bad_parameter()),
@@ -286,6 +320,7 @@ impl Daemon {
                 mechanism.number,
                 Code::KEY_HANDLE_INVALID,
             )?;
+            self.may_sign_data(&object)?;
             let signable = signable(&mechanism, object.key_type(), data.0, digested)?;
             self.admit(&object)?;
             Ok((object, signable))
@@ -297,9 +332,9 @@ impl Daemon {
         let (daemon, key) = (self.clone(), object.clone());
         self.logged(application, &object, Use::Sign, move |logged| match (logged, signable) {
             (Err(error), _) => done(Err(error)),
-            (Ok(()), Signable::Mac { hash, length, data }) => {
-                done(daemon.secret_key(&key).map(|key| {
-                    let mut mac = Zeroizing::new(crypto::hmac(hash, &key, &data));
+            (Ok(()), Signable::Mac { mac, length, data }) => {
+                let computed = daemon.secret_key(&key).and_then(|key| mac.compute(&key, &data));
+                done(computed.map(|mut mac| {
                     mac.truncate(length);
                     mac
                 }));
@@ -393,17 +428,19 @@ impl Daemon {
                     _ => Err(bad_parameter()),
                 }
             }
-            (ckm::AES_CBC | ckm::AES_CBC_PAD, Parameter::Iv(iv)) => {
-                let padded = mechanism.number == ckm::AES_CBC_PAD;
+            (
+                ckm::AES_ECB
+                | ckm::AES_CBC
+                | ckm::AES_CBC_PAD
+                | ckm::AES_CTR
+                | ckm::AES_GCM
+                | ckm::AES_CCM,
+                _,
+            ) => {
                 return done(
                     self.aes_key(object)
-                        .and_then(|key| crypto::cbc_decrypt(&key, &iv.0, padded, &ciphertext)),
+                        .and_then(|key| cipher::decrypt(&key, mechanism, &ciphertext)),
                 );
-            }
-            (ckm::AES_GCM, Parameter::Gcm { iv, associated, tag_bits }) => {
-                return done(self.aes_key(object).and_then(|key| {
-                    crypto::gcm_decrypt(&key, &iv.0, &associated.0, *tag_bits, &ciphertext)
-                }));
             }
             (ckm::AES_KEY_WRAP | ckm::AES_KEY_WRAP_PAD | ckm::AES_KEY_WRAP_KWP, _) => {
                 let padded = mechanism.number != ckm::AES_KEY_WRAP;
@@ -417,6 +454,17 @@ impl Daemon {
         match begun {
             Err(error) => done(Err(error)),
             Ok((work, key)) => self.submit(by, key, work, done),
+        }
+    }
+
+    /// Checks that a key may authenticate data: with an AES key, that is encryption in other modes.
+    ///
+    /// # Errors
+    /// [`Code::KEY_FUNCTION_NOT_PERMITTED`] if its value serves keys; the store's errors.
+    fn may_sign_data(&self, object: &Object) -> Result<()> {
+        match (object.class(), object.key_type()) {
+            (cko::SECRET_KEY, ckk::AES) => self.token.may_serve_data(object),
+            _ => Ok(()),
         }
     }
 
@@ -444,8 +492,9 @@ impl Daemon {
         needs_flag(mechanism.number, flag)?;
         let missing = Code::KEY_HANDLE_INVALID;
         let object = self.usable(application, key, attribute, mechanism.number, missing)?;
-        if matches!(usage, Usage::Encrypt | Usage::Decrypt) {
-            self.token.may_serve_data(&object)?;
+        match usage {
+            Usage::Encrypt | Usage::Decrypt => self.token.may_serve_data(&object)?,
+            Usage::Sign | Usage::Verify => self.may_sign_data(&object)?,
         }
         Ok(Response::Done {})
     }

@@ -7,6 +7,7 @@ use super::handler::{Asked, Daemon, needs};
 use super::token::describe;
 use crate::attribute::{Template, cka};
 use crate::key::PrivateKey;
+use crate::mechanism::ckm;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Bytes;
@@ -179,6 +180,9 @@ impl Daemon {
         mechanism: Mechanism,
         template: Template,
     ) {
+        if mechanism.number == ckm::PKCS5_PBKD2 {
+            return self.generate_from_password(asked, mechanism, template);
+        }
         self.later(asked, move |daemon, application| {
             let new = build::generated(mechanism.number, template, &mut UnwrapErr(SysRng))?;
             let object = daemon.keep(application, new, "generated")?;

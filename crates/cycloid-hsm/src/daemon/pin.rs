@@ -29,6 +29,7 @@ use rand_core::{Rng, UnwrapErr};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::mechanism::Hash;
 use crate::rpc::Bytes;
 use crate::rpc::Role;
 use crate::store::encoding::{Malformed, Value};
@@ -56,7 +57,7 @@ pub type Asker = [u8; 16];
 
 /// Returns the identity of the asker with this name.
 pub fn asker(name: &str) -> Asker {
-    let digest = crate::crypto::digest(crate::mechanism::Hash::Sha256, name.as_bytes());
+    let digest = crate::crypto::digest(Hash::Sha256, name.as_bytes());
     *digest.first_chunk().expect("a digest has 32 bytes")
 }
 
@@ -469,8 +470,7 @@ impl Judge {
     }
 
     fn digest(&self, role: Role, pin: &[u8]) -> Zeroizing<Vec<u8>> {
-        let message = Zeroizing::new([&[role as u8][..], pin].concat());
-        Zeroizing::new(crate::crypto::hmac(crate::mechanism::Hash::Sha256, &*self.key, &message))
+        Zeroizing::new(crate::crypto::hmac(Hash::Sha256, &*self.key, &[&[role as u8], pin]))
     }
 
     /// Returns whether this is the right PIN of an asker without wrong ones, as far as that can be

@@ -94,6 +94,10 @@ pub(crate) const fn library_hash(hash: Hash) -> scheme::Hash {
         Hash::Sha256 => scheme::Hash::Sha256,
         Hash::Sha384 => scheme::Hash::Sha384,
         Hash::Sha512 => scheme::Hash::Sha512,
+        Hash::Sha3_224 => scheme::Hash::Sha3_224,
+        Hash::Sha3_256 => scheme::Hash::Sha3_256,
+        Hash::Sha3_384 => scheme::Hash::Sha3_384,
+        Hash::Sha3_512 => scheme::Hash::Sha3_512,
     }
 }
 

@@ -119,11 +119,18 @@ pub(crate) fn created(mut template: Template) -> Result<New> {
                     .because("only the security officer may mark a certificate as trusted"));
             }
             complete(&mut template, false);
-            for number in [cka::ID, cka::SUBJECT, cka::ISSUER, cka::SERIAL_NUMBER] {
+            for number in [cka::ID, cka::SUBJECT, cka::ISSUER, cka::SERIAL_NUMBER, cka::URL] {
+                template.set_default(number, []);
+            }
+            for number in [cka::HASH_OF_SUBJECT_PUBLIC_KEY, cka::HASH_OF_ISSUER_PUBLIC_KEY] {
                 template.set_default(number, []);
             }
             template.set_default(cka::TRUSTED, [0]);
-            template.set_default(cka::CERTIFICATE_CATEGORY, 0u64.to_le_bytes());
+            for number in [cka::CERTIFICATE_CATEGORY, cka::JAVA_MIDP_SECURITY_DOMAIN] {
+                template.set_default(number, 0u64.to_le_bytes());
+            }
+            let hash = u64::from(ckm::SHA_1).to_le_bytes();
+            template.set_default(cka::NAME_HASH_ALGORITHM, hash);
             Ok(New { attributes: template, secret: None })
         }
         cko::PUBLIC_KEY => {
@@ -319,11 +326,14 @@ pub(crate) fn generated(
     rng.fill_bytes(&mut value);
     let key_type = match mechanism {
         ckm::AES_KEY_GEN => ckk::AES,
-        ckm::GENERIC_SECRET_KEY_GEN if length < 16 => return Err(Code::KEY_SIZE_RANGE.into()),
+        ckm::GENERIC_SECRET_KEY_GEN | ckm::HKDF_KEY_GEN if length < 16 => {
+            return Err(Code::KEY_SIZE_RANGE.into());
+        }
         ckm::GENERIC_SECRET_KEY_GEN => match template.number(cka::KEY_TYPE)? {
             Some(key_type) if narrow(key_type)? != ckk::AES => narrow(key_type)?,
             _ => ckk::GENERIC_SECRET,
         },
+        ckm::HKDF_KEY_GEN => ckk::HKDF,
         _ => return Err(Code::MECHANISM_INVALID.into()),
     };
     secret(template, key_type, value, Origin::Generated(mechanism))

@@ -180,6 +180,11 @@ pub(crate) const fn is_symmetric(key_type: u32) -> bool {
             | ckk::SHA256_HMAC
             | ckk::SHA384_HMAC
             | ckk::SHA512_HMAC
+            | ckk::SHA3_224_HMAC
+            | ckk::SHA3_256_HMAC
+            | ckk::SHA3_384_HMAC
+            | ckk::SHA3_512_HMAC
+            | ckk::HKDF
     )
 }
 

@@ -39,6 +39,11 @@ const CERTIFICATE: &[u32] = &[
     cka::SERIAL_NUMBER,
     cka::OWNER,
     cka::VALUE,
+    cka::URL,
+    cka::HASH_OF_SUBJECT_PUBLIC_KEY,
+    cka::HASH_OF_ISSUER_PUBLIC_KEY,
+    cka::NAME_HASH_ALGORITHM,
+    cka::JAVA_MIDP_SECURITY_DOMAIN,
 ];
 
 const PUBLIC: &[u32] = &[
@@ -149,6 +154,8 @@ const NUMBERS: &[u32] = &[
     cka::KEY_TYPE,
     cka::CERTIFICATE_TYPE,
     cka::CERTIFICATE_CATEGORY,
+    cka::JAVA_MIDP_SECURITY_DOMAIN,
+    cka::NAME_HASH_ALGORITHM,
     cka::MODULUS_BITS,
     cka::VALUE_LEN,
     cka::RATE_LIMIT,
@@ -210,7 +217,7 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
                 value.is_empty() || value.len() == 8 && value.iter().all(u8::is_ascii_digit)
             }
             cka::ALLOWED_MECHANISMS => value.len().is_multiple_of(8),
-            cka::LABEL | cka::APPLICATION => std::str::from_utf8(value).is_ok(),
+            cka::LABEL | cka::APPLICATION | cka::URL => std::str::from_utf8(value).is_ok(),
             _ => true,
         };
         if value.len() > MAX_VALUE {

@@ -1,8 +1,11 @@
 //! Functions for objects, including keys, and for random numbers.
 
+use std::fs::OpenOptions;
+use std::io::Write;
+
 use cryptoki_sys::*;
-use cycloid_hsm_protocol::Code;
 use cycloid_hsm_protocol::rpc::frame::MAX_LENGTH;
+use cycloid_hsm_protocol::{Code, Result};
 
 use super::{Bytes, Length, Object, Session, must_have_room, with_module};
 use crate::code;
@@ -182,9 +185,12 @@ functions! {
         memory::write(key, session.derive(mechanism(how)?, base, template)?)
     }
 
-    fn C_SeedRandom(session: Session, _seed: Bytes, _length: CK_ULONG) |module| {
+    fn C_SeedRandom(session: Session, seed: Bytes, length: CK_ULONG) |module| {
         module.session(session)?;
-        Err(code::RANDOM_SEED_NOT_SUPPORTED.into())
+        if length > MAX_RANDOM {
+            return Err(Code::ARGUMENTS_BAD.into());
+        }
+        seed_random(memory::slice(seed, length)?)
     }
 
     fn C_GenerateRandom(session: Session, random: Bytes, length: CK_ULONG) |module| {
@@ -198,4 +204,12 @@ functions! {
             Output::new(random.add(at), &raw mut room)?.put(bytes)
         })
     }
+}
+
+/// Mixes bytes into the system's random generator, which the daemon on the same machine uses. They
+/// add to its state and replace nothing.
+fn seed_random(seed: &[u8]) -> Result<()> {
+    let device = OpenOptions::new().write(true).open("/dev/urandom");
+    let written = device.and_then(|mut device| device.write_all(seed));
+    written.map_err(|_| code::RANDOM_SEED_NOT_SUPPORTED.into())
 }

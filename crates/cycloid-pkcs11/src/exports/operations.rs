@@ -106,6 +106,10 @@ functions! {
         module.session(session)?.digest_update(memory::slice(part, length)?)
     }
 
+    fn C_DigestKey(session: Session, key: Object) |module| {
+        module.session(session)?.digest_key(key)
+    }
+
     fn C_DigestFinal(session: Session, digest: Bytes, digest_length: Length) |module| {
         module.session(session)?.digest_final(&mut Output::new(digest, digest_length)?)
     }

@@ -1,15 +1,17 @@
 //! Encryption and decryption, in one call or in parts.
 //!
-//! With AES-CBC, an Update sends the complete blocks and returns their output: the last block is
-//! all that chaining needs. For other mechanisms the parts are collected and sent whole at the end,
-//! and an Update returns nothing. An authenticated cipher requires this: no part of a possibly
-//! forged message may be released.
+//! With AES in the modes ECB, CBC and CTR, an Update sends the complete blocks and returns their
+//! output: the last block, or the counter, is all that the next ones need. So long data is sent in
+//! several requests. For other mechanisms the parts are collected and sent whole at the end, and an
+//! Update returns nothing. An authenticated cipher requires this: no part of a possibly forged
+//! message may be released.
 
 use std::mem;
 
 use cycloid_hsm_protocol::mechanism::{Parameter, ckm};
-use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Secret, Usage};
+use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Secret, Usage, frame};
 use cycloid_hsm_protocol::{Code, Result};
+use zeroize::Zeroizing;
 
 use super::key_use::Use;
 use super::message::Parts;
@@ -18,6 +20,9 @@ use crate::application::{Application, unexpected};
 use crate::key::BLOCK;
 use crate::memory::Output;
 use crate::session::Session;
+
+/// The length of the longest piece of data in one request, in bytes: half of the longest message.
+const PIECE: usize = frame::MAX_LENGTH / 2 / BLOCK * BLOCK;
 
 impl Session {
     /// Implements C_EncryptInit and C_DecryptInit.
@@ -39,10 +44,16 @@ impl Session {
             Direction::Decrypt => Usage::Decrypt,
         };
         let with = Use::new(&self.application, key, mechanism, usage)?;
-        // A key that permits only padded messages gets the whole message at once.
-        let streams = matches!(with.mechanism.number, ckm::AES_CBC | ckm::AES_CBC_PAD)
-            && with.key.check(ckm::AES_CBC, usage).is_ok();
-        *slot = Some(Cipher { direction, with, parts: Parts::default(), streams, in_parts: false });
+        let streams = matches!(
+            with.mechanism.number,
+            ckm::AES_ECB | ckm::AES_CBC | ckm::AES_CBC_PAD | ckm::AES_CTR
+        );
+        let blocks_left = match with.mechanism.parameter {
+            Parameter::Counter { bits, .. } => 1u128.checked_shl(bits).unwrap_or(u128::MAX),
+            _ => u128::MAX,
+        };
+        let parts = Parts::default();
+        *slot = Some(Cipher { direction, with, parts, streams, blocks_left, in_parts: false });
         Ok(())
     }
 
@@ -67,9 +78,7 @@ impl Session {
         if !cipher.has_room(data.len(), output)? {
             return Ok(());
         }
-        let mut parts = Parts::default();
-        let outcome =
-            parts.push(data).and_then(|()| cipher.finish(&self.application, parts, output));
+        let outcome = cipher.finish(&self.application, data, output);
         settle(slot, outcome)
     }
 
@@ -77,7 +86,7 @@ impl Session {
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`], [`Code::DATA_LEN_RANGE`];
-    /// the daemon\'s.
+    /// the daemon's.
     pub(crate) fn cipher_update(
         &self,
         direction: Direction,
@@ -92,8 +101,7 @@ impl Session {
             return Ok(());
         }
         cipher.in_parts = true;
-        let outcome =
-            cipher.parts.push(part).and_then(|()| cipher.blocks(&self.application, ready, output));
+        let outcome = cipher.update(&self.application, part, ready, output);
         outcome.inspect_err(|_| *slot = None)
     }
 
@@ -111,7 +119,8 @@ impl Session {
         let outcome = if cipher.in_parts && cipher.sends_nothing_at_the_end() {
             output.put(&[])
         } else {
-            cipher.finish(&self.application, cipher.parts.clone(), output)
+            let rest = cipher.parts.clone();
+            cipher.finish(&self.application, &rest.into_secret(), output)
         };
         settle(slot, outcome)
     }
@@ -159,50 +168,110 @@ impl Cipher {
         }
     }
 
-    /// Sends the first `ready` bytes, which are complete blocks, and returns their output.
-    fn blocks(
+    /// Adds a part, sends the first `ready` bytes, which are complete blocks, and returns their
+    /// output.
+    fn update(
         &mut self,
         application: &Application,
+        part: &[u8],
         ready: usize,
         output: &mut Output<u8>,
     ) -> Result<()> {
         if ready == 0 {
+            self.parts.push(part)?;
             return output.put(&[]);
         }
-        let blocks = self.parts.take(ready);
-        let next = |blocks: &[u8]| Parameter::Iv(blocks[ready - BLOCK..].into());
-        let read = next(&blocks);
-        let parameter = self.with.mechanism.parameter.clone();
-        let mechanism = Mechanism { number: ckm::AES_CBC, parameter };
-        let made = self.ask(application, mechanism, blocks)?;
-        if made.len() != ready {
-            return Err(unexpected());
-        }
-        self.with.mechanism.parameter = match self.direction {
-            Direction::Encrypt => next(&made),
-            Direction::Decrypt => read,
-        };
+        let mut data = Zeroizing::new(Vec::with_capacity(self.parts.len() + part.len()));
+        data.extend_from_slice(&mem::take(&mut self.parts).into_secret());
+        data.extend_from_slice(part);
+        let mut parameter = self.with.mechanism.parameter.clone();
+        let blocks_left = self.blocks_left_after(ready)?;
+        let made = self.pieces(application, &mut parameter, &data[..ready])?;
+        self.with.mechanism.parameter = parameter;
+        self.blocks_left = blocks_left;
+        self.parts.push(&data[ready..])?;
         output.put(&made)
+    }
+
+    /// Returns the number of counter blocks that are left after data of this length.
+    ///
+    /// # Errors
+    /// [`Code::DATA_LEN_RANGE`] if a counter block would repeat.
+    fn blocks_left_after(&self, length: usize) -> Result<u128> {
+        let used = length.div_ceil(BLOCK) as u128;
+        self.blocks_left.checked_sub(used).ok_or_else(|| Code::DATA_LEN_RANGE.into())
     }
 
     /// Returns whether all blocks are sent and no padding is needed.
     fn sends_nothing_at_the_end(&self) -> bool {
-        self.streams && self.with.mechanism.number == ckm::AES_CBC && self.parts.len() == 0
+        self.streams && self.with.mechanism.number != ckm::AES_CBC_PAD && self.parts.len() == 0
     }
 
+    /// Sends complete blocks, of which more may follow, and returns their output. `parameter` is
+    /// that of the first block, and becomes that of the block after the last.
+    fn pieces(
+        &self,
+        application: &Application,
+        parameter: &mut Parameter,
+        blocks: &[u8],
+    ) -> Result<Zeroizing<Vec<u8>>> {
+        let number = self.with.mechanism.number;
+        let mut all = Zeroizing::new(Vec::with_capacity(blocks.len()));
+        for piece in blocks.chunks(PIECE) {
+            let sent = match (number, &*parameter) {
+                (ckm::AES_CBC_PAD, Parameter::Iv(iv)) => Parameter::Piece(iv.clone()),
+                _ => parameter.clone(),
+            };
+            let mechanism = Mechanism { number, parameter: sent };
+            let made = self.ask(application, mechanism, Secret::new(piece))?;
+            if made.len() != piece.len() {
+                return Err(unexpected());
+            }
+            let ciphertext = match self.direction {
+                Direction::Encrypt => &made,
+                Direction::Decrypt => piece,
+            };
+            advance(parameter, ciphertext);
+            all.extend_from_slice(&made);
+        }
+        Ok(all)
+    }
+
+    /// Sends the rest of the data, and returns its output.
     fn finish(
         &self,
         application: &Application,
-        parts: Parts,
+        data: &[u8],
         output: &mut Output<u8>,
     ) -> Result<()> {
-        let longest = self.length(parts.len())?;
-        let made = self.ask(application, self.with.mechanism.clone(), parts.into_secret())?;
-        let fits = match self.direction {
-            Direction::Encrypt => made.len() == longest,
-            Direction::Decrypt => made.len() <= longest,
+        let longest = self.length(data.len())?;
+        self.blocks_left_after(data.len())?;
+        // The last request has the end of the data, because padding belongs there.
+        let before = match self.streams {
+            true => data.len().saturating_sub(1) / PIECE * PIECE,
+            false if data.len() > frame::MAX_LENGTH => return Err(Code::DATA_LEN_RANGE.into()),
+            false => 0,
         };
-        if fits { output.put(&made) } else { Err(unexpected()) }
+        let mut parameter = self.with.mechanism.parameter.clone();
+        let mut all = self.pieces(application, &mut parameter, &data[..before])?;
+        let mechanism = Mechanism { number: self.with.mechanism.number, parameter };
+        let made = self.ask(application, mechanism, Secret::new(&data[before..]))?;
+        let length = before + made.len();
+        let fits = match self.direction {
+            Direction::Encrypt => length == longest,
+            Direction::Decrypt => length <= longest,
+        };
+        if !fits {
+            return Err(unexpected());
+        }
+        if before == 0 {
+            return output.put(&made);
+        }
+        // Within the capacity, or the memory that it leaves would not be wiped.
+        let mut whole = Zeroizing::new(Vec::with_capacity(length));
+        whole.append(&mut all);
+        whole.extend_from_slice(&made);
+        output.put(&whole)
     }
 
     fn ask(
@@ -220,5 +289,37 @@ impl Cipher {
             }
         };
         self.with.judged(application, application.data(&request))
+    }
+}
+
+/// Changes a parameter to that of the block after these blocks of ciphertext.
+fn advance(parameter: &mut Parameter, ciphertext: &[u8]) {
+    match parameter {
+        Parameter::Iv(iv) => *iv = ciphertext[ciphertext.len() - BLOCK..].into(),
+        Parameter::Counter { bits, block } => {
+            let Ok(counter) = <[u8; BLOCK]>::try_from(&*block.0) else { return };
+            let counter = u128::from_be_bytes(counter);
+            let mask = u128::MAX >> (128 - *bits);
+            let next = counter.wrapping_add((ciphertext.len() / BLOCK) as u128);
+            *block = (counter & !mask | next & mask).to_be_bytes()[..].into();
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_wraps_within_its_bits() {
+        let mut first = [0xff; BLOCK];
+        first[15] = 0xfe;
+        for (bits, expected) in [(128, 1u128), (32, u128::MAX << 32 | 1), (1, u128::MAX)] {
+            let mut parameter = Parameter::Counter { bits, block: first[..].into() };
+            advance(&mut parameter, &[0; 3 * BLOCK]);
+            let block = expected.to_be_bytes()[..].into();
+            assert_eq!(parameter, Parameter::Counter { bits, block });
+        }
     }
 }

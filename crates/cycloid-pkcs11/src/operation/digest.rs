@@ -1,10 +1,16 @@
-//! Digests, which the module computes itself, because they need no key.
+//! Digests, which the module computes itself: they need no key, or one whose value it may read.
 
+use std::mem;
+
+use cycloid_hsm_protocol::attribute::{cka, cko};
 use cycloid_hsm_protocol::mechanism::Hash;
 use cycloid_hsm_protocol::{Code, Result};
+use zeroize::Zeroizing;
 
 use super::hasher::Hasher;
+use super::key_use::key_handle;
 use super::state::{Digest, active, end, must_be_free};
+use crate::code::KEY_INDIGESTIBLE;
 use crate::memory::Output;
 use crate::session::Session;
 
@@ -50,6 +56,26 @@ impl Session {
         let operations = &mut *self.operations();
         let digest = active(&mut operations.digest)?;
         digest.hasher.update(part);
+        digest.in_parts = true;
+        Ok(())
+    }
+
+    /// Implements C_DigestKey: continues the digest with the value of a secret key that may be read.
+    ///
+    /// # Errors
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::KEY_HANDLE_INVALID`];
+    /// [`KEY_INDIGESTIBLE`] for every other key.
+    pub(crate) fn digest_key(&self, key: u64) -> Result<()> {
+        let operations = &mut *self.operations();
+        let digest = active(&mut operations.digest)?;
+        let numbers = vec![cka::CLASS, cka::VALUE];
+        let mut values = self.application.attributes(key, numbers).map_err(key_handle)?;
+        let is_secret_key = values[0].value.0 == u64::from(cko::SECRET_KEY).to_le_bytes();
+        let value = Zeroizing::new(mem::take(&mut values[1].value.0));
+        if !is_secret_key || values[1].code != 0 {
+            return Err(KEY_INDIGESTIBLE.into());
+        }
+        digest.hasher.update(&value);
         digest.in_parts = true;
         Ok(())
     }

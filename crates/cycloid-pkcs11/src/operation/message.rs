@@ -3,7 +3,7 @@
 use cycloid_hsm_protocol::mechanism::Hash;
 use cycloid_hsm_protocol::rpc::{Secret, frame};
 use cycloid_hsm_protocol::{Code, Result};
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 use super::hasher::Hasher;
 
@@ -67,16 +67,6 @@ impl Parts {
 
     pub(super) fn len(&self) -> usize {
         self.0.len()
-    }
-
-    /// Removes and returns the first `length` bytes.
-    pub(super) fn take(&mut self, length: usize) -> Secret {
-        let taken = Secret::new(&self.0[..length]);
-        self.0.copy_within(length.., 0);
-        let left = self.0.len() - length;
-        self.0[left..].zeroize();
-        self.0.truncate(left);
-        taken
     }
 
     pub(super) fn into_secret(self) -> Secret {

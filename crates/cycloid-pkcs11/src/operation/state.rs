@@ -109,7 +109,6 @@ pub(crate) enum Direction {
 }
 
 /// An encryption or a decryption.
-/// An encryption or a decryption.
 pub(super) struct Cipher {
     pub(super) direction: Direction,
     pub(super) with: Use,
@@ -117,6 +116,8 @@ pub(super) struct Cipher {
     pub(super) parts: Parts,
     /// Whether complete blocks are sent at once.
     pub(super) streams: bool,
+    /// The number of blocks before a counter block repeats.
+    pub(super) blocks_left: u128,
     /// Whether there was an Update, after which only Final can end the operation.
     pub(super) in_parts: bool,
 }

@@ -405,6 +405,10 @@ impl Token {
             Request::Encrypt { key, mechanism, data } => {
                 self.object(*key)?;
                 let length = match (mechanism.number, &mechanism.parameter) {
+                    (_, Parameter::Piece(_)) if data.len() % 16 != 0 => {
+                        return Err(Code::DATA_LEN_RANGE.into());
+                    }
+                    (ckm::AES_CTR, _) | (_, Parameter::Piece(_)) => data.len(),
                     (ckm::AES_CBC_PAD, _) => data.len() / 16 * 16 + 16,
                     (ckm::AES_CBC, _) if data.len() % 16 == 0 => data.len(),
                     (ckm::AES_CBC, _) => return Err(Code::DATA_LEN_RANGE.into()),
@@ -431,7 +435,8 @@ impl Token {
                     chain[at % 16] = read;
                 }
                 let padding = match (mechanism.number, made.last()) {
-                    (ckm::AES_CBC, _) => 0,
+                    (ckm::AES_CBC | ckm::AES_CTR, _) => 0,
+                    _ if matches!(mechanism.parameter, Parameter::Piece(_)) => 0,
                     (_, Some(last)) => usize::from(*last),
                     (_, None) => return Err(Code::ENCRYPTED_DATA_LEN_RANGE.into()),
                 };
@@ -490,7 +495,9 @@ impl Token {
 /// exclusive or.
 fn initial(mechanism: &Mechanism) -> [u8; 16] {
     match &mechanism.parameter {
-        Parameter::Iv(iv) => iv.0.as_slice().try_into().expect("the module has checked it"),
+        Parameter::Iv(iv) | Parameter::Piece(iv) => {
+            iv.0.as_slice().try_into().expect("the module has checked it")
+        }
         _ => [0; 16],
     }
 }

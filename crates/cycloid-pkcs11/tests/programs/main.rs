@@ -3,8 +3,10 @@
 
 mod dnssec;
 mod gnutls;
+mod java;
 mod opendnssec;
 mod opensc;
 mod openssl;
+mod python;
 #[path = "../support/mod.rs"]
 mod support;

@@ -2,7 +2,7 @@
 
 use cycloid_hsm::attribute::cko;
 
-use crate::support::{LABEL, OFFICER_PIN, TestBed, USER_PIN, contains, module};
+use crate::support::{Kind, LABEL, OFFICER_PIN, P256, TestBed, USER_PIN, contains, module};
 
 /// Returns the options of every command.
 fn tool(arguments: &str) -> String {
@@ -157,4 +157,25 @@ fn without_a_daemon_there_is_no_token() {
     bed.stop();
     contains(&bed.must("pkcs11-tool", &tool("--list-slots")), &["empty"]);
     contains(&bed.must_fail("pkcs11-tool", &user("--list-objects")), &["No slot with a token"]);
+}
+
+/// Mechanisms by number, because the tool in Debian 12 (OpenSC 0.23) has no names for them.
+#[test]
+fn openssl_verifies_signatures_with_sha3() {
+    let bed = TestBed::new();
+    bed.generate("rsa", 1, Kind::Rsa);
+    bed.generate("p256", 2, P256);
+    bed.write("message", "a message\n");
+    let rsa = [(0x60, 256), (0x61, 384), (0x62, 512), (0x66, 224)];
+    let p256 = [(0x1047, 224), (0x1048, 256), (0x1049, 384), (0x104a, 512)];
+    for (id, label, mechanisms) in [(1, "rsa", rsa), (2, "p256", p256)] {
+        for (mechanism, bits) in mechanisms {
+            let files = "--input-file message --output-file signature --signature-format openssl";
+            let sign = format!("--sign --id 0{id} --mechanism {mechanism:#x} {files}");
+            bed.must("pkcs11-tool", &user(&sign));
+            let verify = format!("-verify {label}.pem -signature signature message");
+            let said = bed.must("openssl", &format!("dgst -sha3-{bits} {verify}"));
+            contains(&said, &["Verified OK"]);
+        }
+    }
 }

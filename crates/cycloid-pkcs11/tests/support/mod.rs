@@ -17,9 +17,12 @@ pub const OFFICER_PIN: &str = "officer-pin";
 pub const USER_PIN: &str = "user-pin";
 
 /// Programs and the Debian packages that contain them, if the names differ.
-const PACKAGES: [(&str, &str); 7] = [
+const PACKAGES: [(&str, &str); 10] = [
     ("certtool", "gnutls-bin"),
     ("dnssec-verify", "bind9-utils"),
+    ("jar", "default-jdk-headless"),
+    ("jarsigner", "default-jdk-headless"),
+    ("keytool", "default-jdk-headless"),
     ("ldns-signzone", "ldnsutils"),
     ("ods-hsmspeed", "libhsm-bin"),
     ("ods-hsmutil", "libhsm-bin"),

@@ -11,14 +11,14 @@ use crate::daemon::handler::{Asked, Daemon};
 use crate::daemon::uses::Use;
 use crate::engine::Work;
 use crate::key::PublicKey;
-use crate::mechanism::{Hash, Parameter, ckd, ckf};
+use crate::mechanism::{Hash, Parameter, ckd, ckf, ckm};
 use crate::object::build::{self, Origin};
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Result};
 
 /// The length of the shortest derived key, in bytes: uses of a shorter one would leak part of the
 /// secret.
-const SHORTEST: u64 = 16;
+pub(super) const SHORTEST: u64 = 16;
 
 /// Derives a key by ANSI X9.63 (SEC 1, section 3.6.1).
 fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Vec<u8>> {
@@ -57,6 +57,10 @@ fn derived(
         ckd::SHA256_KDF => Hash::Sha256,
         ckd::SHA384_KDF => Hash::Sha384,
         ckd::SHA512_KDF => Hash::Sha512,
+        ckd::SHA3_224_KDF => Hash::Sha3_224,
+        ckd::SHA3_256_KDF => Hash::Sha3_256,
+        ckd::SHA3_384_KDF => Hash::Sha3_384,
+        ckd::SHA3_512_KDF => Hash::Sha3_512,
         _ => return Err(bad_parameter()),
     };
     let length = asked.unwrap_or(hash.length() as u64);
@@ -74,12 +78,26 @@ impl Daemon {
         mechanism: Mechanism,
         template: Template,
     ) {
+        let number = mechanism.number;
+        let missing = Code::KEY_HANDLE_INVALID;
+        let permitted = needs_flag(number, ckf::DERIVE).and_then(|()| {
+            self.usable_once(&asked.application, base, cka::DERIVE, number, missing)
+        });
+        let object = match permitted {
+            Err(error) => return asked.reply.send(Err(error)),
+            Ok(object) => object,
+        };
+        let (daemon, application) = (self.clone(), asked.application.clone());
+        if !matches!(number, ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE) {
+            let base = object.clone();
+            return self.logged(&application, &object, Use::Derive, move |logged| {
+                daemon.later(asked, move |daemon, application| {
+                    logged?;
+                    daemon.derive_from_secret(application, &base, &mechanism, template)
+                });
+            });
+        }
         let prepared = (|| {
-            let number = mechanism.number;
-            needs_flag(number, ckf::DERIVE)?;
-            let missing = Code::KEY_HANDLE_INVALID;
-            let object =
-                self.usable_once(&asked.application, base, cka::DERIVE, number, missing)?;
             let Parameter::Ecdh { derivation, shared, public } = mechanism.parameter else {
                 return Err(bad_parameter());
             };
@@ -90,13 +108,12 @@ impl Daemon {
             let curve = key.curve().ok_or(Code::KEY_TYPE_INCONSISTENT)?;
             let peer = PublicKey::from_point(curve, &public.0)
                 .map_err(|error| Code::PUBLIC_KEY_INVALID.because(error.detail))?;
-            Ok((object, key, peer, derivation, shared))
+            Ok((key, peer, derivation, shared))
         })();
-        let (object, key, peer, derivation, shared) = match prepared {
+        let (key, peer, derivation, shared) = match prepared {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(prepared) => prepared,
         };
-        let (daemon, application) = (self.clone(), asked.application.clone());
         self.logged(&application, &object, Use::Derive, move |logged| {
             if let Err(error) = logged {
                 return asked.reply.send(Err(error));

@@ -8,9 +8,8 @@ use rand_core::UnwrapErr;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{Signable, bad_parameter, data, mask_hash, needs_flag, signable};
+use super::{Signable, bad_parameter, cipher, data, mask_hash, needs_flag, signable};
 use crate::attribute::cka;
-use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::Daemon;
 use crate::engine::{RsaInput, Work, encode_pkcs1v15, library_hash};
@@ -125,12 +124,13 @@ impl Daemon {
         needs_flag(number, ckf::VERIFY)?;
         let object =
             self.usable(application, key, cka::VERIFY, number, Code::KEY_HANDLE_INVALID)?;
+        self.may_sign_data(&object)?;
         match signable(mechanism, object.key_type(), message.to_vec(), digested)? {
-            Signable::Mac { hash, length, data } => {
+            Signable::Mac { mac, length, data } => {
                 if signature.len() != length {
                     return Err(Code::SIGNATURE_LEN_RANGE.into());
                 }
-                let mac = Zeroizing::new(crypto::hmac(hash, &self.secret_key(&object)?, &data));
+                let mac = mac.compute(&self.secret_key(&object)?, &data)?;
                 if !bool::from(mac[..length].ct_eq(signature)) {
                     return Err(wrong());
                 }
@@ -152,23 +152,11 @@ impl Daemon {
         let object =
             self.usable(application, key, cka::ENCRYPT, number, Code::KEY_HANDLE_INVALID)?;
         self.token.may_serve_data(&object)?;
-        let ciphertext = match (number, &mechanism.parameter) {
-            (ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP, _) => {
-                encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?
+        Ok(data(match number {
+            ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP => {
+                Zeroizing::new(encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?)
             }
-            (ckm::AES_CBC | ckm::AES_CBC_PAD, Parameter::Iv(iv)) => {
-                let padded = number == ckm::AES_CBC_PAD;
-                crypto::cbc_encrypt(&self.aes_key(&object)?, &iv.0, padded, message)?
-            }
-            (ckm::AES_GCM, Parameter::Gcm { iv, associated, tag_bits }) => crypto::gcm_encrypt(
-                &self.aes_key(&object)?,
-                &iv.0,
-                &associated.0,
-                *tag_bits,
-                message,
-            )?,
-            _ => return Err(bad_parameter()),
-        };
-        Ok(data(Zeroizing::new(ciphertext)))
+            _ => cipher::encrypt(&self.aes_key(&object)?, mechanism, message)?,
+        }))
     }
 }

@@ -2,21 +2,25 @@
 
 use std::sync::Arc;
 
+use getrandom::SysRng;
+use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::public::encrypt_rsa;
-use super::{data, needs_flag};
+use super::{bad_parameter, data, needs_flag};
 use crate::attribute::{Template, cka, cko};
 use crate::crypto;
 use crate::daemon::application::Application;
 use crate::daemon::handler::{Asked, Daemon};
 use crate::daemon::token::describe;
 use crate::daemon::uses::Use;
-use crate::key::PrivateKey;
-use crate::mechanism::{ckf, ckm};
+use crate::engine::Outcome;
+use crate::key::{PrivateKey, PublicKey};
+use crate::mechanism::{Parameter, ckf, ckm};
 use crate::object::Object;
 use crate::object::build::{self, Origin};
 use crate::object::policy;
+use crate::rpc::Bytes;
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Error, Result};
 
@@ -28,6 +32,45 @@ fn wrapped_key_error(error: Error) -> Error {
         Code::KEY_TYPE_INCONSISTENT => Code::UNWRAPPING_KEY_TYPE_INCONSISTENT.into(),
         _ => error,
     }
+}
+
+/// Wraps a secret under a fresh AES key, and that key under an RSA key (PKCS #11 3.0, section
+/// 2.1.21): the encrypted AES key, then the wrapped secret.
+fn wrap_by_fresh_key(key: &PublicKey, mechanism: &Mechanism, secret: &[u8]) -> Result<Vec<u8>> {
+    let Parameter::OaepAes { bits, hash, mask, label } = &mechanism.parameter else {
+        return Err(bad_parameter());
+    };
+    if !matches!(bits, 128 | 192 | 256) {
+        return Err(bad_parameter());
+    }
+    let mut fresh = Zeroizing::new(vec![0; *bits as usize / 8]);
+    UnwrapErr(SysRng).fill_bytes(&mut fresh);
+    let mut wrapped = encrypt_rsa(key, &oaep(*hash, *mask, label), &fresh)?;
+    wrapped.extend(crypto::wrap(&fresh, true, secret)?);
+    Ok(wrapped)
+}
+
+fn oaep(hash: u32, mask: u32, label: &Bytes) -> Mechanism {
+    let parameter = Parameter::Oaep { hash, mask, label: label.clone() };
+    Mechanism { number: ckm::RSA_PKCS_OAEP, parameter }
+}
+
+/// Splits the output of [`wrap_by_fresh_key`] into the encrypted AES key, with the mechanism that
+/// decrypts it, and the wrapped secret.
+fn split(
+    object: &Object,
+    mechanism: Mechanism,
+    mut wrapped: Vec<u8>,
+) -> Result<(Mechanism, Vec<u8>, Option<Vec<u8>>)> {
+    let Parameter::OaepAes { hash, mask, label, .. } = &mechanism.parameter else {
+        return Err(bad_parameter());
+    };
+    let length = object.attributes.get(cka::MODULUS).map_or(0, <[u8]>::len);
+    if wrapped.len() <= length {
+        return Err(Code::WRAPPED_KEY_LEN_RANGE.into());
+    }
+    let rest = wrapped.split_off(length);
+    Ok((oaep(*hash, *mask, label), wrapped, Some(rest)))
 }
 
 impl Daemon {
@@ -48,7 +91,9 @@ impl Daemon {
         }
         let serves_keys = policy::wrap(&wrapping, &object)?;
         let secret = self.token.secret(&object)?;
-        let wrapped = if number == ckm::RSA_PKCS_OAEP {
+        let wrapped = if number == ckm::RSA_AES_KEY_WRAP {
+            wrap_by_fresh_key(&*self.public_key(&wrapping)?, mechanism, &secret)?
+        } else if matches!(number, ckm::RSA_PKCS_OAEP | ckm::RSA_PKCS) {
             if object.class() != cko::SECRET_KEY {
                 return Err(Code::KEY_NOT_WRAPPABLE
                     .because("RSA can only wrap secret keys; a private key is too long"));
@@ -89,7 +134,7 @@ impl Daemon {
         let unwrapping = object.clone();
         self.logged(&application, &object, Use::Unwrap, move |logged| match logged {
             Err(error) => asked.reply.send(Err(error)),
-            Ok(()) => daemon.unwrap_logged(asked, unwrapping, &mechanism, wrapped, template),
+            Ok(()) => daemon.unwrap_logged(asked, unwrapping, mechanism, wrapped, template),
         });
     }
 
@@ -97,18 +142,32 @@ impl Daemon {
         self: &Arc<Self>,
         asked: Asked,
         object: Arc<Object>,
-        mechanism: &Mechanism,
+        mechanism: Mechanism,
         wrapped: Vec<u8>,
         template: Template,
     ) {
         let (daemon, unwrapping) = (self.clone(), object.clone());
-        self.open(asked.application.number, &object, mechanism, wrapped, move |outcome| {
-            match outcome {
-                Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
-                Ok(secret) => daemon.later(asked, move |daemon, application| {
-                    daemon.keep_unwrapped(application, &unwrapping, secret, template)
-                }),
+        let split = match mechanism.number {
+            ckm::RSA_AES_KEY_WRAP => split(&object, mechanism, wrapped),
+            _ => Ok((mechanism, wrapped, None)),
+        };
+        let (mechanism, wrapped, rest) = match split {
+            Err(error) => return asked.reply.send(Err(error)),
+            Ok(split) => split,
+        };
+        let secret = move |outcome: Outcome| match (outcome?, rest) {
+            (secret, None) => Ok(secret),
+            // Whether the AES key or what it wraps is invalid is nobody's business.
+            (fresh, Some(rest)) => {
+                crypto::unwrap(&fresh, true, &rest).map_err(|_| Code::WRAPPED_KEY_INVALID.into())
             }
+        };
+        let by = asked.application.number;
+        self.open(by, &object, &mechanism, wrapped, move |outcome| match secret(outcome) {
+            Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
+            Ok(secret) => daemon.later(asked, move |daemon, application| {
+                daemon.keep_unwrapped(application, &unwrapping, secret, template)
+            }),
         });
     }
 
