@@ -234,9 +234,11 @@ impl Application {
         // First of all: a failover must not log in again.
         *self.login() = None;
         match self.client().call(&Request::Logout {}) {
+            Ok(Response::Done {}) => {}
             // The login ended with its daemon.
             Err(error) if error.code == Code::DEVICE_REMOVED && self.places.len() > 1 => {}
-            other => drop(other?),
+            Err(error) if error.code != Code(0) => return Err(error),
+            _ => return Err(unexpected()),
         }
         *current = None;
         // Private objects are invisible from now on.
