@@ -18,7 +18,7 @@ fn start(keystore: &Keystore) -> Server {
 }
 
 fn client(keystore: &Keystore, role: Role, pin: &[u8]) -> Client {
-    let client = Client::connect(&socket(keystore.path()), "test").unwrap();
+    let client = Client::connect(socket(keystore.path()), "test").unwrap();
     client.call(&Request::Login { role, pin: Secret::new(pin) }).unwrap();
     client
 }
