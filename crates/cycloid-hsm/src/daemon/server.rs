@@ -257,9 +257,9 @@ impl Drop for Server {
     }
 }
 
-/// Returns the oldest idle connection of the peer with the most connections, if `newcomer` would
-/// still have fewer. A stranger has none.
-fn idle_of_the_largest(
+/// Returns the oldest connection of the peer with the most connections, an idle one if there is one,
+/// if `newcomer` would still have fewer. A stranger has none.
+fn one_of_the_largest(
     connections: &HashMap<u64, Arc<Connection>>,
     newcomer: Option<&Peer>,
 ) -> Option<u64> {
@@ -268,11 +268,11 @@ fn idle_of_the_largest(
     holders.filter(Option::is_some).for_each(|holder| *held.entry(holder).or_default() += 1);
     let own = held.get(&newcomer).copied().unwrap_or_default();
     let most = held.values().copied().max().filter(|most| *most > own + 1)?;
-    let evictable = connections.values().filter(|connection| {
+    let theirs = connections.values().filter_map(|connection| {
         let (holder, idle) = connection.holder();
-        idle && held.get(&holder) == Some(&most)
+        (held.get(&holder) == Some(&most)).then_some((!idle, connection.number))
     });
-    evictable.map(|connection| connection.number).min()
+    theirs.min().map(|(_, number)| number)
 }
 
 impl Shared {
@@ -433,8 +433,8 @@ impl Shared {
         }
     }
 
-    /// Adds a connection. If the maximum is reached, it evicts an idle connection of the peer with
-    /// the most, so that nobody keeps others out; if its own peer has the most, it is refused.
+    /// Adds a connection. If the maximum is reached, it evicts a connection of the peer with the most,
+    /// if possible an idle one, so that nobody keeps others out; if its own peer has the most, it is refused.
     fn admit(&self, peer: Option<Peer>, wire: Wire) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // Locked first: another worker may read the connection as soon as it is in epoll.
@@ -443,8 +443,8 @@ impl Shared {
         let (known, most) = (known.count(), self.settings.most_connections);
         // A stranger counts once it is known.
         if known > most || known == most && peer.is_some() {
-            let Some(idle) = idle_of_the_largest(&connections, peer.as_ref()) else { return };
-            if let Some(connection) = connections.remove(&idle) {
+            let Some(number) = one_of_the_largest(&connections, peer.as_ref()) else { return };
+            if let Some(connection) = connections.remove(&number) {
                 connection.hang_up();
             }
         }

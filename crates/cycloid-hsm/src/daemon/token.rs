@@ -217,10 +217,12 @@ impl Token {
     }
 
     /// Returns the object with this handle, which another daemon may just have made: then this one
-    /// looks for it in the database, but not all the time.
+    /// looks for it in the database, but not all the time. A database on a server is not asked: it
+    /// announces changes, and a worker must not wait for a server that is lost.
     pub fn object_or_refresh(&self, id: u64) -> Option<Arc<Object>> {
         self.object(id).or_else(|| {
-            if id >= FIRST_IN_MEMORY || !self.freshness.is_older_than(LOOK_AGAIN_AFTER) {
+            let local = self.freshness.limit.is_none() && id < FIRST_IN_MEMORY;
+            if !local || !self.freshness.is_older_than(LOOK_AGAIN_AFTER) {
                 return None;
             }
             self.refresh().ok()?;
