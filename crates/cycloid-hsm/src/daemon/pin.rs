@@ -1,8 +1,8 @@
 //! PINs: hashed with argon2id, and protected by delays after wrong attempts.
 //!
 //! Each *asker*, a user or the holder of a certificate, has a delay of its own, which doubles with
-//! each wrong PIN. So nobody locks out somebody else. All askers without a right PIN so far share
-//! one budget of wrong PINs, [`BUDGET`] at first and then one per [`LONGEST_WAIT`]: many identities
+//! each wrong PIN. So nobody locks out somebody else. All askers without a right PIN so far share a
+//! budget of wrong PINs, thirty at first and then one per quarter of an hour: many identities
 //! together guess no faster than one. An asker that has given the right PIN before does not need
 //! the budget.
 //!
@@ -16,7 +16,7 @@
 //! has just started, or that learns of an attempt late, waits longer, never shorter: a restart
 //! begins the delay again.
 //!
-//! argon2id takes tens of milliseconds. After a right PIN, the daemon [remembers](Remembered) a
+//! argon2id takes tens of milliseconds. After a right PIN, the daemon remembers a
 //! digest of it under a key that exists in its memory alone. The next login with the same PIN
 //! compares digests; a stolen database contains argon2id's hash as before.
 

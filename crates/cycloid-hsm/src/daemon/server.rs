@@ -433,8 +433,9 @@ impl Shared {
         }
     }
 
-    /// Adds a connection. If the maximum is reached, it evicts a connection of the peer with the most,
-    /// if possible an idle one, so that nobody keeps others out; if its own peer has the most, it is refused.
+    /// Adds a connection. If the maximum is reached, it evicts a connection of the peer with the
+    /// most, if possible an idle one, so that nobody keeps others out; if its own peer has the
+    /// most, it is refused.
     fn admit(&self, peer: Option<Peer>, wire: Wire) {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         // Locked first: another worker may read the connection as soon as it is in epoll.
