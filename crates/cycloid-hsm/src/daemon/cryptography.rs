@@ -285,8 +285,7 @@ impl Daemon {
         self.uses.grant(&self.tasks, application, object, usage, then);
     }
 
-    /// Queues an operation of an application. Workers that wait for sockets do not see it, so one
-    /// is woken if another thread queues it.
+    /// Queues an operation of an application.
     fn submit(
         &self,
         by: u64,
@@ -295,11 +294,6 @@ impl Daemon {
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
         self.engine.submit(by, key, work, Instant::now(), done);
-        if self.uses.required()
-            && let Some(wake) = self.waker.get()
-        {
-            wake();
-        }
     }
 
     fn begin_signature(

@@ -1,7 +1,7 @@
 //! Request handling: checks permissions, and chooses the thread that does the work.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Instant;
 
 use super::application::{Application, Applications};
@@ -33,8 +33,6 @@ pub struct Daemon {
     pub(super) applications: Applications,
     pub(super) tasks: Arc<Tasks>,
     pub(super) uses: Arc<Uses>,
-    /// Wakes a worker that waits for sockets, if there is a server.
-    pub(super) waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
     /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
     /// Whether a program of another version has been logged.
@@ -67,7 +65,6 @@ impl Daemon {
             applications: Applications::default(),
             tasks: Tasks::new(workers).into(),
             uses: Arc::default(),
-            waker: OnceLock::new(),
             rates: Mutex::default(),
             other_versions: Once::new(),
             started: Instant::now(),

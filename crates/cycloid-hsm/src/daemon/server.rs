@@ -193,7 +193,7 @@ impl Server {
         let wake = move || {
             let _ = rustix::io::write(&wake, &1u64.to_ne_bytes());
         };
-        let _ = shared.daemon.waker.set(Box::new(wake));
+        shared.daemon.tasks.set_waker(wake);
         let mut threads = Vec::new();
         for number in 0..workers {
             let shared = shared.clone();

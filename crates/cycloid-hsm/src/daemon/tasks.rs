@@ -11,7 +11,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::store::Store;
@@ -119,6 +119,8 @@ pub(super) struct Tasks {
     computations_ready: Condvar,
     /// The number of threads for computations.
     threads: usize,
+    /// Wakes a worker that waits for sockets, if there is a server.
+    waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl std::fmt::Debug for Tasks {
@@ -142,12 +144,25 @@ impl Tasks {
             changes_ready: Condvar::new(),
             computations_ready: Condvar::new(),
             threads: threads.max(2),
+            waker: OnceLock::new(),
         }
     }
 
     /// Returns the number of threads to start for [`compute`](Self::compute).
     pub(super) const fn threads(&self) -> usize {
         self.threads
+    }
+
+    /// Sets how to wake a worker that waits for sockets.
+    pub(super) fn set_waker(&self, wake: impl Fn() + Send + Sync + 'static) {
+        let _ = self.waker.set(Box::new(wake));
+    }
+
+    /// Wakes a worker: another thread has queued jobs for the engine.
+    pub(super) fn wake_worker(&self) {
+        if let Some(wake) = self.waker.get() {
+            wake();
+        }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -5,8 +5,8 @@
 //! a *number* of uses before they happen: "object 5 "ca": may sign 64 times". When they are used
 //! up, or a second after the last one, a line states how many there were. No use happens without a
 //! grant that is stored, so the log misses none, even after a crash: then the grants are an upper
-//! bound. The first grant is for the uses that wait; each further one doubles, so a busy key soon
-//! needs few lines, and it is requested before the last one is used up.
+//! bound. The first grant is for the uses that wait; each further one is four times as large, so a
+//! busy key soon needs few lines, and it is requested before the last one is used up.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
@@ -159,7 +159,7 @@ impl Uses {
     fn request(self: &Arc<Self>, tasks: &Arc<Tasks>, purpose: Purpose, grant: &mut Grant) {
         grant.requested = true;
         let count = grant.next.max(grant.waiting.len() as u64);
-        grant.next = (2 * count).min(MOST_GRANTED);
+        grant.next = (4 * count).min(MOST_GRANTED);
         let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
         let line = format!("{}: may {} {times}", grant.object, purpose.2);
         let (uses, with) = (self.clone(), tasks.clone());
@@ -195,6 +195,7 @@ impl Uses {
         for then in continued {
             then(noted.clone().map_err(refusal));
         }
+        tasks.wake_worker();
     }
 
     /// Ends the grants that were not used for `rest`: a line states the number of uses. On the
