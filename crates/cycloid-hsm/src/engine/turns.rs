@@ -2,18 +2,42 @@
 //! waiting.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A hash for the numbers of applications, which the daemon counts: no client chooses them.
+#[derive(Default)]
+struct Counted(u64);
+
+impl Hasher for Counted {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64((*byte).into()));
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // The table uses the upper bits, too.
+        self.0 = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+}
+
+/// The number of applications at rest whose empty queues are kept, so that they need not be
+/// allocated for each job.
+const MOST_AT_REST: usize = 256;
 
 /// Jobs in the order in which they leave: one of each application in turn.
 pub(super) struct Turns<T> {
     /// The applications with jobs, by their numbers; the first one is next.
     order: VecDeque<u64>,
-    jobs: HashMap<u64, VecDeque<T>>,
+    jobs: HashMap<u64, VecDeque<T>, BuildHasherDefault<Counted>>,
     count: usize,
 }
 
 impl<T> Default for Turns<T> {
     fn default() -> Self {
-        Self { order: VecDeque::new(), jobs: HashMap::new(), count: 0 }
+        Self { order: VecDeque::new(), jobs: HashMap::default(), count: 0 }
     }
 }
 
@@ -58,11 +82,12 @@ impl<T> Turns<T> {
         {
             let Some(jobs) = self.jobs.get_mut(&application) else { continue };
             taken.extend(jobs.pop_front());
-            if jobs.is_empty() {
-                self.jobs.remove(&application);
-            } else {
+            if !jobs.is_empty() {
                 self.order.push_back(application);
             }
+        }
+        if self.jobs.len() > self.order.len() + MOST_AT_REST {
+            self.jobs.retain(|_, jobs| !jobs.is_empty());
         }
         self.count -= taken.len();
         taken
