@@ -182,6 +182,42 @@ fn a1_the_private_half_decrypts_nothing_once_the_public_half_has_wrapped_a_sensi
     assert_eq!(code(wrap(readable)), Code::KEY_NOT_WRAPPABLE);
 }
 
+/// The message of `CKM_RSA_AES_KEY_WRAP` contains an AES key, which can be unwrapped alone.
+#[test]
+fn a1_the_aes_key_within_a_wrapped_key_decrypts_nothing() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let mut public = truths(&[(cka::WRAP, true)]);
+    public.set_number(cka::MODULUS_BITS, 2048);
+    let private = truths(&[(cka::UNWRAP, true), (cka::DECRYPT, true)]);
+    let generated =
+        Request::GeneratePair { mechanism: mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN), public, private };
+    let (public, private) = pair(client.call(&generated)).unwrap();
+    let parameter = Parameter::OaepAes {
+        bits: 256,
+        hash: ckm::SHA256,
+        mask: ckg::MGF1_SHA256,
+        label: Bytes::default(),
+    };
+    let mechanism = Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter };
+    let wrapped = Request::Wrap { wrapping: public, mechanism, key: victim };
+    let wrapped = bytes(client.call(&wrapped)).unwrap();
+    let (encrypted_key, rest) = wrapped.split_at(256);
+    let inner = object(client.call(&Request::Unwrap {
+        unwrapping: private,
+        mechanism: oaep(),
+        wrapped: Bytes(encrypted_key.to_vec()),
+        template: secret_template(ckk::AES, &[(cka::DECRYPT, true), (cka::UNWRAP, true)]),
+    }))
+    .unwrap();
+    let undone = undo_wrapping(&client, inner, rest);
+    assert_eq!(code(undone), Code::KEY_FUNCTION_NOT_PERMITTED);
+    let template = secret_template(ckk::AES, &[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
+    let back = unwrap(&client, inner, rest, template).unwrap();
+    assert_eq!(attribute(&client, back, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+}
+
 /// A key becomes its own wrapping key: wrapped under another, and unwrapped with another use.
 #[test]
 fn a3_an_unwrapped_key_wraps_no_sensitive_key() {

@@ -347,6 +347,15 @@ impl Token {
         })
     }
 
+    /// Records that a value in no object serves keys from now on.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub fn value_serves_keys(&self, value: &[u8]) -> Result<()> {
+        let value = self.store.fingerprint(value)?;
+        self.store.write(|write| write.serve_keys(&value))
+    }
+
     /// Stores an object, with a line of `who` in the audit log that names the object and `how` it
     /// was made.
     ///

@@ -35,8 +35,12 @@ fn wrapped_key_error(error: Error) -> Error {
 }
 
 /// Wraps a secret under a fresh AES key, and that key under an RSA key (PKCS #11 3.0, section
-/// 2.1.21): the encrypted AES key, then the wrapped secret.
-fn wrap_by_fresh_key(key: &PublicKey, mechanism: &Mechanism, secret: &[u8]) -> Result<Vec<u8>> {
+/// 2.1.21). Returns the AES key, and the encrypted AES key followed by the wrapped secret.
+fn wrap_by_fresh_key(
+    key: &PublicKey,
+    mechanism: &Mechanism,
+    secret: &[u8],
+) -> Result<(Zeroizing<Vec<u8>>, Vec<u8>)> {
     let Parameter::OaepAes { bits, hash, mask, label } = &mechanism.parameter else {
         return Err(bad_parameter());
     };
@@ -47,7 +51,7 @@ fn wrap_by_fresh_key(key: &PublicKey, mechanism: &Mechanism, secret: &[u8]) -> R
     UnwrapErr(SysRng).fill_bytes(&mut fresh);
     let mut wrapped = encrypt_rsa(key, &oaep(*hash, *mask, label), &fresh)?;
     wrapped.extend(crypto::wrap(&fresh, true, secret)?);
-    Ok(wrapped)
+    Ok((fresh, wrapped))
 }
 
 fn oaep(hash: u32, mask: u32, label: &Bytes) -> Mechanism {
@@ -92,7 +96,13 @@ impl Daemon {
         let serves_keys = policy::wrap(&wrapping, &object)?;
         let secret = self.token.secret(&object)?;
         let wrapped = if number == ckm::RSA_AES_KEY_WRAP {
-            wrap_by_fresh_key(&*self.public_key(&wrapping)?, mechanism, &secret)?
+            let key = self.public_key(&wrapping)?;
+            let (fresh, wrapped) = wrap_by_fresh_key(&key, mechanism, &secret)?;
+            // The AES key may come back alone, unwrapped from the first part.
+            if serves_keys {
+                self.token.value_serves_keys(&fresh)?;
+            }
+            wrapped
         } else if matches!(number, ckm::RSA_PKCS_OAEP | ckm::RSA_PKCS) {
             if object.class() != cko::SECRET_KEY {
                 return Err(Code::KEY_NOT_WRAPPABLE
