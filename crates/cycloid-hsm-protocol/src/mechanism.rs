@@ -316,6 +316,23 @@ pub const OFFERED: &[Offered] = &{
     ]
 };
 
+/// Returns whether a mechanism signs by RSASSA-PSS.
+pub const fn is_pss(number: u32) -> bool {
+    matches!(
+        number,
+        ckm::RSA_PKCS_PSS
+            | ckm::SHA1_RSA_PKCS_PSS
+            | ckm::SHA224_RSA_PKCS_PSS
+            | ckm::SHA256_RSA_PKCS_PSS
+            | ckm::SHA384_RSA_PKCS_PSS
+            | ckm::SHA512_RSA_PKCS_PSS
+            | ckm::SHA3_224_RSA_PKCS_PSS
+            | ckm::SHA3_256_RSA_PKCS_PSS
+            | ckm::SHA3_384_RSA_PKCS_PSS
+            | ckm::SHA3_512_RSA_PKCS_PSS
+    )
+}
+
 /// Returns the mechanism, if it is supported.
 pub fn offered(number: u32) -> Option<&'static Offered> {
     OFFERED.iter().find(|offered| offered.number == number)

@@ -132,7 +132,7 @@ impl Application {
     /// [`Code::FUNCTION_FAILED`] if a daemon went away that may have made the change.
     pub(crate) fn call(&self, request: &Request) -> Result<Response> {
         let mut client = self.client();
-        // What was not sent to a daemon that is gone was not carried out.
+        // This request was not sent yet, so another daemon may carry it out, whatever it changes.
         if self.places.len() > 1 && client.is_lost() {
             client = self.fail_over(&client)?;
         }

@@ -10,7 +10,7 @@ use cryptoki_sys::{
     CK_RSA_AES_KEY_WRAP_PARAMS, CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG,
     CKZ_DATA_SPECIFIED,
 };
-use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, offered};
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, is_pss, offered};
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism};
 use cycloid_hsm_protocol::{Code, Result};
 
@@ -227,22 +227,6 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
         _ if bytes.is_empty() => Ok(Parameter::None),
         _ => Err(invalid()),
     }
-}
-
-const fn is_pss(number: u32) -> bool {
-    matches!(
-        number,
-        ckm::RSA_PKCS_PSS
-            | ckm::SHA1_RSA_PKCS_PSS
-            | ckm::SHA224_RSA_PKCS_PSS
-            | ckm::SHA256_RSA_PKCS_PSS
-            | ckm::SHA384_RSA_PKCS_PSS
-            | ckm::SHA512_RSA_PKCS_PSS
-            | ckm::SHA3_224_RSA_PKCS_PSS
-            | ckm::SHA3_256_RSA_PKCS_PSS
-            | ckm::SHA3_384_RSA_PKCS_PSS
-            | ckm::SHA3_512_RSA_PKCS_PSS
-    )
 }
 
 /// # Safety

@@ -19,7 +19,7 @@ use crate::attribute::{cka, ckk, cko};
 use crate::crypto::{self, Mac};
 use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
 use crate::key::{Key, PrivateKey};
-use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, offered};
+use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, is_pss, offered};
 use crate::object::Object;
 use crate::rpc::Bytes;
 use crate::rpc::Secret;
@@ -144,16 +144,7 @@ pub(super) fn signable(
             family(ckk::RSA)?;
             Work::Rsa(RsaInput::SignPkcs1v15(data))
         }
-        ckm::RSA_PKCS_PSS
-        | ckm::SHA1_RSA_PKCS_PSS
-        | ckm::SHA224_RSA_PKCS_PSS
-        | ckm::SHA256_RSA_PKCS_PSS
-        | ckm::SHA384_RSA_PKCS_PSS
-        | ckm::SHA512_RSA_PKCS_PSS
-        | ckm::SHA3_224_RSA_PKCS_PSS
-        | ckm::SHA3_256_RSA_PKCS_PSS
-        | ckm::SHA3_384_RSA_PKCS_PSS
-        | ckm::SHA3_512_RSA_PKCS_PSS => {
+        _ if is_pss(number) => {
             family(ckk::RSA)?;
             let (hash, mask, salt_length, digest) = pss(mechanism, data, digested)?;
             Work::Rsa(RsaInput::SignPss { hash, mask, salt_length, digest })

@@ -289,7 +289,7 @@ pub(crate) fn pair(
         public.set_default(cka::ENCRYPT, [0]);
     }
     let mut public = finish_key(public, cko::PUBLIC_KEY, key_type, origin, None)?;
-    // What the public half wraps is as safe as the private half.
+    // A wrapped key is as safe as the private half, so the public half has its history.
     for number in [cka::ALWAYS_SENSITIVE, cka::NEVER_EXTRACTABLE] {
         public.attributes.set_bool(number, made.attributes.is(number));
     }

@@ -89,7 +89,7 @@ impl Uses {
     pub(crate) const ALL: Self = Self::EVERY[0];
 }
 
-/// What a template says about a key.
+/// A template of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Asked {
     pub(crate) uses: Uses,

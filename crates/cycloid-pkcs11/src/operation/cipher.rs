@@ -207,8 +207,8 @@ impl Cipher {
         self.streams && self.with.mechanism.number != ckm::AES_CBC_PAD && self.parts.len() == 0
     }
 
-    /// Sends complete blocks, of which more may follow, and returns their output. `parameter` is
-    /// that of the first block, and becomes that of the block after the last.
+    /// Sends complete blocks, and returns their output. More blocks may follow. `parameter` belongs
+    /// to the first block; afterwards it belongs to the block after the last.
     fn pieces(
         &self,
         application: &Application,

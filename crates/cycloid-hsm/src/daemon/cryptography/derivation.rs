@@ -168,7 +168,7 @@ fn from_password(mechanism: &Mechanism, template: Template) -> Result<New> {
     let iterations = u32::try_from(*iterations).map_err(|_| bad_parameter())?;
     let value = crypto::pbkdf2(hash, password, &salt.0, iterations, length)?;
     let key_type = key_type(&template)?;
-    // Whoever knows the password knows the key.
+    // The password reveals the key, so the key counts as imported.
     build::secret(template, key_type, value, Origin::Given)
 }
 

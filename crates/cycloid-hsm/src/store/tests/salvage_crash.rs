@@ -9,7 +9,7 @@ use super::*;
 
 /// The environment variable that makes this process a child, and names its keystore.
 const CHILD: &str = "CYCLOID_HSM_TEST_SALVAGE";
-/// The number of records, of which every second one is damaged.
+/// The number of records. Every second one is damaged.
 const RECORDS: u64 = 200;
 
 #[test]
