@@ -8,8 +8,8 @@
 //!    outside.
 //! 2. A key that has wrapped a sensitive key serves keys from then on: it no longer encrypts or
 //!    decrypts data. So does an AES key that has unwrapped a sensitive key, and a key that the
-//!    officer trusts. This holds for the value, in every object that has it or ever gets it. A fresh AES key
-//!    within a wrapped key (`CKM_RSA_AES_KEY_WRAP`) has wrapped it, too.
+//!    officer trusts. This holds for the value, in every object that has it or ever gets it. The
+//!    fresh AES key within a message of `CKM_RSA_AES_KEY_WRAP` has wrapped a key, too.
 //! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
 //!    unwrapping to a readable key is the same as decrypting and importing.
 //! 4. Protection never decreases, in changes ([`change`](super::change)) and copies.
