@@ -11,11 +11,14 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use rustix::io::Errno;
+use rustix::net::RecvFlags;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::bytes::{Secret, reserve};
 use super::frame;
 use super::message::{Request, Response, Unreadable};
+use super::polling::Polling;
 #[cfg(feature = "tls")]
 use super::tls;
 use super::version::{self, VERSION};
@@ -95,11 +98,32 @@ enum Stream {
 }
 
 impl Stream {
-    fn read(&mut self, to: &mut [u8]) -> io::Result<usize> {
+    /// Reads what has arrived, and waits if nothing has.
+    fn read(&mut self, to: &mut [u8], polling: &mut Polling) -> io::Result<usize> {
         match self {
-            Self::Socket(stream) => stream.read(to),
+            Self::Socket(stream) => match polling.poll(None, || read_arrived(stream, to)) {
+                Some(read) => read,
+                None => stream.read(to),
+            },
             #[cfg(feature = "tls")]
             Self::Remote(stream) => stream.read(to),
+        }
+    }
+
+    /// Returns whether the stream is open and has no unread data.
+    fn is_silent(&mut self) -> bool {
+        match self {
+            Self::Socket(stream) => read_arrived(stream, &mut [0]).is_none(),
+            #[cfg(feature = "tls")]
+            Self::Remote(stream) => {
+                let mut read = || {
+                    stream.sock.set_nonblocking(true)?;
+                    let read = stream.read(&mut [0]);
+                    stream.sock.set_nonblocking(false)?;
+                    read
+                };
+                read().is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+            }
         }
     }
 
@@ -110,13 +134,13 @@ impl Stream {
             Self::Remote(stream) => stream.write_all(bytes).and_then(|()| stream.flush()),
         }
     }
+}
 
-    fn set_nonblocking(&self, nonblocking: bool) -> io::Result<()> {
-        match self {
-            Self::Socket(stream) => stream.set_nonblocking(nonblocking),
-            #[cfg(feature = "tls")]
-            Self::Remote(stream) => stream.sock.set_nonblocking(nonblocking),
-        }
+/// Reads what has arrived on a socket, if anything has.
+fn read_arrived(stream: &UnixStream, to: &mut [u8]) -> Option<io::Result<usize>> {
+    match rustix::net::recv(stream, to, RecvFlags::DONTWAIT) {
+        Err(Errno::AGAIN) => None,
+        read => Some(read.map(|(count, _)| count).map_err(io::Error::from)),
     }
 }
 
@@ -140,6 +164,7 @@ struct Connection {
     stream: Stream,
     /// A request or an answer. The memory beyond its length holds no secret.
     buffer: Zeroizing<Vec<u8>>,
+    polling: Polling,
 }
 
 impl fmt::Debug for Client {
@@ -236,7 +261,7 @@ impl Client {
     /// Returns whether the daemon is known to be gone, without sending anything.
     pub fn is_lost(&self) -> bool {
         let mut state = self.state();
-        if state.idle.last_mut().is_some_and(|connection| !connection.is_open()) {
+        if state.idle.last_mut().is_some_and(|connection| !connection.stream.is_silent()) {
             *state = State { lost: true, ..State::default() };
         }
         state.lost
@@ -267,7 +292,7 @@ impl Client {
     /// Opens another connection: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
-        let mut connection = Connection { stream, buffer: Zeroizing::default() };
+        let mut connection = Connection { stream, buffer: Zeroizing::default(), polling: Polling::default() };
         let known = self.state().ticket.clone();
         let request = match known.clone() {
             Some(ticket) => Request::Attach { version: VERSION, ticket },
@@ -337,7 +362,7 @@ impl Connection {
             let length = filled.max(512) * 2;
             reserve(&mut self.buffer, length - filled);
             self.buffer.resize(length, 0);
-            let count = match self.stream.read(&mut self.buffer[filled..]) {
+            let count = match self.stream.read(&mut self.buffer[filled..], &mut self.polling) {
                 Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
                 other => other,
@@ -345,16 +370,5 @@ impl Connection {
             self.buffer.truncate(filled + *count.as_ref().unwrap_or(&0));
             count?;
         }
-    }
-
-    /// Returns whether the connection is open and has no unread data, as expected between requests.
-    fn is_open(&mut self) -> bool {
-        let silent = |stream: &mut Stream| {
-            stream.set_nonblocking(true)?;
-            let read = stream.read(&mut [0]);
-            stream.set_nonblocking(false)?;
-            read
-        };
-        silent(&mut self.stream).is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
     }
 }

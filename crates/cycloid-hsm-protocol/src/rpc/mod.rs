@@ -4,6 +4,7 @@ mod bytes;
 pub mod client;
 pub mod frame;
 pub mod message;
+mod polling;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod version;
@@ -11,4 +12,5 @@ pub mod version;
 pub use bytes::{Bytes, Secret};
 pub use client::{Client, addresses, default_socket};
 pub use message::{Mechanism, Request, Response, Role, Unreadable, Usage};
+pub use polling::Polling;
 pub use version::VERSION;

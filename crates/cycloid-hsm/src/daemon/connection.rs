@@ -39,9 +39,13 @@ pub struct Connection {
     input: Mutex<Vec<u8>>,
     output: Mutex<Vec<u8>>,
     under_way: AtomicUsize,
+    /// Whether data has arrived since the last look.
+    arrived: AtomicBool,
     /// Whether reading is paused until there is room again.
     held: AtomicBool,
-    /// Held while re-arming epoll, so the last writer has seen the latest state.
+    /// Whether epoll reports room in the socket.
+    watches_room: AtomicBool,
+    /// Held while changing what epoll reports, so the last writer has seen the latest state.
     watching: Mutex<()>,
 }
 
@@ -86,14 +90,16 @@ impl Connection {
             input: Mutex::default(),
             output: Mutex::default(),
             under_way: AtomicUsize::new(0),
+            arrived: AtomicBool::new(false),
             held: AtomicBool::new(false),
+            watches_room: AtomicBool::new(false),
             watching: Mutex::default(),
         });
         epoll::add(
             &*connection.poll,
             &connection.wire,
             EventData::new_u64(number),
-            EventFlags::IN | EventFlags::ONESHOT,
+            EventFlags::IN | EventFlags::ET,
         )?;
         Ok(connection)
     }
@@ -124,20 +130,29 @@ impl Connection {
         self.wire.shut_down();
     }
 
-    /// Reads all available data, passes each request to `handle`, and re-arms epoll. A panic in
-    /// `handle`, which would be a defect, closes the connection.
+    /// Reads all available data, and passes each request to `handle`. A panic in `handle`, which
+    /// would be a defect, closes the connection.
+    ///
+    /// Epoll reports new data once. If a worker already reads, it reads the new data too.
     pub fn serve(self: &Arc<Self>, mut handle: impl FnMut(Reply, &[u8])) -> State {
-        // A worker that holds the lock at this moment re-arms epoll itself.
-        let Ok(mut input) = self.input.try_lock() else { return State::Open };
-        let state = catch_unwind(AssertUnwindSafe(|| self.read(&mut input, &mut handle)));
-        drop(input);
-        match state {
-            Ok(Ok(State::Open)) => self.watch(),
-            _ => {
-                self.hang_up();
-                State::Closed
+        self.arrived.store(true, Ordering::SeqCst);
+        while self.arrived.load(Ordering::SeqCst) {
+            let Ok(mut input) = self.input.try_lock() else { return State::Open };
+            while self.arrived.swap(false, Ordering::SeqCst) {
+                let read = AssertUnwindSafe(|| self.read(&mut input, &mut handle));
+                let state = match catch_unwind(read) {
+                    // TLS may leave data in the socket, which epoll then reports again.
+                    Ok(Ok(State::Open)) if self.wire.is_remote() => self.watch(),
+                    Ok(Ok(state)) => state,
+                    _ => State::Closed,
+                };
+                if state == State::Closed {
+                    self.hang_up();
+                    return State::Closed;
+                }
             }
         }
+        State::Open
     }
 
     fn read(
@@ -145,7 +160,8 @@ impl Connection {
         input: &mut Vec<u8>,
         handle: &mut impl FnMut(Reply, &[u8]),
     ) -> Result<State, Unreadable> {
-        loop {
+        // Epoll does not report data that is already decrypted.
+        while !self.is_held() || self.wire.holds_more() {
             let filled = input.len();
             // The buffer doubles with the data received, so a claimed length alone allocates
             // nothing.
@@ -157,7 +173,11 @@ impl Connection {
                 Ok(0) => None,
                 Ok(count) => Some(count),
                 Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted => Some(0),
+                    io::ErrorKind::WouldBlock => Some(0),
+                    io::ErrorKind::Interrupted => {
+                        input.truncate(filled);
+                        continue;
+                    }
                     _ => None,
                 },
             };
@@ -174,14 +194,25 @@ impl Connection {
             input.drain(..taken);
             match count {
                 None => return Ok(State::Closed),
-                Some(count) if count < room || self.is_full() => {
-                    if !self.wire.holds_more() {
-                        return Ok(State::Open);
-                    }
-                }
+                Some(count) if count < room && !self.wire.holds_more() => break,
                 Some(_) => {}
             }
         }
+        Ok(State::Open)
+    }
+
+    /// Pauses reading while there is no room, and returns whether it is paused.
+    fn is_held(&self) -> bool {
+        if self.is_full() {
+            self.held.store(true, Ordering::SeqCst);
+        }
+        // Room may have become free before `held` was visible to other threads.
+        self.held.load(Ordering::SeqCst) && (self.is_full() || !self.release())
+    }
+
+    /// Ends a pause. Returns whether there was one.
+    fn release(&self) -> bool {
+        self.held.swap(false, Ordering::SeqCst)
     }
 
     fn is_full(&self) -> bool {
@@ -189,23 +220,13 @@ impl Connection {
             || lock(&self.output).len() >= MOST_UNSENT
     }
 
-    /// Re-arms epoll for the events that the connection waits for.
+    /// Lets epoll report what the connection waits for, also what is there already.
     fn watch(&self) -> State {
         let _watching = lock(&self.watching);
-        let mut flags = EventFlags::ONESHOT;
-        if self.is_full() {
-            self.held.store(true, Ordering::SeqCst);
-        }
-        // Room may have become free before `held` was visible to other threads.
-        if self.held.load(Ordering::SeqCst) && !self.is_full() {
-            self.held.store(false, Ordering::SeqCst);
-        }
-        if !self.held.load(Ordering::SeqCst) {
-            flags |= EventFlags::IN;
-        }
-        if !lock(&self.output).is_empty() || self.wire.is_unsent() {
-            flags |= EventFlags::OUT;
-        }
+        let unsent = !lock(&self.output).is_empty() || self.wire.is_unsent();
+        self.watches_room.store(unsent, Ordering::SeqCst);
+        let mut flags = EventFlags::IN | EventFlags::ET;
+        flags.set(EventFlags::OUT, unsent);
         match epoll::modify(&*self.poll, &self.wire, EventData::new_u64(self.number), flags) {
             Ok(()) => State::Open,
             Err(_) => State::Closed,
@@ -231,7 +252,9 @@ impl Connection {
         let _ = self.wire.flush();
         let unsent = !output.is_empty() || self.wire.is_unsent();
         drop(output);
-        if unsent || self.held.load(Ordering::SeqCst) {
+        // Unread data is reported again when a pause ends.
+        let released = self.held.load(Ordering::SeqCst) && !self.is_full() && self.release();
+        if released || unsent || self.watches_room.load(Ordering::SeqCst) {
             self.watch();
         }
     }

@@ -170,6 +170,9 @@ impl Daemon {
             | Request::Logout {}
             | Request::Metrics {}
             | Request::Status {} => {
+                if is_long(&request) {
+                    self.tasks.call_worker_to_watch();
+                }
                 let answer = self.answer(&asked.application, request);
                 asked.reply.send(answer);
             }
@@ -417,6 +420,17 @@ impl Daemon {
 /// Refuses applications that are not logged in as `role`.
 pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
     if application.role() == Some(role) { Ok(()) } else { Err(Code::USER_NOT_LOGGED_IN.into()) }
+}
+
+/// Returns whether a worker may take longer to answer a request itself than another takes to wake.
+fn is_long(request: &Request) -> bool {
+    /// The number of bytes that AES takes that long for.
+    const MANY: usize = 1 << 16;
+    match request {
+        Request::Find { .. } | Request::Verify { .. } | Request::Metrics {} => true,
+        Request::Encrypt { data, .. } => data.0.len() >= MANY,
+        _ => false,
+    }
 }
 
 /// Returns whether a request is answered while the keystore is locked.

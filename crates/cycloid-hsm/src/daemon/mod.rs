@@ -16,6 +16,7 @@ mod tasks;
 mod tests;
 mod token;
 mod uses;
+mod watch;
 mod wire;
 
 pub use handler::Daemon;

@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
@@ -25,8 +25,10 @@ use super::connection::{Connection, Gathering, State};
 use super::handler::Daemon;
 use super::memory::Memory;
 use super::token::Token;
+use super::watch::{LONG, Rest, Watch};
 use super::wire::{Tls, Wire};
-use crate::engine::{Next, Workspace};
+use crate::engine::{Batch, Next, Workspace};
+use crate::rpc::Polling;
 use crate::spans::{self, Span, Wait};
 use crate::store::Store;
 
@@ -84,6 +86,11 @@ const FIRST_CONNECTION: u64 = 4;
 /// authenticated ones.
 const MOST_UNAUTHENTICATED: usize = 64;
 
+/// Requests that are there after a shorter wait arrived while nobody watched the sockets,
+const AT_ONCE: Duration = Duration::from_micros(2);
+/// so during this many batches another worker is to watch them.
+const AGAIN: u32 = 16;
+
 /// The interval at which connections that could not be accepted are retried.
 const LONGEST_PAUSE: Duration = Duration::from_millis(100);
 
@@ -97,10 +104,10 @@ struct Shared {
     poll: Arc<OwnedFd>,
     listener: UnixListener,
     tls_listener: Option<TcpListener>,
-    wake: OwnedFd,
     stop: OwnedFd,
     stopping: AtomicBool,
-    idle: AtomicUsize,
+    /// The workers at rest.
+    rest: Arc<Rest>,
     /// Whether connections are waiting that could not be accepted.
     left_waiting: AtomicBool,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
@@ -153,7 +160,6 @@ impl Server {
             .transpose()
             .map_err(|error: io::Error| format!("{:?}: {error}", settings.tls))?;
         let poll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(
             &*poll,
@@ -165,12 +171,13 @@ impl Server {
             let data = EventData::new_u64(TLS_LISTENER);
             epoll::add(&*poll, listener, data, EventFlags::IN | EventFlags::ET)?;
         }
-        epoll::add(&*poll, &wake, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
         epoll::add(&*poll, &stop, EventData::new_u64(STOP), EventFlags::IN)?;
         let workers = match settings.workers {
             0 => thread::available_parallelism().map_or(1, usize::from),
             workers => workers,
         };
+        let rest = Arc::new(Rest::new(workers)?);
+        epoll::add(&*poll, &rest, EventData::new_u64(WAKE), EventFlags::IN | EventFlags::ET)?;
         let daemon = Daemon::new(token, workers, settings.memory.clone());
         if !daemon.token.store.is_locked() {
             daemon.observe()?;
@@ -181,19 +188,14 @@ impl Server {
             poll,
             listener,
             tls_listener,
-            wake,
             stop,
             stopping: AtomicBool::new(false),
-            idle: AtomicUsize::new(0),
+            rest,
             left_waiting: AtomicBool::new(false),
             connections: Mutex::default(),
             next_number: AtomicU64::new(FIRST_CONNECTION),
         });
-        let wake = shared.wake.try_clone()?;
-        let wake = move || {
-            let _ = rustix::io::write(&wake, &1u64.to_ne_bytes());
-        };
-        shared.daemon.tasks.set_waker(wake);
+        shared.daemon.tasks.set_workers(shared.rest.clone());
         let mut threads = Vec::new();
         for number in 0..workers {
             let shared = shared.clone();
@@ -240,6 +242,7 @@ impl Server {
         self.shared.daemon.engine.close();
         self.shared.daemon.tasks.close();
         let _ = rustix::io::write(&self.shared.stop, &1u64.to_ne_bytes());
+        self.shared.rest.close();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }
@@ -280,67 +283,101 @@ impl Shared {
     fn work(&self) {
         let mut workspace = Workspace::default();
         let mut events = Vec::with_capacity(64);
+        let mut polling = Polling::default();
+        // The number of batches during which another worker is to watch the sockets.
+        let mut watched: u32 = 0;
         loop {
             let span = spans::enter(Span::Choose);
             let next = self.daemon.engine.next(Instant::now());
             drop(span);
             match next {
                 Next::Batch(batch) => {
-                    if self.idle.load(Ordering::SeqCst) > 0 && !self.daemon.engine.is_idle() {
-                        self.wake();
+                    if !self.daemon.engine.is_idle() {
+                        self.rest.call();
+                    } else if watched > 0 || batch.expected() >= LONG {
+                        self.rest.call_to_watch();
                     }
-                    let (kind, count) = (batch.kind(), batch.count());
-                    let start = Instant::now();
-                    spans::waited(Wait::Queue, count as u64, batch.waited(start));
-                    {
-                        let _span = spans::enter(Span::Batch);
-                        let _gathering = Gathering::begin();
-                        batch.run(&mut workspace, &mut |latency| {
-                            self.daemon.metrics.latency(kind, latency);
-                        });
-                        let took = start.elapsed();
-                        self.daemon.engine.computed(kind, count, took);
-                        self.daemon.metrics.batch(kind, count, took);
-                    }
+                    watched = watched.saturating_sub(1);
+                    self.compute(batch, &mut workspace);
                     // Sockets may hold more jobs for the queues. With empty queues, the blocking
                     // poll finds them too.
                     if !self.daemon.engine.is_idle() {
-                        self.poll(&mut events, Some(Duration::ZERO));
+                        self.poll(&mut events);
                     }
                 }
                 Next::Wait(None) if self.stopping.load(Ordering::SeqCst) => break,
                 Next::Wait(timeout) => {
-                    self.idle.fetch_add(1, Ordering::SeqCst);
-                    self.poll(&mut events, timeout);
-                    self.idle.fetch_sub(1, Ordering::SeqCst);
+                    if let Some(watch) = self.rest.rest(timeout) {
+                        if self.watch(&watch, &mut events, &mut polling, timeout) < AT_ONCE {
+                            watched = AGAIN;
+                        }
+                        drop(watch);
+                        self.receive(&mut events);
+                    }
                 }
             }
         }
     }
 
-    fn wake(&self) {
-        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    /// Computes a batch.
+    fn compute(&self, batch: Box<dyn Batch>, workspace: &mut Workspace) {
+        let (kind, count) = (batch.kind(), batch.count());
+        let start = Instant::now();
+        spans::waited(Wait::Queue, count as u64, batch.waited(start));
+        let _span = spans::enter(Span::Batch);
+        let _gathering = Gathering::begin();
+        batch.run(workspace, &mut |latency| self.daemon.metrics.latency(kind, latency));
+        let took = start.elapsed();
+        self.daemon.engine.computed(kind, count, took);
+        self.daemon.metrics.batch(kind, count, took);
     }
 
-    /// Waits for sockets, and reads those that are ready.
-    fn poll(&self, events: &mut Vec<Event>, timeout: Option<Duration>) {
-        let timeout = timeout.map(|timeout| Timespec {
-            tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: timeout.subsec_nanos().into(),
+    /// Waits until sockets are ready, and returns how long that took.
+    fn watch(
+        &self,
+        watch: &Watch<'_>,
+        events: &mut Vec<Event>,
+        polling: &mut Polling,
+        timeout: Option<Duration>,
+    ) -> Duration {
+        let start = Instant::now();
+        // While another worker computes, polling would take its processor.
+        let polled = watch.all_wait.then(|| {
+            polling.poll(timeout, || {
+                self.wait(events, Some(NO_WAIT));
+                (!events.is_empty()).then_some(())
+            })
         });
-        events.clear();
-        let waited = {
-            let idle = (timeout != Some(NO_WAIT)).then(Instant::now);
-            let _span = idle.is_none().then(|| spans::enter(Span::Poll));
-            let waited =
-                epoll::wait(&*self.poll, rustix::buffer::spare_capacity(events), timeout.as_ref());
-            idle.into_iter().for_each(|idle| spans::waited(Wait::Idle, 1, idle.elapsed()));
-            waited
-        };
-        if waited.is_err() {
-            // Interrupted; the next poll reports the same events.
-            return;
+        if polled.flatten().is_none() {
+            let rest = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+            let rest = rest.map(|rest| Timespec {
+                tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX),
+                tv_nsec: rest.subsec_nanos().into(),
+            });
+            self.wait(events, rest);
         }
+        let waited = start.elapsed();
+        spans::waited(Wait::Idle, 1, waited);
+        waited
+    }
+
+    /// Reads the sockets that are ready.
+    fn poll(&self, events: &mut Vec<Event>) {
+        let span = spans::enter(Span::Poll);
+        self.wait(events, Some(NO_WAIT));
+        drop(span);
+        self.receive(events);
+    }
+
+    /// Asks the kernel which sockets are ready.
+    fn wait(&self, events: &mut Vec<Event>, timeout: Option<Timespec>) {
+        events.clear();
+        let free = rustix::buffer::spare_capacity(events);
+        // If it is interrupted, the next call reports the same events.
+        let _ = epoll::wait(&*self.poll, free, timeout.as_ref());
+    }
+
+    fn receive(&self, events: &mut Vec<Event>) {
         let _span = spans::enter(Span::Receive);
         let _gathering = Gathering::begin();
         for event in events.drain(..) {

@@ -11,9 +11,10 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::watch::Rest;
 use crate::store::Store;
 use crate::{Code, Result};
 
@@ -119,8 +120,8 @@ pub(super) struct Tasks {
     computations_ready: Condvar,
     /// The number of threads for computations.
     threads: usize,
-    /// Wakes a worker that waits for sockets, if there is a server.
-    waker: OnceLock<Box<dyn Fn() + Send + Sync>>,
+    /// The workers at rest, if there is a server.
+    workers: OnceLock<Arc<Rest>>,
 }
 
 impl std::fmt::Debug for Tasks {
@@ -144,7 +145,7 @@ impl Tasks {
             changes_ready: Condvar::new(),
             computations_ready: Condvar::new(),
             threads: threads.max(2),
-            waker: OnceLock::new(),
+            workers: OnceLock::new(),
         }
     }
 
@@ -153,15 +154,22 @@ impl Tasks {
         self.threads
     }
 
-    /// Sets how to wake a worker that waits for sockets.
-    pub(super) fn set_waker(&self, wake: impl Fn() + Send + Sync + 'static) {
-        let _ = self.waker.set(Box::new(wake));
+    /// Sets the workers to call.
+    pub(super) fn set_workers(&self, workers: Arc<Rest>) {
+        let _ = self.workers.set(workers);
     }
 
-    /// Wakes a worker: another thread has queued jobs for the engine.
-    pub(super) fn wake_worker(&self) {
-        if let Some(wake) = self.waker.get() {
-            wake();
+    /// Calls a worker: another thread has queued jobs for the engine.
+    pub(super) fn call_worker(&self) {
+        if let Some(workers) = self.workers.get() {
+            workers.call();
+        }
+    }
+
+    /// Calls a worker to watch the sockets, because this one begins longer work.
+    pub(super) fn call_worker_to_watch(&self) {
+        if let Some(workers) = self.workers.get() {
+            workers.call_to_watch();
         }
     }
 

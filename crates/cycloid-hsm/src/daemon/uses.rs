@@ -195,7 +195,7 @@ impl Uses {
         for then in continued {
             then(noted.clone().map_err(refusal));
         }
-        tasks.wake_worker();
+        tasks.call_worker();
     }
 
     /// Ends the grants that were not used for `rest`: a line states the number of uses. On the

@@ -125,6 +125,11 @@ impl Wire {
         Ok(Self::Remote(Remote { stream, state, established }.into()))
     }
 
+    /// Returns whether the peer is on another machine.
+    pub(super) const fn is_remote(&self) -> bool {
+        matches!(self, Self::Remote(_))
+    }
+
     /// Returns whether the peer is authenticated.
     pub(super) fn is_established(&self) -> bool {
         match self {

@@ -126,6 +126,9 @@ pub(crate) trait Batch: Send {
     /// Returns the number of jobs.
     fn count(&self) -> usize;
 
+    /// Returns the time that it is expected to take.
+    fn expected(&self) -> Duration;
+
     /// Returns the sum of the jobs' times in the queue.
     fn waited(&self, now: Instant) -> Duration;
 
@@ -138,6 +141,7 @@ pub(crate) trait Batch: Send {
 pub(super) struct Jobs<O: Operation> {
     pub(super) kind: Kind,
     pub(super) jobs: Vec<Job<O>>,
+    pub(super) expected: Duration,
 }
 
 impl<O: Operation> Batch for Jobs<O> {
@@ -147,6 +151,10 @@ impl<O: Operation> Batch for Jobs<O> {
 
     fn count(&self) -> usize {
         self.jobs.len()
+    }
+
+    fn expected(&self) -> Duration {
+        self.expected
     }
 
     fn waited(&self, now: Instant) -> Duration {

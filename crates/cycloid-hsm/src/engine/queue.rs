@@ -88,11 +88,11 @@ impl<O: Operation> Line for Queue<O> {
         let waiting = Waiting { count: self.depth(), oldest: self.oldest()? };
         let due = self.pace.due(self.kind, &waiting, now, patient, workers);
         Some(due.map(|count| {
-            let cost = self.pace.expected(self.kind, count);
-            self.share.left(now, cost, self.waiting.applications());
+            let expected = self.pace.expected(self.kind, count);
+            self.share.left(now, expected, self.waiting.applications());
             self.pace.left(count);
             let jobs = self.waiting.take(count);
-            Box::new(Jobs { kind: self.kind, jobs }) as Box<dyn Batch>
+            Box::new(Jobs { kind: self.kind, jobs, expected }) as Box<dyn Batch>
         }))
     }
 
