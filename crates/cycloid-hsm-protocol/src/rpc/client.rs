@@ -292,7 +292,8 @@ impl Client {
     /// Opens another connection: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
-        let mut connection = Connection { stream, buffer: Zeroizing::default(), polling: Polling::default() };
+        let mut connection =
+            Connection { stream, buffer: Zeroizing::default(), polling: Polling::default() };
         let known = self.state().ticket.clone();
         let request = match known.clone() {
             Some(ticket) => Request::Attach { version: VERSION, ticket },

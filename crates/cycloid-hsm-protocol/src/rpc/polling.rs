@@ -3,6 +3,7 @@
 //! A thread that blocks needs about ten microseconds to run again, as long as a signature on P-256
 //! takes. Polling saves this time if the data comes soon, and wastes the processor's if it does not.
 //! So the recent past decides: after each wait in vain, twice as many waits as before block at once.
+//! A wait during which another thread had the processor also counts as one in vain.
 
 use std::time::{Duration, Instant};
 use std::{hint, thread};
@@ -10,6 +11,9 @@ use std::{hint, thread};
 /// The maximum time to poll before blocking. It is longer than a signature with a short key takes,
 /// with both ways.
 const LONGEST: Duration = Duration::from_micros(100);
+
+/// A longer time between two attempts means that another thread had the processor.
+const LONGEST_GAP: Duration = Duration::from_micros(10);
 
 /// The number of attempts between two offers of the processor to other threads.
 const PATIENT: u32 = 8;
@@ -43,12 +47,20 @@ impl Polling {
         }
         let limit = limit.map_or(LONGEST, |limit| limit.min(LONGEST));
         let start = Instant::now();
+        let (mut last, mut is_shared) = (start, false);
         for number in 1_u32.. {
+            let now = Instant::now();
+            is_shared |= now.duration_since(last) > LONGEST_GAP;
+            last = now;
             if let Some(value) = attempt() {
-                self.penalty = 0;
+                if is_shared {
+                    self.was_in_vain();
+                } else {
+                    self.penalty = 0;
+                }
                 return Some(value);
             }
-            if start.elapsed() >= limit {
+            if now.duration_since(start) >= limit {
                 break;
             }
             // The thread that is waited for may need this processor.
@@ -57,15 +69,20 @@ impl Polling {
             }
             (0..PAUSES).for_each(|_| hint::spin_loop());
         }
+        self.was_in_vain();
+        None
+    }
+
+    /// Lets the next waits block at once.
+    fn was_in_vain(&mut self) {
         self.penalty = (2 * self.penalty).clamp(1, MOST_SKIPPED);
         self.skip = self.penalty;
-        None
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{LONGEST, MOST_SKIPPED, Polling};
+    use super::{LONGEST, LONGEST_GAP, MOST_SKIPPED, Polling};
 
     #[test]
     fn a_value_that_comes_soon_is_polled_for() {
@@ -100,6 +117,22 @@ mod tests {
         // 1 + 2 + 4 + … + 1024, and then once in 1,025.
         assert_eq!(polled, 19);
         assert_eq!(polling.penalty, MOST_SKIPPED);
+    }
+
+    #[test]
+    fn a_processor_that_others_need_is_left_to_them() {
+        let mut polling = Polling { skip: 0, penalty: 4 };
+        let mut attempts = 0;
+        let value = polling.poll(None, || {
+            attempts += 1;
+            if attempts == 1 {
+                std::thread::sleep(2 * LONGEST_GAP);
+            }
+            (attempts == 2).then_some(())
+        });
+        // A slow machine ends the wait before the second attempt.
+        assert!(value.is_some() || attempts == 1);
+        assert_eq!(polling.skip, 8);
     }
 
     #[test]
