@@ -252,6 +252,11 @@ impl Application {
         let _ = self.client().call(&Request::Destroy { object });
     }
 
+    /// Ends a code over long data; if that fails, it ends with the application.
+    pub(crate) fn cancel(&self, operation: u64) {
+        let _ = self.client().call(&Request::MacCancel { operation });
+    }
+
     /// Notes that the daemon has logged the application out.
     pub(crate) fn was_logged_out(&self) {
         *self.login() = None;

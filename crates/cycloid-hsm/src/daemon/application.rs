@@ -3,20 +3,19 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
+use super::handle::{FIRST_IN_MEMORY, next_in_memory};
 use super::index::Index;
 use super::pin;
+use super::running::Running;
 use crate::attribute::Template;
 use crate::object::{New, Object};
 use crate::rpc::{Role, Secret};
 use crate::{Code, Result};
-
-/// The bit that marks handles of objects in memory; those of stored objects are less.
-pub(super) const FIRST_IN_MEMORY: u64 = 1 << 62;
 
 /// The identity at the other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +48,8 @@ pub struct Application {
     objects: RwLock<Index>,
     /// The number of permitted uses per key handle, each granted by entering the PIN again.
     permits: Mutex<HashMap<u64, u32>>,
+    /// Codes over data of several requests.
+    pub(super) running: Running,
 }
 
 /// The maximum number of pending permitted uses of one key.
@@ -134,7 +135,7 @@ impl Application {
 
     /// Keeps an object in memory, unless a logout has made it invisible meanwhile.
     pub fn insert(&self, new: New) -> Option<u64> {
-        let id = FIRST_IN_MEMORY | next_session_object();
+        let id = FIRST_IN_MEMORY | next_in_memory();
         let object = Object::new(id, 1, new.attributes, new.secret);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         // Checked under the lock: a logout first changes the role, and then removes the objects.
@@ -162,9 +163,10 @@ impl Application {
         self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
     }
 
-    /// Logs out, and removes the objects that only a user may see.
+    /// Logs out, removes the objects that only a user may see, and ends the codes that run.
     pub fn log_out(&self) {
         self.set_role(None);
+        self.running.clear();
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         let private = objects.find(&Template::new(), Object::is_private);
         for id in private {
@@ -182,18 +184,6 @@ impl Application {
     pub fn count(&self) -> usize {
         self.objects.read().unwrap_or_else(PoisonError::into_inner).len()
     }
-}
-
-/// Returns a number for an object in memory. It starts at random, so that a program that changes to
-/// another daemon never takes one object for another.
-fn next_session_object() -> u64 {
-    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
-        let mut random = [0; 8];
-        UnwrapErr(getrandom::SysRng).fill_bytes(&mut random);
-        // 2^24 numbers follow before the next possible start.
-        AtomicU64::new(u64::from_le_bytes(random) >> 26 << 24 | 1)
-    });
-    NEXT.fetch_add(1, Ordering::Relaxed) & (FIRST_IN_MEMORY - 1)
 }
 
 /// All applications, by the ticket that further connections present.
@@ -220,6 +210,7 @@ impl Applications {
             role: RwLock::default(),
             objects: RwLock::default(),
             permits: Mutex::default(),
+            running: Running::default(),
         });
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, application| application.strong_count() > 0);

@@ -3,12 +3,14 @@
 mod application;
 mod connection;
 mod cryptography;
+mod handle;
 mod handler;
 mod index;
 mod memory;
 mod metrics;
 mod objects;
 pub mod pin;
+mod running;
 mod server;
 mod sessions;
 mod tasks;

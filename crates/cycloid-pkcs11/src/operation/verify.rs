@@ -4,7 +4,7 @@ use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Usage};
 use cycloid_hsm_protocol::{Code, Result};
 
 use super::key_use::Use;
-use super::message::Message;
+use super::message::{Complete, Message};
 use super::state::{Verify, active, end, must_be_free};
 use crate::application::Application;
 use crate::session::Session;
@@ -20,7 +20,7 @@ impl Session {
         must_be_free(&operations.verify)?;
         let with = Use::new(&self.application, key, mechanism, Usage::Verify)?;
         let length = with.key.signature_length(&with.mechanism)?;
-        let message = Message::new(with.mechanism.number);
+        let message = Message::new(with.mechanism.number, Usage::Verify);
         operations.verify = Some(Verify { with, length, message, in_parts: false });
         Ok(())
     }
@@ -36,19 +36,20 @@ impl Session {
         if verify.in_parts {
             return Err(Code::OPERATION_ACTIVE.into());
         }
-        verify.message.update(data)?;
+        verify.message.update(&self.application, &verify.with, data)?;
         verify.finish(&self.application, signature)
     }
 
     /// Implements C_VerifyUpdate.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`]; the daemon's errors.
     pub(crate) fn verify_update(&self, part: &[u8]) -> Result<()> {
         let operations = &mut *self.operations();
         let verify = active(&mut operations.verify)?;
         verify.in_parts = true;
-        verify.message.update(part).inspect_err(|_| operations.verify = None)
+        let updated = verify.message.update(&self.application, &verify.with, part);
+        updated.inspect_err(|_| operations.verify = None)
     }
 
     /// Implements C_VerifyFinal.
@@ -64,21 +65,39 @@ impl Session {
 
 impl Verify {
     fn finish(self, application: &Application, signature: &[u8]) -> Result<()> {
-        if signature.len() != self.length {
-            return Err(Code::SIGNATURE_LEN_RANGE.into());
-        }
-        let (mut data, digested) = self.message.finish();
-        let outcome = application.order(&Request::Verify {
-            key: self.with.handle,
-            mechanism: self.with.mechanism.clone(),
+        verdict(application, &self.with, self.message, self.length, signature)
+    }
+}
+
+/// Verifies the signature of a message, of the given length in bytes.
+///
+/// # Errors
+/// [`Code::SIGNATURE_INVALID`], [`Code::SIGNATURE_LEN_RANGE`]; the daemon's errors.
+pub(super) fn verdict(
+    application: &Application,
+    with: &Use,
+    message: Message,
+    length: usize,
+    signature: &[u8],
+) -> Result<()> {
+    if signature.len() != length {
+        return Err(Code::SIGNATURE_LEN_RANGE.into());
+    }
+    let outcome = match message.finish() {
+        Complete::Here(mut data, digested) => application.order(&Request::Verify {
+            key: with.handle,
+            mechanism: with.mechanism.clone(),
             data: Bytes(std::mem::take(&mut *data)),
             digested,
             signature: signature.into(),
-        });
-        match outcome {
-            // An invalid signature says nothing about the key.
-            Err(error) if error.code == Code::SIGNATURE_INVALID => Err(error),
-            outcome => self.with.judged(application, outcome),
+        }),
+        Complete::There(mut running, mut rest) => {
+            application.order(&running.finish(&mut rest, Some(signature)))
         }
+    };
+    match outcome {
+        // An invalid signature says nothing about the key.
+        Err(error) if error.code == Code::SIGNATURE_INVALID => Err(error),
+        outcome => with.judged(application, outcome),
     }
 }

@@ -49,6 +49,8 @@ struct Token {
     asked: HashMap<&'static str, usize>,
     mood: Option<Mood>,
     connections: Vec<UnixStream>,
+    /// Codes over data of several requests: key, mechanism, data so far.
+    running: HashMap<u64, (u64, Mechanism, Vec<u8>)>,
 }
 
 pub struct Daemon {
@@ -168,6 +170,11 @@ impl Daemon {
     /// Returns the number of requests of all kinds.
     pub fn questions(&self) -> usize {
         self.token().asked.values().sum()
+    }
+
+    /// Returns the number of codes over data of several requests that run.
+    pub fn running(&self) -> usize {
+        self.token().running.len()
     }
 
     pub fn objects(&self) -> usize {
@@ -401,6 +408,33 @@ impl Token {
                     true => done,
                     false => Err(Code::SIGNATURE_INVALID.into()),
                 }
+            }
+            Request::MacBegin { key, mechanism, .. } => {
+                self.object(*key)?;
+                self.last += 1;
+                self.running.insert(self.last, (*key, mechanism.clone(), Vec::new()));
+                Ok(Response::Number { value: self.last })
+            }
+            Request::MacUpdate { operation, data } => {
+                let running = self.running.get_mut(operation);
+                let (_, _, all) = running.ok_or(Code::OPERATION_NOT_INITIALIZED)?;
+                all.extend_from_slice(&data.0);
+                done
+            }
+            Request::MacFinish { operation, data, signature } => {
+                let running = self.running.remove(operation);
+                let (key, mechanism, mut all) = running.ok_or(Code::OPERATION_NOT_INITIALIZED)?;
+                all.extend_from_slice(&data.0);
+                let made = self.sign(key, &mechanism, &all, false)?;
+                match signature {
+                    None => Ok(Response::Data { data: Secret::new(&made) }),
+                    Some(signature) if signature.0 == made => done,
+                    Some(_) => Err(Code::SIGNATURE_INVALID.into()),
+                }
+            }
+            Request::MacCancel { operation } => {
+                self.running.remove(operation);
+                done
             }
             Request::Encrypt { key, mechanism, data } => {
                 self.object(*key)?;

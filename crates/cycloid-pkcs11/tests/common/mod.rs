@@ -5,7 +5,7 @@
 pub mod daemon;
 
 use std::ffi::c_void;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,37 @@ pub struct TestBed {
     _alone: MutexGuard<'static, ()>,
 }
 
+/// Waits until no other test uses the module or the environment.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Loads the module for a daemon's socket; the caller holds the result of [`alone`].
+pub fn load(socket: &Path) -> (libloading::Library, CK_FUNCTION_LIST_3_0) {
+    // SAFETY: every reader of the environment holds the result of `alone`.
+    unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", socket) };
+    // SAFETY: loading the module has no side effects, and its functions have the standard's
+    // signatures.
+    unsafe {
+        let library = libloading::Library::new(path()).expect("the module can be loaded");
+        let get: libloading::Symbol<
+            '_,
+            unsafe extern "C" fn(
+                *mut u8,
+                *mut CK_VERSION,
+                *mut *mut CK_INTERFACE,
+                CK_FLAGS,
+            ) -> CK_RV,
+        > = library.get("C_GetInterface").expect("it is exported");
+        let mut interface = ptr::null_mut();
+        let code = get(ptr::null_mut(), ptr::null_mut(), &raw mut interface, 0);
+        assert_eq!(code, CKR_OK);
+        let functions = (*interface).pFunctionList.cast::<CK_FUNCTION_LIST_3_0>();
+        (library, *functions)
+    }
+}
+
 /// Calls a function of the module.
 macro_rules! call {
     ($bed:expr, $function:ident($($argument:expr),* $(,)?)) => {
@@ -46,30 +77,9 @@ macro_rules! must {
 impl TestBed {
     /// Loads the module without initialising it.
     pub fn new() -> Self {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = alone();
         let daemon = Daemon::start();
-        // SAFETY: every reader of the environment holds `ALONE`.
-        unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", &daemon.socket) };
-        // SAFETY: loading the module has no side effects, and its functions have the standard's
-        // signatures.
-        let (library, functions) = unsafe {
-            let library = libloading::Library::new(path()).expect("the module can be loaded");
-            let get: libloading::Symbol<
-                '_,
-                unsafe extern "C" fn(
-                    *mut u8,
-                    *mut CK_VERSION,
-                    *mut *mut CK_INTERFACE,
-                    CK_FLAGS,
-                ) -> CK_RV,
-            > = library.get("C_GetInterface").expect("it is exported");
-            let mut interface = ptr::null_mut();
-            let code = get(ptr::null_mut(), ptr::null_mut(), &raw mut interface, 0);
-            assert_eq!(code, CKR_OK);
-            let functions = (*interface).pFunctionList.cast::<CK_FUNCTION_LIST_3_0>();
-            (library, *functions)
-        };
+        let (library, functions) = load(&daemon.socket);
         Self { functions, daemon, _library: library, _alone: alone }
     }
 
