@@ -116,8 +116,6 @@ type Parameter = *mut c_void;
 
 absent! {
     Code::FUNCTION_NOT_SUPPORTED => {
-        C_GetOperationState(Session, Bytes, Length)
-        C_SetOperationState(Session, Bytes, CK_ULONG, Object, Object)
         C_SignRecoverInit(Session, Mechanism, Object)
         C_SignRecover(Session, Bytes, CK_ULONG, Bytes, Length)
         C_VerifyRecoverInit(Session, Mechanism, Object)

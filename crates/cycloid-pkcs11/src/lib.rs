@@ -26,10 +26,13 @@
 //!   and changes nothing.
 //! - If the daemon needs a message as a whole, the module collects its parts, up to one megabyte
 //!   ([`MAX_LENGTH`](cycloid_hsm_protocol::rpc::frame::MAX_LENGTH)). Mechanisms that hash first have no
-//!   limit, nor have AES-ECB, AES-CBC and AES-CTR: their data is sent in several requests.
+//!   limit, nor have AES-ECB, AES-CBC and AES-CTR, and message authentication codes: their data is
+//!   sent in several requests.
+//! - **Saved states** (C_GetOperationState) are those of digests. Other operations use keys, and
+//!   their states are `CKR_STATE_UNSAVEABLE`.
 //! - Not supported, with the standard's code for it: operations on messages (C_EncryptMessage and
 //!   the like), dual-function operations (C_DigestEncryptUpdate and the like), operations with
-//!   recovery, saved states of operations, and waiting for a slot to change.
+//!   recovery, and waiting for a slot to change.
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("attribute values pass unchanged between C and the daemon: 64 bits, little-endian");

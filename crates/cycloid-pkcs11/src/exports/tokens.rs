@@ -7,8 +7,9 @@ use cycloid_hsm_protocol::mechanism::OFFERED;
 use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Length, Session, with_module};
+use super::{Bytes, Length, Object, Session, with_module};
 use crate::memory::{self, Output};
+use crate::operation::MOST_SAVED;
 use crate::state::Module;
 use crate::token::{self, PIN_LENGTHS, SLOT, check_slot};
 use crate::{CKU_AUDITOR, code};
@@ -207,6 +208,24 @@ functions! {
 
     fn C_GetSessionInfo(session: Session, info: *mut CK_SESSION_INFO) |module| {
         memory::write(info, module.session(session)?.info())
+    }
+
+    fn C_GetOperationState(session: Session, state: Bytes, length: Length) |module| {
+        module.session(session)?.save(&mut Output::new(state, length)?)
+    }
+
+    fn C_SetOperationState(
+        session: Session,
+        state: Bytes,
+        length: CK_ULONG,
+        encryption_key: Object,
+        authentication_key: Object,
+    ) |module| {
+        let session = module.session(session)?;
+        if length > MOST_SAVED as CK_ULONG {
+            return Err(code::SAVED_STATE_INVALID.into());
+        }
+        session.restore(memory::slice(state, length)?, [encryption_key, authentication_key])
     }
 
     fn C_SessionCancel(session: Session, flags: CK_FLAGS) |module| {

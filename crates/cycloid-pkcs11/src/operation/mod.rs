@@ -12,8 +12,10 @@ mod hasher;
 mod key_use;
 mod message;
 mod object;
+mod saved;
 mod sign;
 mod state;
 mod verify;
 
+pub(crate) use saved::MOST as MOST_SAVED;
 pub(crate) use state::{Direction, Operations};

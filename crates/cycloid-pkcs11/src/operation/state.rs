@@ -1,5 +1,6 @@
 //! The state of a session's operations: at most one of each kind.
 
+use cycloid_hsm_protocol::mechanism::Hash;
 use cycloid_hsm_protocol::{Code, Result};
 
 use super::hasher::Hasher;
@@ -60,6 +61,14 @@ impl Operations {
         Ok(())
     }
 
+    /// Returns whether an operation with a key is active.
+    pub(super) fn uses_key(&self) -> bool {
+        self.sign.is_some()
+            || self.verify.is_some()
+            || self.encrypt.is_some()
+            || self.decrypt.is_some()
+    }
+
     /// Returns the encryption or the decryption.
     pub(super) fn cipher(&mut self, direction: Direction) -> &mut Option<Cipher> {
         match direction {
@@ -78,9 +87,12 @@ pub(super) struct Find {
 /// A digest.
 pub(super) struct Digest {
     pub(super) hasher: Hasher,
-    pub(super) length: usize,
+    pub(super) mechanism: u32,
+    pub(super) hash: Hash,
     /// Whether there was an Update, after which only Final can end the operation.
     pub(super) in_parts: bool,
+    /// Whether the data contains the value of a key.
+    pub(super) has_key: bool,
 }
 
 /// A signature or an HMAC.
