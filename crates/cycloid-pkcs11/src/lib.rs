@@ -13,6 +13,7 @@
 //! - **One slot**, number 0, with one token, the daemon's. If no daemon answers, the slot is empty.
 //!   When the daemon goes away, the next call returns `CKR_DEVICE_REMOVED` and all sessions end;
 //!   the next query of the slot, or the next session, connects to the daemon that listens then.
+//!   C_WaitForSlotEvent waits for this, and for a keystore that is locked or unlocked.
 //! - **Threads** may call every function at any time, and wait only for other threads that use the
 //!   same session. Each call that needs the daemon has its own connection. The module uses the
 //!   operating system's locks and creates no threads, so C_Initialize accepts a program's own
@@ -31,14 +32,15 @@
 //! - **Saved states** (C_GetOperationState) are those of digests. Other operations use keys, and
 //!   their states are `CKR_STATE_UNSAVEABLE`.
 //! - Not supported, with the standard's code for it: operations on messages (C_EncryptMessage and
-//!   the like), dual-function operations (C_DigestEncryptUpdate and the like), operations with
-//!   recovery, and waiting for a slot to change.
+//!   the like), dual-function operations (C_DigestEncryptUpdate and the like), and operations with
+//!   recovery.
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("attribute values pass unchanged between C and the daemon: 64 bits, little-endian");
 
 mod application;
 mod code;
+mod events;
 pub mod exports;
 mod interface;
 mod key;

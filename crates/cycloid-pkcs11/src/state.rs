@@ -16,6 +16,7 @@ use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::application::Application;
 use crate::code;
+use crate::events::{Events, Slot};
 use crate::session::{Session, Sessions};
 
 pub(crate) struct Module {
@@ -24,6 +25,7 @@ pub(crate) struct Module {
     socket: PathBuf,
     application: Mutex<Option<Arc<Application>>>,
     pub(crate) sessions: Sessions,
+    pub(crate) events: Events,
 }
 
 static CURRENT: AtomicPtr<Module> = AtomicPtr::new(ptr::null_mut());
@@ -59,6 +61,7 @@ pub(crate) fn initialize() -> Result<()> {
         socket: default_socket(),
         application: Mutex::new(None),
         sessions: Sessions::default(),
+        events: Events::default(),
     });
     let module = Box::into_raw(module);
     if CURRENT.compare_exchange(before, module, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -87,7 +90,10 @@ pub(crate) fn finalize() -> Result<()> {
     let module = at(swapped.unwrap_or(ptr::null_mut())).ok_or(Code::CRYPTOKI_NOT_INITIALIZED)?;
     // The daemon destroys the sessions' objects when the connections close.
     module.sessions.take();
-    *module.application() = None;
+    module.events.end();
+    if let Some(application) = module.application().take() {
+        application.end();
+    }
     Ok(())
 }
 
@@ -102,10 +108,24 @@ impl Module {
     /// [`code::TOKEN_NOT_PRESENT`] if no daemon listens, or the environment lacks its address or
     /// certificates; [`Code::CRYPTOKI_NOT_INITIALIZED`] if another thread has finalised the module.
     pub(crate) fn connected(&self) -> Result<Arc<Application>> {
+        let outcome = self.connect();
+        match &outcome {
+            Ok(application) => self.events.note_first(Slot::of(application)),
+            Err(_) => self.events.note_first(Slot::Empty),
+        }
+        outcome
+    }
+
+    /// Returns whether the module is still initialised.
+    pub(crate) fn is_current(&self) -> bool {
+        ptr::eq(CURRENT.load(Ordering::Acquire), self)
+    }
+
+    fn connect(&self) -> Result<Arc<Application>> {
         let mut current = self.application();
         // Checked under the lock by which `finalize` ends the application: none is created after
         // that.
-        if !ptr::eq(CURRENT.load(Ordering::Acquire), self) {
+        if !self.is_current() {
             return Err(Code::CRYPTOKI_NOT_INITIALIZED.into());
         }
         if let Some(application) = &*current

@@ -165,14 +165,12 @@ functions! {
         Ok(())
     }
 
-    fn C_WaitForSlotEvent(flags: CK_FLAGS, slot: *mut CK_SLOT_ID, reserved: *mut c_void) |_module| {
-        if slot.is_null() || !reserved.is_null() {
+    fn C_WaitForSlotEvent(flags: CK_FLAGS, slot: *mut CK_SLOT_ID, reserved: *mut c_void) |module| {
+        if slot.is_null() || !reserved.is_null() || flags & !CKF_DONT_BLOCK != 0 {
             return Err(Code::ARGUMENTS_BAD.into());
         }
-        match flags {
-            CKF_DONT_BLOCK => Err(code::NO_EVENT.into()),
-            _ => Err(Code::FUNCTION_NOT_SUPPORTED.into()),
-        }
+        module.events.wait(module, flags & CKF_DONT_BLOCK == 0)?;
+        memory::write(slot, SLOT)
     }
 }
 

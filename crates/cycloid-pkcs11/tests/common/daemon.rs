@@ -46,6 +46,7 @@ struct Token {
     objects: BTreeMap<u64, Template>,
     last: u64,
     role: Option<Role>,
+    locked: bool,
     asked: HashMap<&'static str, usize>,
     mood: Option<Mood>,
     connections: Vec<UnixStream>,
@@ -145,6 +146,11 @@ impl Daemon {
 
     pub fn set_mood(&self, mood: Mood) {
         self.token().mood = Some(mood);
+    }
+
+    /// Locks the keystore, or unlocks it.
+    pub fn set_locked(&self, locked: bool) {
+        self.token().locked = locked;
     }
 
     /// Sets whether it hangs up on further connections.
@@ -494,7 +500,7 @@ impl Token {
             user_pin: true,
             user_failures: 1,
             officer_failures: 0,
-            locked: false,
+            locked: self.locked,
             role: self.role.map(|role| role as u8),
             daemon: "7.9.1".into(),
         }
