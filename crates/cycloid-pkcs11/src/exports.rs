@@ -20,6 +20,7 @@ macro_rules! functions {
     )*};
 }
 
+mod messages;
 mod objects;
 mod operations;
 mod tokens;
@@ -30,6 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cryptoki_sys::*;
 use cycloid_hsm_protocol::{Code, Result};
 
+pub use messages::*;
 pub use objects::*;
 pub use operations::*;
 pub use tokens::*;
@@ -124,26 +126,6 @@ absent! {
         C_DecryptDigestUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_SignEncryptUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_DecryptVerifyUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
-        C_MessageEncryptInit(Session, Mechanism, Object)
-        C_EncryptMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_EncryptMessageBegin(Session, Parameter, CK_ULONG, Bytes, CK_ULONG)
-        C_EncryptMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length, CK_FLAGS)
-        C_MessageEncryptFinal(Session)
-        C_MessageDecryptInit(Session, Mechanism, Object)
-        C_DecryptMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_DecryptMessageBegin(Session, Parameter, CK_ULONG, Bytes, CK_ULONG)
-        C_DecryptMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length, CK_FLAGS)
-        C_MessageDecryptFinal(Session)
-        C_MessageSignInit(Session, Mechanism, Object)
-        C_SignMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_SignMessageBegin(Session, Parameter, CK_ULONG)
-        C_SignMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_MessageSignFinal(Session)
-        C_MessageVerifyInit(Session, Mechanism, Object)
-        C_VerifyMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG)
-        C_VerifyMessageBegin(Session, Parameter, CK_ULONG)
-        C_VerifyMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG)
-        C_MessageVerifyFinal(Session)
     }
     code::FUNCTION_NOT_PARALLEL => {
         C_GetFunctionStatus(Session)

@@ -31,9 +31,10 @@
 //!   sent in several requests.
 //! - **Saved states** (C_GetOperationState) are those of digests. Other operations use keys, and
 //!   their states are `CKR_STATE_UNSAVEABLE`.
-//! - Not supported, with the standard's code for it: operations on messages (C_EncryptMessage and
-//!   the like), dual-function operations (C_DigestEncryptUpdate and the like), and operations with
-//!   recovery.
+//! - **Operations on messages** (C_EncryptMessage and the like) send each message to the daemon. The
+//!   module generates their initialisation vectors; the first one starts at random.
+//! - Not supported, with the standard's code for it: dual-function operations (C_DigestEncryptUpdate
+//!   and the like), and operations with recovery.
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("attribute values pass unchanged between C and the daemon: 64 bits, little-endian");

@@ -2,11 +2,12 @@
 
 use cryptoki_sys::{
     CK_EFFECTIVELY_INFINITE, CK_INFO, CK_MECHANISM_INFO, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO,
-    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_REMOVABLE_DEVICE, CKF_RNG,
-    CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW,
-    CKF_USER_PIN_INITIALIZED,
+    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_MESSAGE_DECRYPT,
+    CKF_MESSAGE_ENCRYPT, CKF_MESSAGE_SIGN, CKF_MESSAGE_VERIFY, CKF_MULTI_MESSAGE,
+    CKF_REMOVABLE_DEVICE, CKF_RNG, CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT,
+    CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_INITIALIZED,
 };
-use cycloid_hsm_protocol::mechanism::offered;
+use cycloid_hsm_protocol::mechanism::{ckf, ckm, offered};
 use cycloid_hsm_protocol::rpc::message::TokenInfo;
 use cycloid_hsm_protocol::rpc::{Request, Response};
 use cycloid_hsm_protocol::{Code, Result};
@@ -118,9 +119,18 @@ pub(crate) fn token_info(
 /// [`Code::MECHANISM_INVALID`] if it is not supported.
 pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
     let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
+    let uses = |flag: u32| offered.flags & flag != 0;
+    let authenticated = matches!(offered.number, ckm::AES_GCM | ckm::AES_CCM);
+    let signs_messages = offered.number != ckm::AES_GMAC;
+    let of_messages = [
+        (authenticated, CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE),
+        (signs_messages && uses(ckf::SIGN), CKF_MESSAGE_SIGN | CKF_MULTI_MESSAGE),
+        (signs_messages && uses(ckf::VERIFY), CKF_MESSAGE_VERIFY | CKF_MULTI_MESSAGE),
+    ];
+    let of_messages = of_messages.iter().filter(|(is, _)| *is);
     Ok(CK_MECHANISM_INFO {
         ulMinKeySize: offered.sizes.0.into(),
         ulMaxKeySize: offered.sizes.1.into(),
-        flags: offered.flags.into(),
+        flags: of_messages.fold(offered.flags.into(), |flags, (_, flag)| flags | flag),
     })
 }

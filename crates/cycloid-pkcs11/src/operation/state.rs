@@ -1,11 +1,14 @@
 //! The state of a session's operations: at most one of each kind.
 
 use cycloid_hsm_protocol::mechanism::Hash;
+use cycloid_hsm_protocol::rpc::Usage;
 use cycloid_hsm_protocol::{Code, Result};
 
 use super::hasher::Hasher;
 use super::key_use::Use;
 use super::message::{Message, Parts};
+use super::message_cipher::MessageCipher;
+use super::message_signature::MessageSignature;
 
 #[derive(Default)]
 pub(crate) struct Operations {
@@ -15,13 +18,18 @@ pub(crate) struct Operations {
     pub(super) verify: Option<Verify>,
     pub(super) encrypt: Option<Cipher>,
     pub(super) decrypt: Option<Cipher>,
+    pub(super) message_sign: Option<MessageSignature>,
+    pub(super) message_verify: Option<MessageSignature>,
+    pub(super) message_encrypt: Option<MessageCipher>,
+    pub(super) message_decrypt: Option<MessageCipher>,
 }
 
 impl Operations {
     /// Implements C_SessionCancel: ends the operations whose flags (`CKF_…`) are given.
     pub(crate) fn cancel(&mut self, flags: u64) {
         use cryptoki_sys::{
-            CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_FIND_OBJECTS, CKF_SIGN, CKF_VERIFY,
+            CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_FIND_OBJECTS, CKF_MESSAGE_DECRYPT,
+            CKF_MESSAGE_ENCRYPT, CKF_MESSAGE_SIGN, CKF_MESSAGE_VERIFY, CKF_SIGN, CKF_VERIFY,
         };
         let ends = |flag| flags & flag != 0;
         self.find.take_if(|_| ends(CKF_FIND_OBJECTS));
@@ -30,13 +38,18 @@ impl Operations {
         self.verify.take_if(|_| ends(CKF_VERIFY));
         self.encrypt.take_if(|_| ends(CKF_ENCRYPT));
         self.decrypt.take_if(|_| ends(CKF_DECRYPT));
+        self.message_sign.take_if(|_| ends(CKF_MESSAGE_SIGN));
+        self.message_verify.take_if(|_| ends(CKF_MESSAGE_VERIFY));
+        self.message_encrypt.take_if(|_| ends(CKF_MESSAGE_ENCRYPT));
+        self.message_decrypt.take_if(|_| ends(CKF_MESSAGE_DECRYPT));
     }
 
     /// Returns the key use that still waits for its PIN, if the key requires one before each use.
     pub(super) fn awaiting_pin(&mut self) -> Option<&mut Use> {
         let sign = self.sign.as_mut().map(|sign| &mut sign.with);
         let decrypt = self.decrypt.as_mut().map(|cipher| &mut cipher.with);
-        [sign, decrypt].into_iter().flatten().find(|key| key.awaits_pin())
+        let messages = self.message_sign.as_mut().map(|sign| &mut sign.with);
+        [sign, decrypt, messages].into_iter().flatten().find(|key| key.awaits_pin())
     }
 
     /// Ends the operation of a kind, as an Init without a mechanism does (PKCS #11 3.0, section
@@ -45,13 +58,20 @@ impl Operations {
     /// # Errors
     /// [`Code::ARGUMENTS_BAD`] if there is none.
     pub(crate) fn cancel_one(&mut self, flag: u64) -> Result<()> {
-        use cryptoki_sys::{CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_SIGN, CKF_VERIFY};
+        use cryptoki_sys::{
+            CKF_DECRYPT, CKF_DIGEST, CKF_ENCRYPT, CKF_MESSAGE_DECRYPT, CKF_MESSAGE_ENCRYPT,
+            CKF_MESSAGE_SIGN, CKF_MESSAGE_VERIFY, CKF_SIGN, CKF_VERIFY,
+        };
         let active = match flag {
             CKF_DIGEST => self.digest.is_some(),
             CKF_SIGN => self.sign.is_some(),
             CKF_VERIFY => self.verify.is_some(),
             CKF_ENCRYPT => self.encrypt.is_some(),
             CKF_DECRYPT => self.decrypt.is_some(),
+            CKF_MESSAGE_SIGN => self.message_sign.is_some(),
+            CKF_MESSAGE_VERIFY => self.message_verify.is_some(),
+            CKF_MESSAGE_ENCRYPT => self.message_encrypt.is_some(),
+            CKF_MESSAGE_DECRYPT => self.message_decrypt.is_some(),
             _ => false,
         };
         if !active {
@@ -67,6 +87,26 @@ impl Operations {
             || self.verify.is_some()
             || self.encrypt.is_some()
             || self.decrypt.is_some()
+            || self.message_sign.is_some()
+            || self.message_verify.is_some()
+            || self.message_encrypt.is_some()
+            || self.message_decrypt.is_some()
+    }
+
+    /// Returns the operation on messages that encrypts or decrypts.
+    pub(super) fn message_cipher(&mut self, direction: Direction) -> &mut Option<MessageCipher> {
+        match direction {
+            Direction::Encrypt => &mut self.message_encrypt,
+            Direction::Decrypt => &mut self.message_decrypt,
+        }
+    }
+
+    /// Returns the operation on messages that signs or, for any other usage, verifies.
+    pub(super) fn message_signature(&mut self, usage: Usage) -> &mut Option<MessageSignature> {
+        match usage {
+            Usage::Sign => &mut self.message_sign,
+            _ => &mut self.message_verify,
+        }
     }
 
     /// Returns the encryption or the decryption.

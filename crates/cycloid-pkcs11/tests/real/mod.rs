@@ -8,7 +8,7 @@ use std::sync::MutexGuard;
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::{cka, cko};
 
-use crate::common::{alone, attribute, load};
+use crate::common::{alone, attribute, load, mechanism};
 use crate::support::{TestBed as Daemon, USER_PIN};
 
 /// The initialised module, with the user logged in, and a daemon. Tests use it one at a time.
@@ -38,6 +38,35 @@ impl RealBed {
         let flags = CKF_SERIAL_SESSION | CKF_RW_SESSION;
         must!(self, C_OpenSession(0, flags, ptr::null_mut(), None, &raw mut session));
         session
+    }
+
+    /// Generates a pair on a curve, given by its identifier, for signatures. Returns the public and
+    /// the private key, which may require the PIN before each use.
+    pub fn pair(
+        &self,
+        session: CK_SESSION_HANDLE,
+        number: u32,
+        curve: &[u8],
+        always_authenticate: bool,
+    ) -> (CK_OBJECT_HANDLE, CK_OBJECT_HANDLE) {
+        let always = [u8::from(always_authenticate)];
+        let mut public = [attribute(cka::EC_PARAMS, curve)];
+        let mut private = [attribute(cka::ALWAYS_AUTHENTICATE, &always)];
+        let (mut one, mut other) = (0, 0);
+        must!(
+            self,
+            C_GenerateKeyPair(
+                session,
+                &mut mechanism(number),
+                public.as_mut_ptr(),
+                1,
+                private.as_mut_ptr(),
+                1,
+                &raw mut one,
+                &raw mut other,
+            )
+        );
+        (one, other)
     }
 
     /// Creates a secret key with a known value, for data and codes.
