@@ -114,6 +114,7 @@ fn must_have_room<T>(place: *mut T) -> Result<()> {
 }
 
 type Mechanism = *mut CK_MECHANISM;
+type Attributes = *mut CK_ATTRIBUTE;
 type Parameter = *mut c_void;
 
 absent! {
@@ -126,6 +127,22 @@ absent! {
         C_DecryptDigestUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_SignEncryptUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_DecryptVerifyUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
+        C_EncapsulateKey(
+            Session, Mechanism, Object, Attributes, CK_ULONG, Bytes, Length, *mut Object
+        )
+        C_DecapsulateKey(
+            Session, Mechanism, Object, Attributes, CK_ULONG, Bytes, CK_ULONG, *mut Object
+        )
+        C_WrapKeyAuthenticated(
+            Session, Mechanism, Object, Object, Bytes, CK_ULONG, Bytes, Length
+        )
+        C_UnwrapKeyAuthenticated(
+            Session, Mechanism, Object, Bytes, CK_ULONG, Attributes, CK_ULONG, Bytes, CK_ULONG,
+            *mut Object
+        )
+        C_AsyncComplete(Session, *mut CK_UTF8CHAR, *mut CK_ASYNC_DATA)
+        C_AsyncGetID(Session, *mut CK_UTF8CHAR, Length)
+        C_AsyncJoin(Session, *mut CK_UTF8CHAR, CK_ULONG, Bytes, CK_ULONG)
     }
     code::FUNCTION_NOT_PARALLEL => {
         C_GetFunctionStatus(Session)

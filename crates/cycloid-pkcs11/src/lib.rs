@@ -1,7 +1,7 @@
 //! The PKCS #11 module, which programs load to use keys in the HSM's daemon.
 //!
-//! `libcycloid_pkcs11.so` exports the functions of PKCS #11 3.0, and the interface `PKCS 11` in the
-//! versions 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and computes
+//! `libcycloid_pkcs11.so` exports the functions of PKCS #11 3.2, and the interface `PKCS 11` in the
+//! versions 3.2, 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and computes
 //! with keys. The module has the sessions and the state of operations, and validates and converts
 //! C's structures. It computes digests, including those that a signature mechanism needs, so that
 //! long messages stay in the program.
@@ -34,7 +34,8 @@
 //! - **Operations on messages** (C_EncryptMessage and the like) send each message to the daemon. The
 //!   module generates their initialisation vectors; the first one starts at random.
 //! - Not supported, with the standard's code for it: dual-function operations (C_DigestEncryptUpdate
-//!   and the like), and operations with recovery.
+//!   and the like), operations with recovery and, of version 3.2, encapsulation, asynchronous
+//!   functions, and authenticated wrapping.
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("attribute values pass unchanged between C and the daemon: 64 bits, little-endian");

@@ -20,6 +20,9 @@ pub(crate) const SLOT: CK_SLOT_ID = 0;
 /// The minimum and maximum length of a PIN in bytes.
 pub(crate) const PIN_LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
 
+/// The latest version of the standard that the module implements.
+pub(crate) const LATEST: CK_VERSION = CK_VERSION { major: 3, minor: 2 };
+
 const MANUFACTURER: &str = "Cycloid";
 const NO_VERSION: CK_VERSION = CK_VERSION { major: 0, minor: 0 };
 
@@ -48,7 +51,7 @@ fn version(text: &str) -> CK_VERSION {
 /// Implements C_GetInfo.
 pub(crate) fn module_info() -> CK_INFO {
     CK_INFO {
-        cryptokiVersion: CK_VERSION { major: 3, minor: 0 },
+        cryptokiVersion: LATEST,
         manufacturerID: padded(MANUFACTURER),
         flags: 0,
         libraryDescription: padded("Cycloid HSM module"),

@@ -184,6 +184,9 @@ functions! {
         session: *mut CK_SESSION_HANDLE,
     ) |module| {
         check_slot(slot)?;
+        if flags & CKF_ASYNC_SESSION != 0 {
+            return Err(code::SESSION_ASYNC_NOT_SUPPORTED.into());
+        }
         if flags & CKF_SERIAL_SESSION == 0 {
             return Err(code::SESSION_PARALLEL_NOT_SUPPORTED.into());
         }
@@ -224,6 +227,19 @@ functions! {
             return Err(code::SAVED_STATE_INVALID.into());
         }
         session.restore(memory::slice(state, length)?, [encryption_key, authentication_key])
+    }
+
+    fn C_GetSessionValidationFlags(
+        session: Session,
+        kind: CK_SESSION_VALIDATION_FLAGS_TYPE,
+        flags: *mut CK_FLAGS,
+    ) |module| {
+        module.session(session)?;
+        if kind != CKS_LAST_VALIDATION_OK {
+            return Err(Code::ARGUMENTS_BAD.into());
+        }
+        // The module is not validated, so no operation is.
+        memory::write(flags, 0)
     }
 
     fn C_SessionCancel(session: Session, flags: CK_FLAGS) |module| {

@@ -149,6 +149,8 @@ pub(super) struct Verify {
     pub(super) with: Use,
     pub(super) length: usize,
     pub(super) message: Message,
+    /// The signature, if it comes before the message.
+    pub(super) signature: Option<Vec<u8>>,
     /// Whether there was an Update, after which only Final can end the operation.
     pub(super) in_parts: bool,
 }

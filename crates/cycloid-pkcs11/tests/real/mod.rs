@@ -13,7 +13,7 @@ use crate::support::{TestBed as Daemon, USER_PIN};
 
 /// The initialised module, with the user logged in, and a daemon. Tests use it one at a time.
 pub struct RealBed {
-    pub functions: CK_FUNCTION_LIST_3_0,
+    pub functions: CK_FUNCTION_LIST_3_2,
     pub daemon: Daemon,
     _library: libloading::Library,
     _alone: MutexGuard<'static, ()>,
