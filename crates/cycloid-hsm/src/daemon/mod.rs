@@ -10,6 +10,7 @@ mod memory;
 mod metrics;
 mod objects;
 pub mod pin;
+mod quota;
 mod running;
 mod server;
 mod sessions;
