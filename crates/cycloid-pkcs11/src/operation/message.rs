@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use cycloid_hsm_protocol::mechanism::Hash;
 use cycloid_hsm_protocol::rpc::{Bytes, Request, Response, Secret, Usage, frame};
-use cycloid_hsm_protocol::{Code, Result};
+use cycloid_hsm_protocol::{Code, Error, Result};
 use zeroize::Zeroizing;
 
 use super::hasher::Hasher;
@@ -124,17 +124,46 @@ impl Running {
 
     fn update(&mut self, with: &Use, data: &[u8]) -> Result<()> {
         let request = Request::MacUpdate { operation: self.operation, data: data.into() };
-        with.judged(&self.application, self.application.order(&request))
+        let outcome = self.application.order(&request).map_err(gone);
+        with.judged(&self.application, outcome)
     }
 
-    /// Returns the request that ends it.
-    pub(super) fn finish(&mut self, rest: &mut Vec<u8>, signature: Option<&[u8]>) -> Request {
+    /// Returns the code, with the end of the message.
+    ///
+    /// # Errors
+    /// The daemon's errors; [`Code::FUNCTION_FAILED`] if it no longer has the message.
+    pub(super) fn sign(mut self, rest: Zeroizing<Vec<u8>>) -> Result<Secret> {
+        let request = self.finish(rest, None);
+        self.application.data(&request).map_err(gone)
+    }
+
+    /// Verifies a code, with the end of the message.
+    ///
+    /// # Errors
+    /// Those of [`sign`](Self::sign); [`Code::SIGNATURE_INVALID`].
+    pub(super) fn verify(mut self, rest: Zeroizing<Vec<u8>>, signature: &[u8]) -> Result<()> {
+        let request = self.finish(rest, Some(signature));
+        self.application.order(&request).map_err(gone)
+    }
+
+    fn finish(&mut self, mut rest: Zeroizing<Vec<u8>>, signature: Option<&[u8]>) -> Request {
         self.is_over = true;
         Request::MacFinish {
             operation: self.operation,
-            data: Bytes(std::mem::take(rest)),
+            data: Bytes(std::mem::take(&mut *rest)),
             signature: signature.map(Bytes::from),
         }
+    }
+}
+
+/// Maps the error for an operation that the daemon does not have: it is another daemon, or the
+/// program has logged out.
+fn gone(error: Error) -> Error {
+    match error.code {
+        Code::OPERATION_NOT_INITIALIZED => {
+            Code::FUNCTION_FAILED.because("the daemon no longer has the start of the message")
+        }
+        _ => error,
     }
 }
 

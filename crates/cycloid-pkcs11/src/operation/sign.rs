@@ -95,9 +95,7 @@ pub(super) fn signature(
             data: Bytes(std::mem::take(&mut *data)),
             digested,
         }),
-        Complete::There(mut running, mut rest) => {
-            application.data(&running.finish(&mut rest, None))
-        }
+        Complete::There(running, rest) => running.sign(rest),
     };
     let signature = with.judged(application, outcome)?;
     if signature.len() != length {

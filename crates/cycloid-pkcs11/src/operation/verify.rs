@@ -155,9 +155,7 @@ pub(super) fn verdict(
             digested,
             signature: signature.into(),
         }),
-        Complete::There(mut running, mut rest) => {
-            application.order(&running.finish(&mut rest, Some(signature)))
-        }
+        Complete::There(running, rest) => running.verify(rest, signature),
     };
     match outcome {
         // An invalid signature says nothing about the key.
