@@ -10,8 +10,6 @@ use cycloid_hsm_protocol::{Code, Result};
 
 use crate::application::Application;
 use crate::code;
-use crate::state::Module;
-use crate::token;
 
 /// The time between two questions.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -73,19 +71,25 @@ impl Events {
         self.ended.notify_all();
     }
 
-    /// Returns when there is an event, which it thereby reports.
+    /// Returns when there is an event, which it thereby reports. `look` asks for the state of the
+    /// slot, and `is_over` returns whether the module has ended.
     ///
     /// # Errors
     /// [`code::NO_EVENT`] if there is none and `block` is false;
-    /// [`Code::CRYPTOKI_NOT_INITIALIZED`] once the module has ended.
-    pub(crate) fn wait(&self, module: &Module, block: bool) -> Result<()> {
+    /// [`Code::CRYPTOKI_NOT_INITIALIZED`] once the module has ended; those of `look`.
+    pub(crate) fn wait(
+        &self,
+        block: bool,
+        look: impl Fn() -> Result<Slot>,
+        is_over: impl Fn() -> bool,
+    ) -> Result<()> {
         loop {
             let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let mut now = look(module)?;
+            let mut now = look()?;
             let mut reported = self.reported();
             drop(turn);
             // Checked under the lock under which `end` notifies.
-            if !module.is_current() {
+            if is_over() {
                 return Err(Code::CRYPTOKI_NOT_INITIALIZED.into());
             }
             let before = *reported;
@@ -105,27 +109,5 @@ impl Events {
             }
             drop(self.ended.wait_timeout(reported, INTERVAL));
         }
-    }
-}
-
-/// Asks for the state of the slot.
-///
-/// # Errors
-/// [`Code::CRYPTOKI_NOT_INITIALIZED`].
-fn look(module: &Module) -> Result<Slot> {
-    let application = match module.connected() {
-        Err(error) if error.code == Code::CRYPTOKI_NOT_INITIALIZED => return Err(error),
-        Err(_) => return Ok(Slot::Empty),
-        Ok(application) => application,
-    };
-    match token::state(&application) {
-        Ok(info) => {
-            Ok(Slot::Present { application: application.number, locked: Some(info.locked) })
-        }
-        Err(_) if application.is_lost() => {
-            module.forget_lost();
-            Ok(Slot::Empty)
-        }
-        Err(_) => Ok(Slot::of(&application)),
     }
 }

@@ -18,6 +18,7 @@ use crate::application::Application;
 use crate::code;
 use crate::events::{Events, Slot};
 use crate::session::{Session, Sessions};
+use crate::token;
 
 pub(crate) struct Module {
     /// The id of the process that it serves.
@@ -25,7 +26,7 @@ pub(crate) struct Module {
     socket: PathBuf,
     application: Mutex<Option<Arc<Application>>>,
     pub(crate) sessions: Sessions,
-    pub(crate) events: Events,
+    events: Events,
 }
 
 static CURRENT: AtomicPtr<Module> = AtomicPtr::new(ptr::null_mut());
@@ -116,8 +117,38 @@ impl Module {
         outcome
     }
 
+    /// Implements C_WaitForSlotEvent; there is one slot.
+    ///
+    /// # Errors
+    /// Those of [`Events::wait`].
+    pub(crate) fn wait_for_event(&self, block: bool) -> Result<()> {
+        self.events.wait(block, || self.slot(), || !self.is_current())
+    }
+
+    /// Asks for the state of the slot.
+    ///
+    /// # Errors
+    /// [`Code::CRYPTOKI_NOT_INITIALIZED`].
+    fn slot(&self) -> Result<Slot> {
+        let application = match self.connected() {
+            Err(error) if error.code == Code::CRYPTOKI_NOT_INITIALIZED => return Err(error),
+            Err(_) => return Ok(Slot::Empty),
+            Ok(application) => application,
+        };
+        match token::state(&application) {
+            Ok(info) => {
+                Ok(Slot::Present { application: application.number, locked: Some(info.locked) })
+            }
+            Err(_) if application.is_lost() => {
+                self.forget_lost();
+                Ok(Slot::Empty)
+            }
+            Err(_) => Ok(Slot::of(&application)),
+        }
+    }
+
     /// Returns whether the module is still initialised.
-    pub(crate) fn is_current(&self) -> bool {
+    fn is_current(&self) -> bool {
         ptr::eq(CURRENT.load(Ordering::Acquire), self)
     }
 

@@ -169,7 +169,7 @@ functions! {
         if slot.is_null() || !reserved.is_null() || flags & !CKF_DONT_BLOCK != 0 {
             return Err(Code::ARGUMENTS_BAD.into());
         }
-        module.events.wait(module, flags & CKF_DONT_BLOCK == 0)?;
+        module.wait_for_event(flags & CKF_DONT_BLOCK == 0)?;
         memory::write(slot, SLOT)
     }
 }

@@ -14,29 +14,13 @@ use cycloid_hsm_protocol::{Code, Result};
 
 use super::key_use::Use;
 use super::message::Parts;
-use super::state::{Direction, active, end, must_be_free};
+use super::state::{BegunMessage, Direction, MessageCipher, active, end, must_be_free};
 use super::vectors::Vectors;
 use crate::application::{Application, unexpected};
 use crate::code;
 use crate::memory::Output;
 use crate::parameter::MessageParameter;
 use crate::session::Session;
-
-/// An operation on messages.
-pub(super) struct MessageCipher {
-    direction: Direction,
-    with: Use,
-    vectors: Vectors,
-    /// The message that has begun.
-    begun: Option<Begun>,
-}
-
-/// A message in parts.
-struct Begun {
-    parameter: Parameter,
-    tag_length: usize,
-    parts: Parts,
-}
 
 impl Session {
     /// Implements C_MessageEncryptInit and C_MessageDecryptInit.
@@ -95,7 +79,7 @@ impl Session {
             return Ok(());
         }
         let begun = cipher.begin(&self.application, parameter, associated)?;
-        let Begun { parameter: of_request, mut parts, .. } = begun;
+        let BegunMessage { parameter: of_request, mut parts, .. } = begun;
         parts.push(data)?;
         cipher.finish(&self.application, of_request, parts, parameter, output)
     }
@@ -156,7 +140,7 @@ impl Session {
         if !output.has_room(begun.parts.len() + part.len())? {
             return Ok(());
         }
-        let Begun { parameter: of_request, mut parts, .. } = end(&mut cipher.begun)?;
+        let BegunMessage { parameter: of_request, mut parts, .. } = end(&mut cipher.begun)?;
         parts.push(part)?;
         cipher.finish(&self.application, of_request, parts, parameter, output)
     }
@@ -189,7 +173,7 @@ impl MessageCipher {
         application: &Application,
         parameter: &MessageParameter,
         associated: &[u8],
-    ) -> Result<Begun> {
+    ) -> Result<BegunMessage> {
         if associated.len() > frame::MAX_LENGTH {
             return Err(Code::DATA_LEN_RANGE.into());
         }
@@ -205,7 +189,7 @@ impl MessageCipher {
         if self.direction == Direction::Encrypt {
             parameter.put_vector(&vector);
         }
-        Ok(Begun {
+        Ok(BegunMessage {
             parameter: parameter.of_request(&vector, associated),
             tag_length: parameter.tag_length,
             parts: Parts::default(),

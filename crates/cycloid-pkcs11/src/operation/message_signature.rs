@@ -8,19 +8,10 @@ use cycloid_hsm_protocol::{Code, Result};
 use super::key_use::Use;
 use super::message::Message;
 use super::sign::signature;
-use super::state::{active, end, must_be_free};
+use super::state::{MessageSignature, active, end, must_be_free};
 use super::verify::verdict;
 use crate::memory::Output;
 use crate::session::Session;
-
-/// An operation on messages.
-pub(super) struct MessageSignature {
-    pub(super) with: Use,
-    usage: Usage,
-    length: usize,
-    /// The message that has begun.
-    begun: Option<Message>,
-}
 
 impl Session {
     /// Implements C_MessageSignInit and C_MessageVerifyInit; `usage` is Sign or Verify.

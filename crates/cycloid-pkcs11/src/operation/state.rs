@@ -1,14 +1,13 @@
 //! The state of a session's operations: at most one of each kind.
 
-use cycloid_hsm_protocol::mechanism::Hash;
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter};
 use cycloid_hsm_protocol::rpc::Usage;
 use cycloid_hsm_protocol::{Code, Result};
 
 use super::hasher::Hasher;
 use super::key_use::Use;
 use super::message::{Message, Parts};
-use super::message_cipher::MessageCipher;
-use super::message_signature::MessageSignature;
+use super::vectors::Vectors;
 
 #[derive(Default)]
 pub(crate) struct Operations {
@@ -174,6 +173,33 @@ pub(super) struct Cipher {
     pub(super) blocks_left: u128,
     /// Whether there was an Update, after which only Final can end the operation.
     pub(super) in_parts: bool,
+}
+
+/// An encryption or a decryption of messages.
+pub(super) struct MessageCipher {
+    pub(super) direction: Direction,
+    pub(super) with: Use,
+    pub(super) vectors: Vectors,
+    /// The message that has begun.
+    pub(super) begun: Option<BegunMessage>,
+}
+
+/// A message in parts that is encrypted or decrypted.
+pub(super) struct BegunMessage {
+    pub(super) parameter: Parameter,
+    /// The length of the tag in bytes.
+    pub(super) tag_length: usize,
+    pub(super) parts: Parts,
+}
+
+/// Signatures of messages, or their verification.
+pub(super) struct MessageSignature {
+    pub(super) with: Use,
+    /// Sign or Verify.
+    pub(super) usage: Usage,
+    pub(super) length: usize,
+    /// The message that has begun.
+    pub(super) begun: Option<Message>,
 }
 
 /// # Errors
