@@ -69,7 +69,7 @@ fn a_program_reaches_its_limit_and_recovers() {
     let copy = |object| client.call(&Request::Copy { object, template: template.clone() });
     assert_eq!(code(copy(objects[0])), Code::DEVICE_MEMORY);
     assert_eq!(code(copy(stored)), Code::DEVICE_MEMORY);
-    // What was refused has changed nothing.
+    // The refusals have changed nothing.
     let numbers = vec![cka::VALUE];
     let Ok(Response::Attributes { values }) =
         client.call(&Request::Attributes { object: objects[0], numbers })
@@ -78,7 +78,7 @@ fn a_program_reaches_its_limit_and_recovers() {
     };
     assert_eq!(values[0].value.0, vec![7; LONG]);
 
-    // What is destroyed makes room, for growth or for another object.
+    // A destroyed object makes room, for growth or for another one.
     client.call(&Request::Destroy { object: objects[0] }).unwrap();
     grow(small).unwrap();
     assert_eq!(code(create(&client, &data(false))), Code::DEVICE_MEMORY);

@@ -46,7 +46,7 @@ impl Slot {
     }
 }
 
-/// What the module reported.
+/// The state that the module reported.
 #[derive(Default)]
 pub(crate) struct Events {
     reported: Mutex<Option<Slot>>,

@@ -213,7 +213,7 @@ impl Application {
 pub(super) struct Applications {
     /// Keyed by the ticket's digest, so that the time of a lookup reveals nothing about a ticket.
     known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
-    /// What their objects in memory take.
+    /// The account of their objects in memory.
     quota: Arc<Quota>,
 }
 

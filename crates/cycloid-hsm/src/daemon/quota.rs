@@ -18,7 +18,7 @@ const MOST_OBJECTS: usize = 4096;
 /// The maximum number of bytes of an application, of a user, and in all.
 const LIMITS: Limits = Limits { application: 32 << 20, user: 128 << 20, all: 512 << 20 };
 
-/// What an object takes besides its contents: the object itself and its place in the index.
+/// The memory of an object besides its contents: the object itself and its place in the index.
 const OVERHEAD: usize = 1024;
 
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ struct Used {
     by_user: HashMap<String, usize>,
 }
 
-/// What all applications use.
+/// The memory that all applications use.
 #[derive(Debug)]
 pub(super) struct Quota {
     limits: Limits,
@@ -88,7 +88,7 @@ impl Quota {
     }
 }
 
-/// What an application uses. All of it is free again when this is dropped.
+/// The memory that an application uses. All of it is free again when this is dropped.
 #[derive(Debug)]
 pub(super) struct Account {
     quota: Arc<Quota>,

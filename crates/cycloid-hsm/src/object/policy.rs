@@ -16,8 +16,8 @@
 //!
 //! Keys are wrapped only by modes for which data that the same key encrypted before is of no use. So
 //! not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key, and the
-//! encryption of a block of zeros is the key of GCM's hash function. Who has it alters and shortens
-//! wrapped keys, and a shortened key can be guessed.
+//! encryption of a block of zeros is the key of GCM's hash function. With it, wrapped keys can be
+//! altered and shortened, and a shortened key can be guessed.
 //!
 //! Sources: Clulow, On the security of PKCS #11 (2003); Bortolozzo, Centenaro, Focardi and Steel,
 //! Attacking and fixing PKCS #11 security tokens (2010); Fröschle and Steel, Analysing PKCS #11 key

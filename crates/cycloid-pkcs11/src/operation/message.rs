@@ -49,7 +49,7 @@ impl Message {
         }
     }
 
-    /// Adds a part. What is too long to be collected goes to the daemon.
+    /// Adds a part. Parts that are too long to be collected go to the daemon.
     ///
     /// # Errors
     /// [`Code::DATA_LEN_RANGE`] if it becomes longer than the daemon accepts; the daemon's errors.

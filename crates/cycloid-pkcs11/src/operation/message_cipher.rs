@@ -183,7 +183,7 @@ impl MessageCipher {
         };
         let vector = match self.direction {
             Direction::Encrypt => self.vectors.next(&parameter.vector, random)?,
-            // Whoever encrypted has made it.
+            // The encryption has made it.
             Direction::Decrypt => parameter.vector.bytes.clone(),
         };
         if self.direction == Direction::Encrypt {

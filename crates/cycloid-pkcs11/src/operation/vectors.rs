@@ -23,7 +23,7 @@ const LOW_BITS: usize = 32;
 #[derive(Default)]
 pub(super) struct Vectors(Option<Series>);
 
-/// What the first message decides: vectors from different sources could be equal.
+/// The source that the first message decides on: vectors from different sources could be equal.
 struct Series {
     generator: Generator,
     length: usize,

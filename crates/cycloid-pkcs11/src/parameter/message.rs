@@ -20,7 +20,7 @@ unsafe impl Plain for CK_GCM_MESSAGE_PARAMS {}
 // SAFETY: as above.
 unsafe impl Plain for CK_CCM_MESSAGE_PARAMS {}
 
-/// Who makes the initialisation vectors, and how.
+/// The source of initialisation vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Generator {
     /// The program.
