@@ -114,6 +114,11 @@ fn requests() -> Vec<Request> {
         },
         Request::Derive { base: 1, mechanism: mechanism.clone(), template },
         Request::Check { key: 1, mechanism: mechanism.clone(), usage: Usage::Decrypt },
+        Request::MacBegin { key: 1, mechanism: mechanism.clone(), usage: Usage::Verify },
+        Request::MacUpdate { operation: 1 << 40, data: bytes(70_000) },
+        Request::MacFinish { operation: 3, data: bytes(0), signature: None },
+        Request::MacFinish { operation: 3, data: bytes(7), signature: Some(bytes(32)) },
+        Request::MacCancel { operation: u64::MAX },
         Request::SignMany {
             requests: vec![Signing { key: 7, mechanism, data: bytes(40), digested: true }; 20],
         },

@@ -24,6 +24,7 @@ macro_rules! with_aes {
 mod derivation;
 mod mac;
 mod modes;
+mod running;
 #[cfg(test)]
 mod tests;
 
@@ -39,6 +40,7 @@ use zeroize::Zeroizing;
 pub(crate) use derivation::{Function, HkdfSteps, counter_kdf, hkdf, pbkdf2};
 pub(crate) use mac::{Mac, digest, hmac};
 pub(crate) use modes::{ccm_decrypt, ccm_encrypt, ctr, ecb_decrypt, ecb_encrypt};
+pub(crate) use running::RunningMac;
 
 use crate::{Code, Result};
 

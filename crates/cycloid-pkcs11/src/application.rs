@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,6 +28,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const PAUSE: Duration = Duration::from_millis(100);
 
 pub(crate) struct Application {
+    /// Distinguishes it from others of this process.
+    pub(crate) number: u64,
     client: RwLock<Arc<Client>>,
     name: String,
     places: Vec<PathBuf>,
@@ -50,7 +52,9 @@ impl Application {
     pub(crate) fn connect(socket: &Path) -> Result<Self> {
         let program = std::env::current_exe().unwrap_or_default();
         let name = program.file_name().unwrap_or_default().to_string_lossy();
+        static NUMBER: AtomicU64 = AtomicU64::new(1);
         Ok(Self {
+            number: NUMBER.fetch_add(1, Ordering::Relaxed),
             client: RwLock::new(Client::connect(socket, name.clone())?.into()),
             name: name.into_owned(),
             places: addresses(socket),
@@ -117,6 +121,11 @@ impl Application {
             thread::sleep(PAUSE);
         }
         Err(Code::DEVICE_REMOVED.because("no daemon listens at any of the addresses"))
+    }
+
+    /// Looks for no other daemon from now on.
+    pub(crate) fn end(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
     }
 
     /// Leaves the connections to the parent process.
@@ -250,6 +259,11 @@ impl Application {
     pub(crate) fn drop_object(&self, object: u64) {
         self.forget(object);
         let _ = self.client().call(&Request::Destroy { object });
+    }
+
+    /// Ends a code over long data; if that fails, it ends with the application.
+    pub(crate) fn cancel(&self, operation: u64) {
+        let _ = self.client().call(&Request::MacCancel { operation });
     }
 
     /// Notes that the daemon has logged the application out.

@@ -20,6 +20,7 @@ macro_rules! functions {
     )*};
 }
 
+mod messages;
 mod objects;
 mod operations;
 mod tokens;
@@ -30,6 +31,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cryptoki_sys::*;
 use cycloid_hsm_protocol::{Code, Result};
 
+pub use messages::*;
 pub use objects::*;
 pub use operations::*;
 pub use tokens::*;
@@ -112,12 +114,11 @@ fn must_have_room<T>(place: *mut T) -> Result<()> {
 }
 
 type Mechanism = *mut CK_MECHANISM;
+type Attributes = *mut CK_ATTRIBUTE;
 type Parameter = *mut c_void;
 
 absent! {
     Code::FUNCTION_NOT_SUPPORTED => {
-        C_GetOperationState(Session, Bytes, Length)
-        C_SetOperationState(Session, Bytes, CK_ULONG, Object, Object)
         C_SignRecoverInit(Session, Mechanism, Object)
         C_SignRecover(Session, Bytes, CK_ULONG, Bytes, Length)
         C_VerifyRecoverInit(Session, Mechanism, Object)
@@ -126,26 +127,22 @@ absent! {
         C_DecryptDigestUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_SignEncryptUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
         C_DecryptVerifyUpdate(Session, Bytes, CK_ULONG, Bytes, Length)
-        C_MessageEncryptInit(Session, Mechanism, Object)
-        C_EncryptMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_EncryptMessageBegin(Session, Parameter, CK_ULONG, Bytes, CK_ULONG)
-        C_EncryptMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length, CK_FLAGS)
-        C_MessageEncryptFinal(Session)
-        C_MessageDecryptInit(Session, Mechanism, Object)
-        C_DecryptMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_DecryptMessageBegin(Session, Parameter, CK_ULONG, Bytes, CK_ULONG)
-        C_DecryptMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length, CK_FLAGS)
-        C_MessageDecryptFinal(Session)
-        C_MessageSignInit(Session, Mechanism, Object)
-        C_SignMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_SignMessageBegin(Session, Parameter, CK_ULONG)
-        C_SignMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, Length)
-        C_MessageSignFinal(Session)
-        C_MessageVerifyInit(Session, Mechanism, Object)
-        C_VerifyMessage(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG)
-        C_VerifyMessageBegin(Session, Parameter, CK_ULONG)
-        C_VerifyMessageNext(Session, Parameter, CK_ULONG, Bytes, CK_ULONG, Bytes, CK_ULONG)
-        C_MessageVerifyFinal(Session)
+        C_EncapsulateKey(
+            Session, Mechanism, Object, Attributes, CK_ULONG, Bytes, Length, *mut Object
+        )
+        C_DecapsulateKey(
+            Session, Mechanism, Object, Attributes, CK_ULONG, Bytes, CK_ULONG, *mut Object
+        )
+        C_WrapKeyAuthenticated(
+            Session, Mechanism, Object, Object, Bytes, CK_ULONG, Bytes, Length
+        )
+        C_UnwrapKeyAuthenticated(
+            Session, Mechanism, Object, Bytes, CK_ULONG, Attributes, CK_ULONG, Bytes, CK_ULONG,
+            *mut Object
+        )
+        C_AsyncComplete(Session, *mut CK_UTF8CHAR, *mut CK_ASYNC_DATA)
+        C_AsyncGetID(Session, *mut CK_UTF8CHAR, Length)
+        C_AsyncJoin(Session, *mut CK_UTF8CHAR, CK_ULONG, Bytes, CK_ULONG)
     }
     code::FUNCTION_NOT_PARALLEL => {
         C_GetFunctionStatus(Session)

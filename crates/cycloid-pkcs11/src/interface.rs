@@ -3,13 +3,14 @@
 use std::ptr;
 
 use cryptoki_sys::{
-    CK_FLAGS, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_0, CK_INTERFACE, CK_RV, CK_ULONG, CK_UTF8CHAR,
-    CK_VERSION,
+    CK_FLAGS, CK_FUNCTION_LIST, CK_FUNCTION_LIST_3_0, CK_FUNCTION_LIST_3_2, CK_INTERFACE, CK_RV,
+    CK_ULONG, CK_UTF8CHAR, CK_VERSION,
 };
 use cycloid_hsm_protocol::Code;
 
 use crate::exports::{self, answer};
 use crate::memory::{self, Output};
+use crate::token::LATEST;
 
 /// Builds a list of the functions of version 2.40 and of those in `$more`.
 macro_rules! functions {
@@ -38,44 +39,69 @@ macro_rules! functions {
     };
 }
 
+/// Builds a list of the functions of version 3.0 and of those in `$more`.
+macro_rules! functions_3 {
+    ($list:ident, $version:expr $(, $more:ident)* $(,)?) => {
+        functions!(
+            $list,
+            $version,
+            C_GetInterfaceList as C_GetInterfaceList,
+            C_GetInterface as C_GetInterface,
+            exports::C_LoginUser as C_LoginUser,
+            exports::C_SessionCancel as C_SessionCancel,
+            exports::C_MessageEncryptInit as C_MessageEncryptInit,
+            exports::C_EncryptMessage as C_EncryptMessage,
+            exports::C_EncryptMessageBegin as C_EncryptMessageBegin,
+            exports::C_EncryptMessageNext as C_EncryptMessageNext,
+            exports::C_MessageEncryptFinal as C_MessageEncryptFinal,
+            exports::C_MessageDecryptInit as C_MessageDecryptInit,
+            exports::C_DecryptMessage as C_DecryptMessage,
+            exports::C_DecryptMessageBegin as C_DecryptMessageBegin,
+            exports::C_DecryptMessageNext as C_DecryptMessageNext,
+            exports::C_MessageDecryptFinal as C_MessageDecryptFinal,
+            exports::C_MessageSignInit as C_MessageSignInit,
+            exports::C_SignMessage as C_SignMessage,
+            exports::C_SignMessageBegin as C_SignMessageBegin,
+            exports::C_SignMessageNext as C_SignMessageNext,
+            exports::C_MessageSignFinal as C_MessageSignFinal,
+            exports::C_MessageVerifyInit as C_MessageVerifyInit,
+            exports::C_VerifyMessage as C_VerifyMessage,
+            exports::C_VerifyMessageBegin as C_VerifyMessageBegin,
+            exports::C_VerifyMessageNext as C_VerifyMessageNext,
+            exports::C_MessageVerifyFinal as C_MessageVerifyFinal
+            $(, exports::$more as $more)*
+        )
+    };
+}
+
 const V2_40: CK_VERSION = CK_VERSION { major: 2, minor: 40 };
 const V3_0: CK_VERSION = CK_VERSION { major: 3, minor: 0 };
 
 static FUNCTIONS_2_40: CK_FUNCTION_LIST = functions!(CK_FUNCTION_LIST, V2_40,);
 
-static FUNCTIONS_3_0: CK_FUNCTION_LIST_3_0 = functions!(
-    CK_FUNCTION_LIST_3_0,
-    V3_0,
-    C_GetInterfaceList as C_GetInterfaceList,
-    C_GetInterface as C_GetInterface,
-    exports::C_LoginUser as C_LoginUser,
-    exports::C_SessionCancel as C_SessionCancel,
-    exports::C_MessageEncryptInit as C_MessageEncryptInit,
-    exports::C_EncryptMessage as C_EncryptMessage,
-    exports::C_EncryptMessageBegin as C_EncryptMessageBegin,
-    exports::C_EncryptMessageNext as C_EncryptMessageNext,
-    exports::C_MessageEncryptFinal as C_MessageEncryptFinal,
-    exports::C_MessageDecryptInit as C_MessageDecryptInit,
-    exports::C_DecryptMessage as C_DecryptMessage,
-    exports::C_DecryptMessageBegin as C_DecryptMessageBegin,
-    exports::C_DecryptMessageNext as C_DecryptMessageNext,
-    exports::C_MessageDecryptFinal as C_MessageDecryptFinal,
-    exports::C_MessageSignInit as C_MessageSignInit,
-    exports::C_SignMessage as C_SignMessage,
-    exports::C_SignMessageBegin as C_SignMessageBegin,
-    exports::C_SignMessageNext as C_SignMessageNext,
-    exports::C_MessageSignFinal as C_MessageSignFinal,
-    exports::C_MessageVerifyInit as C_MessageVerifyInit,
-    exports::C_VerifyMessage as C_VerifyMessage,
-    exports::C_VerifyMessageBegin as C_VerifyMessageBegin,
-    exports::C_VerifyMessageNext as C_VerifyMessageNext,
-    exports::C_MessageVerifyFinal as C_MessageVerifyFinal
+static FUNCTIONS_3_0: CK_FUNCTION_LIST_3_0 = functions_3!(CK_FUNCTION_LIST_3_0, V3_0);
+
+static FUNCTIONS_3_2: CK_FUNCTION_LIST_3_2 = functions_3!(
+    CK_FUNCTION_LIST_3_2,
+    LATEST,
+    C_EncapsulateKey,
+    C_DecapsulateKey,
+    C_VerifySignatureInit,
+    C_VerifySignature,
+    C_VerifySignatureUpdate,
+    C_VerifySignatureFinal,
+    C_GetSessionValidationFlags,
+    C_AsyncComplete,
+    C_AsyncGetID,
+    C_AsyncJoin,
+    C_WrapKeyAuthenticated,
+    C_UnwrapKeyAuthenticated,
 );
 
 /// The name of the standard interface, as a C string.
 const NAME: &[u8] = b"PKCS 11\0";
 
-struct Interfaces([CK_INTERFACE; 2]);
+struct Interfaces([CK_INTERFACE; 3]);
 
 // SAFETY: the pointers lead to constant data, which C's types do not express.
 unsafe impl Sync for Interfaces {}
@@ -89,7 +115,8 @@ const fn interface<T>(functions: &'static T) -> CK_INTERFACE {
 }
 
 /// The interfaces, the default one first.
-static INTERFACES: Interfaces = Interfaces([interface(&FUNCTIONS_3_0), interface(&FUNCTIONS_2_40)]);
+static INTERFACES: Interfaces =
+    Interfaces([interface(&FUNCTIONS_3_2), interface(&FUNCTIONS_3_0), interface(&FUNCTIONS_2_40)]);
 
 /// Returns the functions of PKCS #11 2.40 (section 5.4).
 ///
@@ -131,13 +158,14 @@ pub unsafe extern "C" fn C_GetInterface(
         let named = name.is_null()
             || NAME.iter().enumerate().all(|(at, byte)| unsafe { name.add(at).read() } == *byte);
         let version = match version.is_null() {
-            true => V3_0,
+            true => LATEST,
             // SAFETY: guaranteed by the caller.
             false => unsafe { memory::read(version)? },
         };
         let at = match (version.major, version.minor) {
-            (3, 0) => 0,
-            (2, 40) => 1,
+            (3, 2) => 0,
+            (3, 0) => 1,
+            (2, 40) => 2,
             _ => INTERFACES.0.len(),
         };
         match INTERFACES.0.get(at) {

@@ -29,6 +29,13 @@ pub(crate) struct Key {
     allowed: Option<Vec<u64>>,
 }
 
+/// Returns whether a mechanism computes message authentication codes.
+pub(crate) const fn is_mac(mechanism: u32) -> bool {
+    Hash::of_hmac(mechanism).is_some()
+        || Hash::of_general_hmac(mechanism).is_some()
+        || matches!(mechanism, ckm::AES_CMAC | ckm::AES_CMAC_GENERAL | ckm::AES_GMAC)
+}
+
 /// The curves of ECDSA: parameters (the DER object identifier, RFC 5480, section 2.1.1.1), and the
 /// length of a scalar in bytes.
 const CURVES: [(&[u8], usize); 4] = [

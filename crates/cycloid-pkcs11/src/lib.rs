@@ -1,7 +1,7 @@
 //! The PKCS #11 module, which programs load to use keys in the HSM's daemon.
 //!
-//! `libcycloid_pkcs11.so` exports the functions of PKCS #11 3.0, and the interface `PKCS 11` in the
-//! versions 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and computes
+//! `libcycloid_pkcs11.so` exports the functions of PKCS #11 3.2, and the interface `PKCS 11` in the
+//! versions 3.2, 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and computes
 //! with keys. The module has the sessions and the state of operations, and validates and converts
 //! C's structures. It computes digests, including those that a signature mechanism needs, so that
 //! long messages stay in the program.
@@ -13,6 +13,7 @@
 //! - **One slot**, number 0, with one token, the daemon's. If no daemon answers, the slot is empty.
 //!   When the daemon goes away, the next call returns `CKR_DEVICE_REMOVED` and all sessions end;
 //!   the next query of the slot, or the next session, connects to the daemon that listens then.
+//!   C_WaitForSlotEvent waits for this, and for a keystore that is locked or unlocked.
 //! - **Threads** may call every function at any time, and wait only for other threads that use the
 //!   same session. Each call that needs the daemon has its own connection. The module uses the
 //!   operating system's locks and creates no threads, so C_Initialize accepts a program's own
@@ -26,16 +27,22 @@
 //!   and changes nothing.
 //! - If the daemon needs a message as a whole, the module collects its parts, up to one megabyte
 //!   ([`MAX_LENGTH`](cycloid_hsm_protocol::rpc::frame::MAX_LENGTH)). Mechanisms that hash first have no
-//!   limit, nor have AES-ECB, AES-CBC and AES-CTR: their data is sent in several requests.
-//! - Not supported, with the standard's code for it: operations on messages (C_EncryptMessage and
-//!   the like), dual-function operations (C_DigestEncryptUpdate and the like), operations with
-//!   recovery, saved states of operations, and waiting for a slot to change.
+//!   limit, nor have AES-ECB, AES-CBC and AES-CTR, and message authentication codes: their data is
+//!   sent in several requests.
+//! - **Saved states** (C_GetOperationState) are those of digests. Other operations use keys, and
+//!   their states are `CKR_STATE_UNSAVEABLE`.
+//! - **Operations on messages** (C_EncryptMessage and the like) send each message to the daemon. The
+//!   module generates their initialisation vectors; the first one starts at random.
+//! - Not supported, with the standard's code for it: dual-function operations (C_DigestEncryptUpdate
+//!   and the like), operations with recovery and, of version 3.2, encapsulation, asynchronous
+//!   functions, and authenticated wrapping.
 
 #[cfg(not(all(target_pointer_width = "64", target_endian = "little")))]
 compile_error!("attribute values pass unchanged between C and the daemon: 64 bits, little-endian");
 
 mod application;
 mod code;
+mod events;
 pub mod exports;
 mod interface;
 mod key;

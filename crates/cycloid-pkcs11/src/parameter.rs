@@ -1,6 +1,7 @@
 //! Converts mechanisms and their parameters from C's structures.
 
 mod derivation;
+mod message;
 
 use std::ffi::c_void;
 
@@ -13,6 +14,8 @@ use cryptoki_sys::{
 use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, is_pss, offered};
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism};
 use cycloid_hsm_protocol::{Code, Result};
+
+pub(crate) use message::{Generator, MessageParameter, Vector, cipher as message_cipher};
 
 use crate::memory;
 

@@ -16,7 +16,9 @@ use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::application::Application;
 use crate::code;
+use crate::events::{Events, Slot};
 use crate::session::{Session, Sessions};
+use crate::token;
 
 pub(crate) struct Module {
     /// The id of the process that it serves.
@@ -24,6 +26,7 @@ pub(crate) struct Module {
     socket: PathBuf,
     application: Mutex<Option<Arc<Application>>>,
     pub(crate) sessions: Sessions,
+    events: Events,
 }
 
 static CURRENT: AtomicPtr<Module> = AtomicPtr::new(ptr::null_mut());
@@ -59,6 +62,7 @@ pub(crate) fn initialize() -> Result<()> {
         socket: default_socket(),
         application: Mutex::new(None),
         sessions: Sessions::default(),
+        events: Events::default(),
     });
     let module = Box::into_raw(module);
     if CURRENT.compare_exchange(before, module, Ordering::AcqRel, Ordering::Acquire).is_err() {
@@ -87,7 +91,10 @@ pub(crate) fn finalize() -> Result<()> {
     let module = at(swapped.unwrap_or(ptr::null_mut())).ok_or(Code::CRYPTOKI_NOT_INITIALIZED)?;
     // The daemon destroys the sessions' objects when the connections close.
     module.sessions.take();
-    *module.application() = None;
+    module.events.end();
+    if let Some(application) = module.application().take() {
+        application.end();
+    }
     Ok(())
 }
 
@@ -102,10 +109,54 @@ impl Module {
     /// [`code::TOKEN_NOT_PRESENT`] if no daemon listens, or the environment lacks its address or
     /// certificates; [`Code::CRYPTOKI_NOT_INITIALIZED`] if another thread has finalised the module.
     pub(crate) fn connected(&self) -> Result<Arc<Application>> {
+        let outcome = self.connect();
+        match &outcome {
+            Ok(application) => self.events.note_first(Slot::of(application)),
+            Err(_) => self.events.note_first(Slot::Empty),
+        }
+        outcome
+    }
+
+    /// Implements C_WaitForSlotEvent; there is one slot.
+    ///
+    /// # Errors
+    /// Those of [`Events::wait`].
+    pub(crate) fn wait_for_event(&self, block: bool) -> Result<()> {
+        self.events.wait(block, || self.slot(), || !self.is_current())
+    }
+
+    /// Asks for the state of the slot.
+    ///
+    /// # Errors
+    /// [`Code::CRYPTOKI_NOT_INITIALIZED`].
+    fn slot(&self) -> Result<Slot> {
+        let application = match self.connected() {
+            Err(error) if error.code == Code::CRYPTOKI_NOT_INITIALIZED => return Err(error),
+            Err(_) => return Ok(Slot::Empty),
+            Ok(application) => application,
+        };
+        match token::state(&application) {
+            Ok(info) => {
+                Ok(Slot::Present { application: application.number, locked: Some(info.locked) })
+            }
+            Err(_) if application.is_lost() => {
+                self.forget_lost();
+                Ok(Slot::Empty)
+            }
+            Err(_) => Ok(Slot::of(&application)),
+        }
+    }
+
+    /// Returns whether the module is still initialised.
+    fn is_current(&self) -> bool {
+        ptr::eq(CURRENT.load(Ordering::Acquire), self)
+    }
+
+    fn connect(&self) -> Result<Arc<Application>> {
         let mut current = self.application();
         // Checked under the lock by which `finalize` ends the application: none is created after
         // that.
-        if !ptr::eq(CURRENT.load(Ordering::Acquire), self) {
+        if !self.is_current() {
             return Err(Code::CRYPTOKI_NOT_INITIALIZED.into());
         }
         if let Some(application) = &*current

@@ -2,11 +2,12 @@
 
 use cryptoki_sys::{
     CK_EFFECTIVELY_INFINITE, CK_INFO, CK_MECHANISM_INFO, CK_SLOT_ID, CK_SLOT_INFO, CK_TOKEN_INFO,
-    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_REMOVABLE_DEVICE, CKF_RNG,
-    CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW,
-    CKF_USER_PIN_INITIALIZED,
+    CK_UNAVAILABLE_INFORMATION, CK_VERSION, CKF_LOGIN_REQUIRED, CKF_MESSAGE_DECRYPT,
+    CKF_MESSAGE_ENCRYPT, CKF_MESSAGE_SIGN, CKF_MESSAGE_VERIFY, CKF_MULTI_MESSAGE,
+    CKF_REMOVABLE_DEVICE, CKF_RNG, CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT,
+    CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_INITIALIZED,
 };
-use cycloid_hsm_protocol::mechanism::offered;
+use cycloid_hsm_protocol::mechanism::{ckf, ckm, offered};
 use cycloid_hsm_protocol::rpc::message::TokenInfo;
 use cycloid_hsm_protocol::rpc::{Request, Response};
 use cycloid_hsm_protocol::{Code, Result};
@@ -18,6 +19,9 @@ pub(crate) const SLOT: CK_SLOT_ID = 0;
 
 /// The minimum and maximum length of a PIN in bytes.
 pub(crate) const PIN_LENGTHS: std::ops::RangeInclusive<usize> = 4..=255;
+
+/// The latest version of the standard that the module implements.
+pub(crate) const LATEST: CK_VERSION = CK_VERSION { major: 3, minor: 2 };
 
 const MANUFACTURER: &str = "Cycloid";
 const NO_VERSION: CK_VERSION = CK_VERSION { major: 0, minor: 0 };
@@ -47,7 +51,7 @@ fn version(text: &str) -> CK_VERSION {
 /// Implements C_GetInfo.
 pub(crate) fn module_info() -> CK_INFO {
     CK_INFO {
-        cryptokiVersion: CK_VERSION { major: 3, minor: 0 },
+        cryptokiVersion: LATEST,
         manufacturerID: padded(MANUFACTURER),
         flags: 0,
         libraryDescription: padded("Cycloid HSM module"),
@@ -118,9 +122,18 @@ pub(crate) fn token_info(
 /// [`Code::MECHANISM_INVALID`] if it is not supported.
 pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
     let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
+    let uses = |flag: u32| offered.flags & flag != 0;
+    let authenticated = matches!(offered.number, ckm::AES_GCM | ckm::AES_CCM);
+    let signs_messages = offered.number != ckm::AES_GMAC;
+    let of_messages = [
+        (authenticated, CKF_MESSAGE_ENCRYPT | CKF_MESSAGE_DECRYPT | CKF_MULTI_MESSAGE),
+        (signs_messages && uses(ckf::SIGN), CKF_MESSAGE_SIGN | CKF_MULTI_MESSAGE),
+        (signs_messages && uses(ckf::VERIFY), CKF_MESSAGE_VERIFY | CKF_MULTI_MESSAGE),
+    ];
+    let of_messages = of_messages.iter().filter(|(is, _)| *is);
     Ok(CK_MECHANISM_INFO {
         ulMinKeySize: offered.sizes.0.into(),
         ulMaxKeySize: offered.sizes.1.into(),
-        flags: offered.flags.into(),
+        flags: of_messages.fold(offered.flags.into(), |flags, (_, flag)| flags | flag),
     })
 }

@@ -85,7 +85,7 @@ fn a_rust_program_finds_its_token_and_signs() {
 }
 
 #[test]
-fn both_versions_of_the_interface_exist() {
+fn all_versions_of_the_interface_exist() {
     use cryptoki_sys::*;
     // SAFETY: the module's functions have the standard's signatures.
     unsafe {
@@ -110,18 +110,30 @@ fn both_versions_of_the_interface_exist() {
 
         let mut count = 0;
         assert_eq!(list(std::ptr::null_mut(), &raw mut count), CKR_OK);
-        assert_eq!(count, 2);
-        let mut all: [CK_INTERFACE; 2] = std::mem::zeroed();
+        assert_eq!(count, 3);
+        let mut all: [CK_INTERFACE; 3] = std::mem::zeroed();
         assert_eq!(list(all.as_mut_ptr(), &raw mut count), CKR_OK);
-        assert!(std::ptr::eq(all[1].pFunctionList.cast(), old));
-        count = 1;
+        assert!(std::ptr::eq(all[2].pFunctionList.cast(), old));
+        // Every function is there, and those of older versions are the same ones at the same place.
+        for (interface, functions) in all.iter().zip([104, 92, 68]) {
+            for at in 1..=functions {
+                let [place, latest] = [interface, &all[0]]
+                    .map(|interface| interface.pFunctionList.cast::<usize>().add(at).read());
+                assert!(place != 0 && place == latest, "function {at} of {functions}");
+            }
+        }
+        count = 2;
         assert_eq!(list(all.as_mut_ptr(), &raw mut count), CKR_BUFFER_TOO_SMALL);
 
         let name = |text: &'static [u8]| text.as_ptr().cast_mut();
         let mut found = std::ptr::null_mut();
-        for (major, minor, expected) in
-            [(3, 0, CKR_OK), (2, 40, CKR_OK), (3, 2, CKR_ARGUMENTS_BAD), (2, 20, CKR_ARGUMENTS_BAD)]
-        {
+        for (major, minor, expected) in [
+            (3, 2, CKR_OK),
+            (3, 0, CKR_OK),
+            (2, 40, CKR_OK),
+            (3, 1, CKR_ARGUMENTS_BAD),
+            (2, 20, CKR_ARGUMENTS_BAD),
+        ] {
             let mut version = CK_VERSION { major, minor };
             let code = get(name(b"PKCS 11\0"), &raw mut version, &raw mut found, 0);
             assert_eq!(code, expected);

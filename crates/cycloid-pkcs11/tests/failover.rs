@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
+use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, ObjectClass};
 use cryptoki::session::UserType;
@@ -114,10 +115,27 @@ fn a_program_rides_through_the_end_of_a_daemon() {
     // An object in memory ends with its daemon, and its handle names nothing else.
     let template = [Attribute::Token(false), Attribute::ValueLen(32.into())];
     let in_memory = session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
-    let _again = start(&url, &sockets[0]);
+    let again = start(&url, &sockets[0]);
     servers.remove(0).unwrap().stop();
     let other = session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
     assert_ne!(in_memory, other);
     session.destroy_object(in_memory).unwrap_err();
     session.destroy_object(other).unwrap();
+
+    // So does an unfinished code over long data: it is an error, not the code of a part.
+    let template = [stored("hmac").as_slice(), &[Attribute::ValueLen(32.into())]].concat();
+    let hmac = session.generate_key(&Mechanism::GenericSecretKeyGen, &template).unwrap();
+    let long = vec![7; 1 << 20];
+    session.sign_init(&Mechanism::Sha256Hmac, hmac).unwrap();
+    session.sign_update(&long).unwrap();
+    let third = start(&url, &sockets[1]);
+    again.stop();
+    let outcome = session.sign_update(&long);
+    assert!(
+        matches!(outcome, Err(Error::Pkcs11(RvError::FunctionFailed, _))),
+        "{outcome:?} after the end of the daemon"
+    );
+    let code = session.sign(&Mechanism::Sha256Hmac, hmac, &long).unwrap();
+    session.verify(&Mechanism::Sha256Hmac, hmac, &long, &code).unwrap();
+    third.stop();
 }

@@ -225,6 +225,19 @@ named! {
         #[n(0x29)] Check { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] usage: Usage },
         /// Makes many signatures, each with its own outcome.
         #[n(0x2a)] SignMany { #[n(0)] requests: Vec<Signing> },
+        /// Begins a message authentication code over data of several requests; the usage is Sign or
+        /// Verify. Answered by Number: the operation.
+        #[n(0x2b)] MacBegin {
+            #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] usage: Usage,
+        },
+        /// Continues it.
+        #[n(0x2c)] MacUpdate { #[n(0)] operation: u64, #[n(1)] data: Bytes },
+        /// Ends it with the last data: returns the code, or verifies the given one.
+        #[n(0x2d)] MacFinish {
+            #[n(0)] operation: u64, #[n(1)] data: Bytes, #[n(2)] signature: Option<Bytes>,
+        },
+        /// Ends it without a result.
+        #[n(0x2e)] MacCancel { #[n(0)] operation: u64 },
 
         /// Returns the daemon's status.
         #[n(0x40)] Status {},
@@ -366,6 +379,7 @@ impl Request {
             | Self::Decrypt { .. }
             | Self::Wrap { .. }
             | Self::Check { .. }
+            | Self::MacBegin { .. }
             | Self::Find { .. }
             | Self::Attributes { .. }
             | Self::Size { .. }

@@ -349,3 +349,47 @@ fn counter_kdf_matches_another_implementation() {
     let narrow = KeyDerivationField::Length { bits: 8, little_endian: true, of_segments: false };
     assert_eq!(refused(&[counter(8), narrow], 32), Code::KEY_SIZE_RANGE, "256 bits");
 }
+
+/// A code over parts is that of the whole, wherever the parts end.
+#[test]
+fn codes_in_parts() {
+    let data: Vec<u8> = (0..1000).map(|at| (at * 7 + at / 251) as u8).collect();
+    let hashes = [
+        Hash::Sha1,
+        Hash::Sha224,
+        Hash::Sha256,
+        Hash::Sha384,
+        Hash::Sha512,
+        Hash::Sha3_224,
+        Hash::Sha3_256,
+        Hash::Sha3_384,
+        Hash::Sha3_512,
+    ];
+    let mut macs: Vec<Mac> = hashes.into_iter().map(Mac::Hmac).collect();
+    macs.push(Mac::Cmac);
+    for associated in [0, 1, 16, 20] {
+        macs.push(Mac::Gmac { iv: vec![3; 12], associated: vec![5; associated] });
+    }
+    for mac in macs {
+        for key_length in [16, 24, 32, 64, 72, 104, 128, 136, 144, 145, 300] {
+            let key = &data[..key_length];
+            if mac.is_aes() && key_length > 32 {
+                assert_eq!(mac.begin(key).err().unwrap().code, Code::KEY_SIZE_RANGE);
+                continue;
+            }
+            for parts in [&[][..], &[0], &[1, 15, 16], &[17, 0, 47], &[63, 1, 64, 129], &[500, 500]]
+            {
+                let mut running = mac.begin(key).unwrap();
+                let mut at = 0;
+                for part in parts {
+                    running.update(&data[at..at + part]);
+                    at += part;
+                }
+                let whole = mac.compute(key, &data[..at]).unwrap();
+                assert_eq!(running.finish(), whole, "{mac:?} {key_length} {parts:?}");
+            }
+        }
+    }
+    let mac = Mac::Gmac { iv: vec![3; 11], associated: Vec::new() };
+    assert_eq!(mac.begin(&[1; 16]).err().unwrap().code, Code::MECHANISM_PARAM_INVALID);
+}

@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
+use super::handle::{FIRST_IN_MEMORY, next_in_memory};
 use super::index::Index;
 use super::pin;
+use super::quota::{Account, Quota};
+use super::running::Running;
 use crate::attribute::Template;
 use crate::object::{New, Object};
 use crate::rpc::{Role, Secret};
 use crate::{Code, Result};
-
-/// The bit that marks handles of objects in memory; those of stored objects are less.
-pub(super) const FIRST_IN_MEMORY: u64 = 1 << 62;
 
 /// The identity at the other end of a connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -46,9 +46,26 @@ pub struct Application {
     /// The identity behind it.
     pub peer: Peer,
     role: RwLock<Option<Role>>,
-    objects: RwLock<Index>,
+    objects: RwLock<Objects>,
     /// The number of permitted uses per key handle, each granted by entering the PIN again.
     permits: Mutex<HashMap<u64, u32>>,
+    /// Codes over data of several requests.
+    pub(super) running: Running,
+}
+
+/// Objects in memory, and the account of what they take.
+#[derive(Debug)]
+struct Objects {
+    index: Index,
+    account: Account,
+}
+
+impl Objects {
+    fn remove(&mut self, id: u64) -> bool {
+        let Some(object) = self.index.remove(id) else { return false };
+        self.account.remove(&object);
+        true
+    }
 }
 
 /// The maximum number of pending permitted uses of one key.
@@ -132,41 +149,53 @@ impl Application {
         !object.is_private() || matches!(self.role(), Some(Role::User | Role::Auditor))
     }
 
-    /// Keeps an object in memory, unless a logout has made it invisible meanwhile.
-    pub fn insert(&self, new: New) -> Option<u64> {
-        let id = FIRST_IN_MEMORY | next_session_object();
+    /// Keeps an object in memory.
+    ///
+    /// # Errors
+    /// [`Code::USER_NOT_LOGGED_IN`] if a logout has made it invisible meanwhile;
+    /// [`Code::DEVICE_MEMORY`] if it takes too much memory.
+    pub fn insert(&self, new: New) -> Result<u64> {
+        let id = FIRST_IN_MEMORY | next_in_memory();
         let object = Object::new(id, 1, new.attributes, new.secret);
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
         // Checked under the lock: a logout first changes the role, and then removes the objects.
-        self.sees(&object).then(|| objects.insert(object.into()))?;
-        Some(id)
+        if !self.sees(&object) {
+            return Err(Code::USER_NOT_LOGGED_IN.into());
+        }
+        objects.account.add(&object)?;
+        objects.index.insert(object.into());
+        Ok(id)
     }
 
-    /// Replaces the object with the same handle, if it still exists.
-    pub fn replace(&self, object: Object) -> bool {
+    /// Replaces the object with the same handle.
+    ///
+    /// # Errors
+    /// [`Code::OBJECT_HANDLE_INVALID`] if it no longer exists; [`Code::DEVICE_MEMORY`] if the new
+    /// one takes too much memory.
+    pub fn replace(&self, object: Object) -> Result<()> {
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        let is_there = objects.get(object.id).is_some();
-        if is_there {
-            objects.insert(object.into());
-        }
-        is_there
+        let old = objects.index.get(object.id).cloned().ok_or(Code::OBJECT_HANDLE_INVALID)?;
+        objects.account.replace(&old, &object)?;
+        objects.index.insert(object.into());
+        Ok(())
     }
 
     /// Returns an object in memory.
     pub fn object(&self, id: u64) -> Option<Arc<Object>> {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).get(id).cloned()
+        self.objects.read().unwrap_or_else(PoisonError::into_inner).index.get(id).cloned()
     }
 
     /// Removes an object.
     pub fn remove(&self, id: u64) -> bool {
-        self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id).is_some()
+        self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(id)
     }
 
-    /// Logs out, and removes the objects that only a user may see.
+    /// Logs out, removes the objects that only a user may see, and ends the codes that run.
     pub fn log_out(&self) {
         self.set_role(None);
+        self.running.clear();
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        let private = objects.find(&Template::new(), Object::is_private);
+        let private = objects.index.find(&Template::new(), Object::is_private);
         for id in private {
             objects.remove(id);
         }
@@ -175,25 +204,8 @@ impl Application {
     /// Finds the objects in memory with these attributes.
     pub fn find(&self, template: &Template) -> Vec<u64> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        objects.find(template, |object| self.sees(object))
+        objects.index.find(template, |object| self.sees(object))
     }
-
-    /// Returns the number of objects in memory.
-    pub fn count(&self) -> usize {
-        self.objects.read().unwrap_or_else(PoisonError::into_inner).len()
-    }
-}
-
-/// Returns a number for an object in memory. It starts at random, so that a program that changes to
-/// another daemon never takes one object for another.
-fn next_session_object() -> u64 {
-    static NEXT: LazyLock<AtomicU64> = LazyLock::new(|| {
-        let mut random = [0; 8];
-        UnwrapErr(getrandom::SysRng).fill_bytes(&mut random);
-        // 2^24 numbers follow before the next possible start.
-        AtomicU64::new(u64::from_le_bytes(random) >> 26 << 24 | 1)
-    });
-    NEXT.fetch_add(1, Ordering::Relaxed) & (FIRST_IN_MEMORY - 1)
 }
 
 /// All applications, by the ticket that further connections present.
@@ -201,6 +213,8 @@ fn next_session_object() -> u64 {
 pub(super) struct Applications {
     /// Keyed by the ticket's digest, so that the time of a lookup reveals nothing about a ticket.
     known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
+    /// The account of their objects in memory.
+    quota: Arc<Quota>,
 }
 
 fn key(ticket: &[u8]) -> Vec<u8> {
@@ -213,13 +227,15 @@ impl Applications {
         let mut ticket = Zeroizing::new(vec![0; 32]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
         static NEXT: AtomicU64 = AtomicU64::new(1);
+        let account = self.quota.account(peer.to_string());
         let application = Arc::new(Application {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
             name,
             peer,
             role: RwLock::default(),
-            objects: RwLock::default(),
+            objects: RwLock::new(Objects { index: Index::default(), account }),
             permits: Mutex::default(),
+            running: Running::default(),
         });
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.retain(|_, application| application.strong_count() > 0);
@@ -271,9 +287,12 @@ mod tests {
         applications.log_out_all();
         assert_eq!(application.role(), None);
         assert!(application.object(private).is_none() && application.object(public).is_some());
-        assert!(application.insert(new(true)).is_none());
-        assert!(!application.replace(Arc::into_inner(old).unwrap()));
-        assert!(application.insert(new(false)).is_some());
-        assert_eq!(application.count(), 2);
+        let code = |error: crate::Error| error.code;
+        let refused = application.insert(new(true)).map_err(code);
+        assert_eq!(refused, Err(Code::USER_NOT_LOGGED_IN));
+        let refused = application.replace(Arc::into_inner(old).unwrap()).map_err(code);
+        assert_eq!(refused, Err(Code::OBJECT_HANDLE_INVALID));
+        application.insert(new(false)).unwrap();
+        assert_eq!(application.find(&Template::new()).len(), 2);
     }
 }

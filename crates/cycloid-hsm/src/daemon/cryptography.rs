@@ -4,6 +4,7 @@
 mod agreement;
 mod cipher;
 mod derivation;
+mod mac;
 mod public;
 mod wrapping;
 

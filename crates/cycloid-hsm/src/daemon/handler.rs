@@ -157,6 +157,9 @@ impl Daemon {
                 self.sign(asked, key, mechanism, data.0, digested);
             }
             Request::SignMany { requests } => self.sign_many(asked, requests),
+            Request::MacBegin { key, mechanism, usage } => {
+                self.mac_begin(asked, key, &mechanism, usage);
+            }
             Request::Decrypt { key, mechanism, data } => {
                 self.decrypt(asked, key, mechanism, data.0);
             }
@@ -166,6 +169,9 @@ impl Daemon {
             | Request::Check { .. }
             | Request::Verify { .. }
             | Request::Encrypt { .. }
+            | Request::MacUpdate { .. }
+            | Request::MacFinish { .. }
+            | Request::MacCancel { .. }
             | Request::Random { .. }
             | Request::Logout {}
             | Request::Metrics {}
@@ -284,6 +290,16 @@ impl Daemon {
             Request::Encrypt { key, mechanism, data } => {
                 self.encrypt(application, key, &mechanism, &data)
             }
+            Request::MacUpdate { operation, data } => {
+                self.mac_update(application, operation, &data.0)
+            }
+            Request::MacFinish { operation, data, signature } => {
+                self.mac_finish(application, operation, &data.0, signature.as_ref())
+            }
+            Request::MacCancel { operation } => {
+                application.running.take(operation);
+                Ok(Response::Done {})
+            }
             Request::Wrap { wrapping, mechanism, key } => {
                 self.wrap(application, wrapping, &mechanism, key)
             }
@@ -298,6 +314,7 @@ impl Daemon {
             | Request::GeneratePair { .. }
             | Request::Sign { .. }
             | Request::SignMany { .. }
+            | Request::MacBegin { .. }
             | Request::Decrypt { .. }
             | Request::Derive { .. }
             | Request::Unwrap { .. } => Err(Code::FUNCTION_FAILED.into()),

@@ -3,12 +3,15 @@
 mod application;
 mod connection;
 mod cryptography;
+mod handle;
 mod handler;
 mod index;
 mod memory;
 mod metrics;
 mod objects;
 pub mod pin;
+mod quota;
+mod running;
 mod server;
 mod sessions;
 mod tasks;

@@ -19,9 +19,6 @@ use crate::{Code, Result};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
-/// The maximum number of objects that an application may keep in memory.
-const MOST_SESSION_OBJECTS: usize = 4096;
-
 impl Daemon {
     pub(super) fn find(&self, application: &Application, template: &Template) -> Result<Response> {
         let mut objects = self.token.find(template, |object| application.sees(object));
@@ -90,10 +87,7 @@ impl Daemon {
     pub(super) fn keep(&self, application: &Application, new: New, how: &str) -> Result<u64> {
         self.may_write(application, &new.attributes)?;
         if !new.attributes.is(cka::TOKEN) {
-            if application.count() >= MOST_SESSION_OBJECTS {
-                return Err(Code::DEVICE_MEMORY.because("too many objects in memory"));
-            }
-            return application.insert(new).ok_or_else(|| Code::USER_NOT_LOGGED_IN.into());
+            return application.insert(new);
         }
         self.token.insert(&new, &application.who(), how)
     }
@@ -147,15 +141,15 @@ impl Daemon {
         }
         if object.is_stored() {
             self.token.update(&object, &attributes, &application.who())?;
-        } else if !application.replace(Object {
-            id,
-            version: object.version + 1,
-            attributes,
-            session_secret: object.session_secret.clone(),
-            session_key: object.session_key.clone(),
-            fingerprint: object.fingerprint.clone(),
-        }) {
-            return Err(Code::OBJECT_HANDLE_INVALID.into());
+        } else {
+            application.replace(Object {
+                id,
+                version: object.version + 1,
+                attributes,
+                session_secret: object.session_secret.clone(),
+                session_key: object.session_key.clone(),
+                fingerprint: object.fingerprint.clone(),
+            })?;
         }
         Ok(Response::Done {})
     }

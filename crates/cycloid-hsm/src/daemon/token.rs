@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
-use super::application::FIRST_IN_MEMORY;
+use super::handle::FIRST_IN_MEMORY;
 use super::index::Index;
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::crypto::Fingerprint;

@@ -14,6 +14,11 @@
 //!    unwrapping to a readable key is the same as decrypting and importing.
 //! 4. Protection never decreases, in changes ([`change`](super::change)) and copies.
 //!
+//! Keys are wrapped only by modes for which data that the same key encrypted before is of no use. So
+//! not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key, and the
+//! encryption of a block of zeros is the key of GCM's hash function. With it, wrapped keys can be
+//! altered and shortened, and a shortened key can be guessed.
+//!
 //! Sources: Clulow, On the security of PKCS #11 (2003); Bortolozzo, Centenaro, Focardi and Steel,
 //! Attacking and fixing PKCS #11 security tokens (2010); Fröschle and Steel, Analysing PKCS #11 key
 //! management APIs with unbounded fresh data (2009).

@@ -1,11 +1,16 @@
 //! Functions for encryption, decryption, digests and signatures, in one call or in parts.
 
 use cryptoki_sys::*;
+use cycloid_hsm_protocol::Code;
 
 use super::{Bytes, Length, Object, Session, with_module};
 use crate::memory::{self, Output};
 use crate::operation::Direction;
 use crate::parameter::{self, mechanism};
+
+/// The maximum length of a signature that is given before its message, in bytes. No mechanism has
+/// longer ones.
+const MAX_SIGNATURE: CK_ULONG = 1 << 12;
 
 functions! {
     fn C_EncryptInit(session: Session, how: *mut CK_MECHANISM, key: Object) |module| {
@@ -147,7 +152,7 @@ functions! {
         if how.is_null() {
             return session.operations().cancel_one(CKF_VERIFY);
         }
-        session.verify_init(mechanism(how)?, key)
+        session.verify_init(mechanism(how)?, key, None)
     }
 
     fn C_Verify(
@@ -168,5 +173,35 @@ functions! {
 
     fn C_VerifyFinal(session: Session, signature: Bytes, signature_length: CK_ULONG) |module| {
         module.session(session)?.verify_final(memory::slice(signature, signature_length)?)
+    }
+
+    fn C_VerifySignatureInit(
+        session: Session,
+        how: *mut CK_MECHANISM,
+        key: Object,
+        signature: Bytes,
+        signature_length: CK_ULONG,
+    ) |module| {
+        let session = module.session(session)?;
+        if how.is_null() {
+            return session.operations().cancel_one(CKF_VERIFY);
+        }
+        let how = mechanism(how)?;
+        if signature_length > MAX_SIGNATURE {
+            return Err(Code::SIGNATURE_LEN_RANGE.into());
+        }
+        session.verify_init(how, key, Some(memory::slice(signature, signature_length)?))
+    }
+
+    fn C_VerifySignature(session: Session, data: Bytes, length: CK_ULONG) |module| {
+        module.session(session)?.verify_signature(memory::slice(data, length)?)
+    }
+
+    fn C_VerifySignatureUpdate(session: Session, part: Bytes, length: CK_ULONG) |module| {
+        module.session(session)?.verify_signature_update(memory::slice(part, length)?)
+    }
+
+    fn C_VerifySignatureFinal(session: Session) |module| {
+        module.session(session)?.verify_signature_final()
     }
 }

@@ -7,8 +7,9 @@ use cycloid_hsm_protocol::mechanism::OFFERED;
 use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Length, Session, with_module};
+use super::{Bytes, Length, Object, Session, with_module};
 use crate::memory::{self, Output};
+use crate::operation::MOST_SAVED;
 use crate::state::Module;
 use crate::token::{self, PIN_LENGTHS, SLOT, check_slot};
 use crate::{CKU_AUDITOR, code};
@@ -164,14 +165,12 @@ functions! {
         Ok(())
     }
 
-    fn C_WaitForSlotEvent(flags: CK_FLAGS, slot: *mut CK_SLOT_ID, reserved: *mut c_void) |_module| {
-        if slot.is_null() || !reserved.is_null() {
+    fn C_WaitForSlotEvent(flags: CK_FLAGS, slot: *mut CK_SLOT_ID, reserved: *mut c_void) |module| {
+        if slot.is_null() || !reserved.is_null() || flags & !CKF_DONT_BLOCK != 0 {
             return Err(Code::ARGUMENTS_BAD.into());
         }
-        match flags {
-            CKF_DONT_BLOCK => Err(code::NO_EVENT.into()),
-            _ => Err(Code::FUNCTION_NOT_SUPPORTED.into()),
-        }
+        module.wait_for_event(flags & CKF_DONT_BLOCK == 0)?;
+        memory::write(slot, SLOT)
     }
 }
 
@@ -185,6 +184,9 @@ functions! {
         session: *mut CK_SESSION_HANDLE,
     ) |module| {
         check_slot(slot)?;
+        if flags & CKF_ASYNC_SESSION != 0 {
+            return Err(code::SESSION_ASYNC_NOT_SUPPORTED.into());
+        }
         if flags & CKF_SERIAL_SESSION == 0 {
             return Err(code::SESSION_PARALLEL_NOT_SUPPORTED.into());
         }
@@ -207,6 +209,37 @@ functions! {
 
     fn C_GetSessionInfo(session: Session, info: *mut CK_SESSION_INFO) |module| {
         memory::write(info, module.session(session)?.info())
+    }
+
+    fn C_GetOperationState(session: Session, state: Bytes, length: Length) |module| {
+        module.session(session)?.save(&mut Output::new(state, length)?)
+    }
+
+    fn C_SetOperationState(
+        session: Session,
+        state: Bytes,
+        length: CK_ULONG,
+        encryption_key: Object,
+        authentication_key: Object,
+    ) |module| {
+        let session = module.session(session)?;
+        if length > MOST_SAVED as CK_ULONG {
+            return Err(code::SAVED_STATE_INVALID.into());
+        }
+        session.restore(memory::slice(state, length)?, [encryption_key, authentication_key])
+    }
+
+    fn C_GetSessionValidationFlags(
+        session: Session,
+        kind: CK_SESSION_VALIDATION_FLAGS_TYPE,
+        flags: *mut CK_FLAGS,
+    ) |module| {
+        module.session(session)?;
+        if kind != CKS_LAST_VALIDATION_OK {
+            return Err(Code::ARGUMENTS_BAD.into());
+        }
+        // The module is not validated, so no operation is.
+        memory::write(flags, 0)
     }
 
     fn C_SessionCancel(session: Session, flags: CK_FLAGS) |module| {

@@ -23,8 +23,9 @@ impl Session {
         let mut operations = self.operations();
         must_be_free(&operations.digest)?;
         let hash = Hash::of(mechanism).ok_or(Code::MECHANISM_INVALID)?;
-        let digest = Digest { hasher: Hasher::new(hash), length: hash.length(), in_parts: false };
-        operations.digest = Some(digest);
+        let hasher = Hasher::new(hash);
+        operations.digest =
+            Some(Digest { hasher, mechanism, hash, in_parts: false, has_key: false });
         Ok(())
     }
 
@@ -40,7 +41,7 @@ impl Session {
             operations.digest = None;
             return Err(Code::OPERATION_ACTIVE.into());
         }
-        if output.has_room(digest.length)? {
+        if output.has_room(digest.hash.length())? {
             let mut hasher = end(&mut operations.digest)?.hasher;
             hasher.update(data);
             output.put(&hasher.finish())?;
@@ -76,7 +77,7 @@ impl Session {
             return Err(KEY_INDIGESTIBLE.into());
         }
         digest.hasher.update(&value);
-        digest.in_parts = true;
+        (digest.in_parts, digest.has_key) = (true, true);
         Ok(())
     }
 
@@ -86,7 +87,7 @@ impl Session {
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`].
     pub(crate) fn digest_final(&self, output: &mut Output<u8>) -> Result<()> {
         let operations = &mut *self.operations();
-        if output.has_room(active(&mut operations.digest)?.length)? {
+        if output.has_room(active(&mut operations.digest)?.hash.length())? {
             output.put(&end(&mut operations.digest)?.hasher.finish())?;
         }
         Ok(())

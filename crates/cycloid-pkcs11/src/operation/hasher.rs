@@ -2,8 +2,10 @@
 
 use cycloid_hsm_protocol::mechanism::Hash;
 use sha1::Sha1;
+use sha2::digest::common::hazmat::SerializableState;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
+use zeroize::Zeroizing;
 
 /// A hash function's state.
 #[derive(Clone)]
@@ -48,6 +50,31 @@ impl Hasher {
             Hash::Sha3_384 => Self::Sha3_384(Sha3_384::new()),
             Hash::Sha3_512 => Self::Sha3_512(Sha3_512::new()),
         }
+    }
+
+    /// Returns the state, which contains up to a block of the data as it is.
+    pub(super) fn save(&self) -> Zeroizing<Vec<u8>> {
+        each!(self, state => Zeroizing::new(state.serialize().to_vec()))
+    }
+
+    /// Returns the hasher with a saved state, unless it is invalid, or claims so many blocks that
+    /// their number would overflow.
+    pub(super) fn restore(hash: Hash, saved: &[u8]) -> Option<Self> {
+        // The last bytes of the number of blocks, which is little-endian and follows the words.
+        let high = match hash {
+            Hash::Sha1 => 26..28,
+            Hash::Sha224 | Hash::Sha256 => 38..40,
+            Hash::Sha384 | Hash::Sha512 => 70..80,
+            _ => 0..0,
+        };
+        if saved.get(high)?.iter().any(|byte| *byte != 0) {
+            return None;
+        }
+        let mut hasher = Self::new(hash);
+        each!(&mut hasher, state => {
+            *state = SerializableState::deserialize(saved.try_into().ok()?).ok()?;
+        });
+        Some(hasher)
     }
 
     pub(super) fn update(&mut self, part: &[u8]) {

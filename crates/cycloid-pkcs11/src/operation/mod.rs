@@ -11,9 +11,15 @@ mod find;
 mod hasher;
 mod key_use;
 mod message;
+mod message_cipher;
+mod message_signature;
 mod object;
+mod saved;
 mod sign;
 mod state;
+mod vectors;
 mod verify;
 
+pub(crate) use message_cipher::is_last;
+pub(crate) use saved::MOST as MOST_SAVED;
 pub(crate) use state::{Direction, Operations};

@@ -1,10 +1,10 @@
 //! Signatures and HMACs.
 
-use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Usage};
+use cycloid_hsm_protocol::rpc::{Bytes, Mechanism, Request, Secret, Usage};
 use cycloid_hsm_protocol::{Code, Result};
 
 use super::key_use::Use;
-use super::message::Message;
+use super::message::{Complete, Message};
 use super::state::{Sign, active, end, must_be_free};
 use crate::application::{Application, unexpected};
 use crate::memory::Output;
@@ -21,7 +21,7 @@ impl Session {
         must_be_free(&operations.sign)?;
         let with = Use::new(&self.application, key, mechanism, Usage::Sign)?;
         let length = with.key.signature_length(&with.mechanism)?;
-        let message = Message::new(with.mechanism.number);
+        let message = Message::new(with.mechanism.number, Usage::Sign);
         operations.sign = Some(Sign { with, length, message, in_parts: false });
         Ok(())
     }
@@ -40,7 +40,7 @@ impl Session {
         }
         if output.has_room(sign.length)? {
             let mut sign = end(&mut operations.sign)?;
-            sign.message.update(data)?;
+            sign.message.update(&self.application, &sign.with, data)?;
             sign.finish(&self.application, output)?;
         }
         Ok(())
@@ -49,12 +49,13 @@ impl Session {
     /// Implements C_SignUpdate.
     ///
     /// # Errors
-    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`].
+    /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::DATA_LEN_RANGE`]; the daemon's errors.
     pub(crate) fn sign_update(&self, part: &[u8]) -> Result<()> {
         let operations = &mut *self.operations();
         let sign = active(&mut operations.sign)?;
         sign.in_parts = true;
-        sign.message.update(part).inspect_err(|_| operations.sign = None)
+        let updated = sign.message.update(&self.application, &sign.with, part);
+        updated.inspect_err(|_| operations.sign = None)
     }
 
     /// Implements C_SignFinal.
@@ -72,18 +73,33 @@ impl Session {
 
 impl Sign {
     fn finish(self, application: &Application, output: &mut Output<u8>) -> Result<()> {
-        self.with.needs_no_pin()?;
-        let (mut data, digested) = self.message.finish();
-        let request = Request::Sign {
-            key: self.with.handle,
-            mechanism: self.with.mechanism.clone(),
+        output.put(&signature(application, &self.with, self.message, self.length)?)
+    }
+}
+
+/// Signs a message.
+///
+/// # Errors
+/// The daemon's errors.
+pub(super) fn signature(
+    application: &Application,
+    with: &Use,
+    message: Message,
+    length: usize,
+) -> Result<Secret> {
+    with.needs_no_pin()?;
+    let outcome = match message.finish() {
+        Complete::Here(mut data, digested) => application.data(&Request::Sign {
+            key: with.handle,
+            mechanism: with.mechanism.clone(),
             data: Bytes(std::mem::take(&mut *data)),
             digested,
-        };
-        let signature = self.with.judged(application, application.data(&request))?;
-        if signature.len() != self.length {
-            return Err(unexpected());
-        }
-        output.put(&signature)
+        }),
+        Complete::There(running, rest) => running.sign(rest),
+    };
+    let signature = with.judged(application, outcome)?;
+    if signature.len() != length {
+        return Err(unexpected());
     }
+    Ok(signature)
 }

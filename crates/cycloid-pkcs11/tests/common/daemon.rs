@@ -46,9 +46,12 @@ struct Token {
     objects: BTreeMap<u64, Template>,
     last: u64,
     role: Option<Role>,
+    locked: bool,
     asked: HashMap<&'static str, usize>,
     mood: Option<Mood>,
     connections: Vec<UnixStream>,
+    /// Codes over data of several requests: key, mechanism, data so far.
+    running: HashMap<u64, (u64, Mechanism, Vec<u8>)>,
 }
 
 pub struct Daemon {
@@ -145,6 +148,11 @@ impl Daemon {
         self.token().mood = Some(mood);
     }
 
+    /// Locks the keystore, or unlocks it.
+    pub fn set_locked(&self, locked: bool) {
+        self.token().locked = locked;
+    }
+
     /// Sets whether it hangs up on further connections.
     pub fn set_full(&self, full: bool) {
         self.full.store(full, Ordering::Relaxed);
@@ -168,6 +176,11 @@ impl Daemon {
     /// Returns the number of requests of all kinds.
     pub fn questions(&self) -> usize {
         self.token().asked.values().sum()
+    }
+
+    /// Returns the number of codes over data of several requests that run.
+    pub fn running(&self) -> usize {
+        self.token().running.len()
     }
 
     pub fn objects(&self) -> usize {
@@ -402,6 +415,33 @@ impl Token {
                     false => Err(Code::SIGNATURE_INVALID.into()),
                 }
             }
+            Request::MacBegin { key, mechanism, .. } => {
+                self.object(*key)?;
+                self.last += 1;
+                self.running.insert(self.last, (*key, mechanism.clone(), Vec::new()));
+                Ok(Response::Number { value: self.last })
+            }
+            Request::MacUpdate { operation, data } => {
+                let running = self.running.get_mut(operation);
+                let (_, _, all) = running.ok_or(Code::OPERATION_NOT_INITIALIZED)?;
+                all.extend_from_slice(&data.0);
+                done
+            }
+            Request::MacFinish { operation, data, signature } => {
+                let running = self.running.remove(operation);
+                let (key, mechanism, mut all) = running.ok_or(Code::OPERATION_NOT_INITIALIZED)?;
+                all.extend_from_slice(&data.0);
+                let made = self.sign(key, &mechanism, &all, false)?;
+                match signature {
+                    None => Ok(Response::Data { data: Secret::new(&made) }),
+                    Some(signature) if signature.0 == made => done,
+                    Some(_) => Err(Code::SIGNATURE_INVALID.into()),
+                }
+            }
+            Request::MacCancel { operation } => {
+                self.running.remove(operation);
+                done
+            }
             Request::Encrypt { key, mechanism, data } => {
                 self.object(*key)?;
                 let length = match (mechanism.number, &mechanism.parameter) {
@@ -460,7 +500,7 @@ impl Token {
             user_pin: true,
             user_failures: 1,
             officer_failures: 0,
-            locked: false,
+            locked: self.locked,
             role: self.role.map(|role| role as u8),
             daemon: "7.9.1".into(),
         }

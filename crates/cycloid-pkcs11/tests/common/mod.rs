@@ -5,7 +5,7 @@
 pub mod daemon;
 
 use std::ffi::c_void;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -22,10 +22,41 @@ pub fn path() -> PathBuf {
 
 /// The module, initialised or not, and a fake daemon. Tests use it one at a time.
 pub struct TestBed {
-    pub functions: CK_FUNCTION_LIST_3_0,
+    pub functions: CK_FUNCTION_LIST_3_2,
     pub daemon: Daemon,
     _library: libloading::Library,
     _alone: MutexGuard<'static, ()>,
+}
+
+/// Waits until no other test uses the module or the environment.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Loads the module for a daemon's socket; the caller holds the result of [`alone`].
+pub fn load(socket: &Path) -> (libloading::Library, CK_FUNCTION_LIST_3_2) {
+    // SAFETY: every reader of the environment holds the result of `alone`.
+    unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", socket) };
+    // SAFETY: loading the module has no side effects, and its functions have the standard's
+    // signatures.
+    unsafe {
+        let library = libloading::Library::new(path()).expect("the module can be loaded");
+        let get: libloading::Symbol<
+            '_,
+            unsafe extern "C" fn(
+                *mut u8,
+                *mut CK_VERSION,
+                *mut *mut CK_INTERFACE,
+                CK_FLAGS,
+            ) -> CK_RV,
+        > = library.get("C_GetInterface").expect("it is exported");
+        let mut interface = ptr::null_mut();
+        let code = get(ptr::null_mut(), ptr::null_mut(), &raw mut interface, 0);
+        assert_eq!(code, CKR_OK);
+        let functions = (*interface).pFunctionList.cast::<CK_FUNCTION_LIST_3_2>();
+        (library, *functions)
+    }
 }
 
 /// Calls a function of the module.
@@ -46,30 +77,9 @@ macro_rules! must {
 impl TestBed {
     /// Loads the module without initialising it.
     pub fn new() -> Self {
-        static ALONE: Mutex<()> = Mutex::new(());
-        let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+        let alone = alone();
         let daemon = Daemon::start();
-        // SAFETY: every reader of the environment holds `ALONE`.
-        unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", &daemon.socket) };
-        // SAFETY: loading the module has no side effects, and its functions have the standard's
-        // signatures.
-        let (library, functions) = unsafe {
-            let library = libloading::Library::new(path()).expect("the module can be loaded");
-            let get: libloading::Symbol<
-                '_,
-                unsafe extern "C" fn(
-                    *mut u8,
-                    *mut CK_VERSION,
-                    *mut *mut CK_INTERFACE,
-                    CK_FLAGS,
-                ) -> CK_RV,
-            > = library.get("C_GetInterface").expect("it is exported");
-            let mut interface = ptr::null_mut();
-            let code = get(ptr::null_mut(), ptr::null_mut(), &raw mut interface, 0);
-            assert_eq!(code, CKR_OK);
-            let functions = (*interface).pFunctionList.cast::<CK_FUNCTION_LIST_3_0>();
-            (library, *functions)
-        };
+        let (library, functions) = load(&daemon.socket);
         Self { functions, daemon, _library: library, _alone: alone }
     }
 
@@ -216,7 +226,15 @@ macro_rules! every_function {
             C_SignMessageBegin(s, n(), 0), C_SignMessageNext(s, n(), 0, n(), 0, n(), n()),
             C_MessageSignFinal(s), C_MessageVerifyInit(s, n(), 1),
             C_VerifyMessage(s, n(), 0, n(), 0, n(), 0), C_VerifyMessageBegin(s, n(), 0),
-            C_VerifyMessageNext(s, n(), 0, n(), 0, n(), 0), C_MessageVerifyFinal(s)
+            C_VerifyMessageNext(s, n(), 0, n(), 0, n(), 0), C_MessageVerifyFinal(s),
+            C_EncapsulateKey(s, n(), 1, n(), 0, n(), n(), n()),
+            C_DecapsulateKey(s, n(), 1, n(), 0, n(), 0, n()),
+            C_VerifySignatureInit(s, n(), 1, n(), 0), C_VerifySignature(s, n(), 0),
+            C_VerifySignatureUpdate(s, n(), 0), C_VerifySignatureFinal(s),
+            C_GetSessionValidationFlags(s, 1, n()), C_AsyncComplete(s, n(), n()),
+            C_AsyncGetID(s, n(), n()), C_AsyncJoin(s, n(), 0, n(), 0),
+            C_WrapKeyAuthenticated(s, n(), 1, 1, n(), 0, n(), n()),
+            C_UnwrapKeyAuthenticated(s, n(), 1, n(), 0, n(), 0, n(), 0, n())
         )
     }};
     (@ $bed:expr, $($function:ident($($argument:expr),*)),*) => {

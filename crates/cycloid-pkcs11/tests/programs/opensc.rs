@@ -30,7 +30,7 @@ fn its_self_tests_pass() {
 #[test]
 fn token_and_mechanisms() {
     let bed = TestBed::new();
-    contains(&bed.must("pkcs11-tool", &tool("--show-info")), &["Cryptoki version 3.0", "Cycloid"]);
+    contains(&bed.must("pkcs11-tool", &tool("--show-info")), &["Cryptoki version 3.2", "Cycloid"]);
     let slots = bed.must("pkcs11-tool", &tool("--list-slots"));
     contains(&slots, &[LABEL, "login required", "PIN initialized"]);
     let mechanisms = bed.must("pkcs11-tool", &tool("--list-mechanisms"));
