@@ -4,11 +4,14 @@
 //! (2003); Bortolozzo and others, Attacking and fixing PKCS #11 security tokens (2010);
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
+#[path = "attacks/raw_rsa.rs"]
+mod raw_rsa;
 mod support;
 
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
+use cycloid_hsm::rpc::message::{Signed, Signing};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use support::*;
 

@@ -6,7 +6,8 @@ use cryptoki_sys::{
     CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT, CKF_USER_PIN_COUNT_LOW,
     CKF_USER_PIN_INITIALIZED,
 };
-use cycloid_hsm_protocol::mechanism::offered;
+use cycloid_hsm_protocol::legacy::Allowed;
+use cycloid_hsm_protocol::mechanism::offered_under;
 use cycloid_hsm_protocol::rpc::message::TokenInfo;
 use cycloid_hsm_protocol::rpc::{Request, Response};
 use cycloid_hsm_protocol::{Code, Result};
@@ -115,9 +116,10 @@ pub(crate) fn token_info(
 /// Implements C_GetMechanismInfo.
 ///
 /// # Errors
-/// [`Code::MECHANISM_INVALID`] if it is not supported.
-pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
-    let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
+/// [`Code::MECHANISM_INVALID`] if it is not supported while these weak operations are allowed.
+pub(crate) fn mechanism_info(allowed: Allowed, number: u64) -> Result<CK_MECHANISM_INFO> {
+    let offered = u32::try_from(number).ok().and_then(|number| offered_under(allowed, number));
+    let offered = offered.ok_or(Code::MECHANISM_INVALID)?;
     Ok(CK_MECHANISM_INFO {
         ulMinKeySize: offered.sizes.0.into(),
         ulMaxKeySize: offered.sizes.1.into(),

@@ -5,6 +5,7 @@ mod connection;
 mod cryptography;
 mod handler;
 mod index;
+mod legacy;
 mod memory;
 mod metrics;
 mod objects;

@@ -1,6 +1,6 @@
 //! Which key may wrap which, and what a key may still do afterwards.
 //!
-//! A template may request every use. Four rules keep the value of a sensitive key inside, whatever
+//! A template may request every use. Five rules keep the value of a sensitive key inside, whatever
 //! sequence of calls a logged-in user makes (`tests/policy` searches all short ones):
 //!
 //! 1. A sensitive key is wrapped only under a [keeper](is_keeper): a key that was generated inside
@@ -12,7 +12,8 @@
 //!    fresh AES key within a message of `CKM_RSA_AES_KEY_WRAP` has wrapped a key, too.
 //! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
 //!    unwrapping to a readable key is the same as decrypting and importing.
-//! 4. Protection never decreases, in changes ([`change`](super::change)) and copies.
+//! 4. RSA without padding is decryption, also where it is called a signature.
+//! 5. Protection never decreases, in changes ([`change`](super::change)) and copies.
 //!
 //! Sources: Clulow, On the security of PKCS #11 (2003); Bortolozzo, Centenaro, Focardi and Steel,
 //! Attacking and fixing PKCS #11 security tokens (2010); Fröschle and Steel, Analysing PKCS #11 key
@@ -75,6 +76,23 @@ pub(crate) fn unwraps_readable(
         && unwrapping.attributes.get(cka::ALLOWED_MECHANISMS).is_none();
     let asked = template.get(cka::SENSITIVE) == Some(&[0]);
     asked && decrypts && !serves_keys
+}
+
+/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`. By whichever function a
+/// program requests it, it decrypts every ciphertext and makes every signature. So the key must
+/// permit both, and what a key does not permit cannot be added, to a copy neither. That its value
+/// does not serve keys is checked as for every decryption.
+///
+/// # Errors
+/// [`Code::KEY_FUNCTION_NOT_PERMITTED`].
+pub(crate) fn raw_rsa(key: &Object) -> Result<()> {
+    if key.attributes.is(cka::DECRYPT) && key.attributes.is(cka::SIGN) {
+        return Ok(());
+    }
+    Err(Code::KEY_FUNCTION_NOT_PERMITTED.because(
+        "RSA without padding decrypts and signs at once: the key must permit both (CKA_DECRYPT and \
+         CKA_SIGN)",
+    ))
 }
 
 /// Returns whether a key serves keys once it has unwrapped a sensitive key. A private RSA key does

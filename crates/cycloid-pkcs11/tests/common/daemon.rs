@@ -463,6 +463,7 @@ impl Token {
             locked: false,
             role: self.role.map(|role| role as u8),
             daemon: "7.9.1".into(),
+            legacy: None,
         }
     }
 

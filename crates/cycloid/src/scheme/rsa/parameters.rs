@@ -1,5 +1,6 @@
 //! The parameters of RSASSA-PSS and RSAES-OAEP.
 
+use super::Error;
 use super::hash_function::HashFunction;
 use crate::scheme::hash::Hash;
 
@@ -79,6 +80,16 @@ impl Oaep<'_, HashFunction> {
         longest_message(self.hash.digest_length(), length)
     }
 
+    /// Checks that an encoding fits a modulus of `length` bytes, which every modulus does that is
+    /// not a legacy key's.
+    ///
+    /// # Errors
+    /// [`Error::ModulusTooShort`].
+    pub(super) const fn check_modulus(&self, length: usize) -> Result<(), Error> {
+        let needed = 2 * self.hash.digest_length() + 2;
+        if needed <= length { Ok(()) } else { Err(Error::ModulusTooShort) }
+    }
+
     /// Returns whether a hash function is SHAKE, for which OAEP is not defined.
     pub(super) const fn uses_shake(&self) -> bool {
         self.hash.is_extendable() || self.mask_hash.is_extendable()
@@ -96,6 +107,6 @@ impl<'a, H: Into<HashFunction>> Oaep<'a, H> {
 /// Returns the length of the longest message: an encoded one also has a zero, the seed, the label's
 /// digest and a one.
 const fn longest_message(digest_length: usize, length: usize) -> usize {
-    // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
+    // Zero if nothing fits, which happens with legacy keys alone.
     length.saturating_sub(2 * digest_length + 2)
 }

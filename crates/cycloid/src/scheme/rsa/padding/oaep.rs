@@ -14,7 +14,8 @@ use crate::scheme::rsa::parameters::Oaep;
 /// modulus. Constant-time except for lengths and the label.
 ///
 /// # Errors
-/// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::RandomGenerator`].
+/// [`Error::HashUnsuitable`], [`Error::ModulusTooShort`], [`Error::MessageTooLong`],
+/// [`Error::RandomGenerator`].
 pub(in crate::scheme::rsa) fn encode(
     encoded: &mut [u8],
     oaep: &Oaep<'_, HashFunction>,
@@ -24,6 +25,7 @@ pub(in crate::scheme::rsa) fn encode(
     if oaep.uses_shake() {
         return Err(Error::HashUnsuitable);
     }
+    oaep.check_modulus(encoded.len())?;
     let longest = oaep.longest_message(encoded.len());
     if message.len() > longest {
         return Err(Error::MessageTooLong { longest, given: message.len() });
@@ -50,7 +52,8 @@ pub(in crate::scheme::rsa) fn encode(
 /// modulus and is destroyed. Writes the message to the start of `output`, followed by zeros up to
 /// the length of the longest message, and returns the message's length.
 ///
-/// `output` has at least [`Oaep::longest_message`] bytes. Constant-time except for success or
+/// `output` has at least [`Oaep::longest_message`] bytes, and the modulus is
+/// [long enough](Oaep::check_modulus). Constant-time except for success or
 /// failure: nothing reveals which check failed, and only the returned length reveals where the
 /// message begins.
 ///
