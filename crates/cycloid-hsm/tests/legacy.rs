@@ -33,7 +33,10 @@ fn import(client: &Client, der: &[u8]) -> cycloid_hsm::Result<(u64, u64)> {
     let lines: Vec<&str> = text.as_bytes().chunks(64).map(|l| str::from_utf8(l).unwrap()).collect();
     let pem =
         format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n", lines.join("\n"));
-    pair(client.call(&Request::Import { pem: Secret::new(pem.as_bytes()), template: Template::new() }))
+    pair(
+        client
+            .call(&Request::Import { pem: Secret::new(pem.as_bytes()), template: Template::new() }),
+    )
 }
 
 fn generated(client: &Client, bits: u64) -> cycloid_hsm::Result<(u64, u64)> {
@@ -60,12 +63,22 @@ fn public(client: &Client, modulus: &[u8]) -> cycloid_hsm::Result<u64> {
     object(client.call(&Request::Create { template }))
 }
 
-fn encrypt(client: &Client, key: u64, how: &Mechanism, data: &[u8]) -> cycloid_hsm::Result<Vec<u8>> {
+fn encrypt(
+    client: &Client,
+    key: u64,
+    how: &Mechanism,
+    data: &[u8],
+) -> cycloid_hsm::Result<Vec<u8>> {
     let (mechanism, data) = (how.clone(), Secret::new(data));
     bytes(client.call(&Request::Encrypt { key, mechanism, data }))
 }
 
-fn decrypt(client: &Client, key: u64, how: &Mechanism, data: &[u8]) -> cycloid_hsm::Result<Vec<u8>> {
+fn decrypt(
+    client: &Client,
+    key: u64,
+    how: &Mechanism,
+    data: &[u8],
+) -> cycloid_hsm::Result<Vec<u8>> {
     let (mechanism, data) = (how.clone(), Bytes(data.to_vec()));
     bytes(client.call(&Request::Decrypt { key, mechanism, data }))
 }
@@ -75,7 +88,11 @@ fn pss(number: u32, hash: u32, mask: u32, salt_length: u32) -> Mechanism {
 }
 
 /// Checks that the refusal has this code and names the officer's command.
-fn names_the_command<T: std::fmt::Debug>(outcome: cycloid_hsm::Result<T>, code: Code, weak: Legacy) {
+fn names_the_command<T: std::fmt::Debug>(
+    outcome: cycloid_hsm::Result<T>,
+    code: Code,
+    weak: Legacy,
+) {
     let error = outcome.unwrap_err();
     assert_eq!(error.code, code, "{error:?}");
     let command = format!("`cycloid-hsm legacy allow {}`", weak.name());

@@ -31,10 +31,9 @@ const MAX_PART: CK_ULONG = 1 << 16;
 pub(crate) unsafe fn mechanism(pointer: *const CK_MECHANISM) -> Result<Mechanism> {
     // SAFETY: guaranteed by the caller.
     let mechanism = unsafe { memory::read(pointer)? };
-    let number =
-        u32::try_from(mechanism.mechanism)
-            .ok()
-            .filter(|number| offered_under(Allowed::EVERY, *number).is_some());
+    let number = u32::try_from(mechanism.mechanism)
+        .ok()
+        .filter(|number| offered_under(Allowed::EVERY, *number).is_some());
     let number = number.ok_or(Code::MECHANISM_INVALID)?;
     // SAFETY: guaranteed by the caller.
     let parameter = unsafe { parameter(number, mechanism.pParameter, mechanism.ulParameterLen) };

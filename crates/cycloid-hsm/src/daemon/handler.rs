@@ -263,9 +263,7 @@ impl Daemon {
             Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(&self.gauges()) }),
             Request::RotateMasterKey {} => self.rotate(application),
             Request::LogUses { required } => self.log_uses(application, required),
-            Request::AllowLegacy { weak, allowed } => {
-                self.allow_legacy(application, weak, allowed)
-            }
+            Request::AllowLegacy { weak, allowed } => self.allow_legacy(application, weak, allowed),
             Request::Find { template } => self.find(application, &template),
             Request::Attributes { object, numbers } => {
                 self.attributes(application, object, &numbers)

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use super::application::Application;
 use super::handler::{Daemon, needs};
 use crate::attribute::{Template, cka, cko};
-use crate::key::private::{RSA_BITS, SHORTEST_PUBLIC, SOUND_RSA_BITS};
+use crate::key::private::{RSA_BITS, SOUND_PUBLIC_RSA_BITS, SOUND_RSA_BITS};
 use crate::legacy::{Allowed, Legacy};
 use crate::mechanism::{Parameter, ckf, ckm, is_pss, offered_under, weak_use};
 use crate::rpc::Role;
@@ -97,7 +97,7 @@ impl Permissions {
         let Some(modulus) = attributes.get(cka::MODULUS) else { return Ok(()) };
         let bits = bits(modulus);
         let public = attributes.number(cka::CLASS)? == Some(cko::PUBLIC_KEY.into());
-        let sound = if public { SHORTEST_PUBLIC } else { SOUND_RSA_BITS };
+        let sound = if public { SOUND_PUBLIC_RSA_BITS } else { SOUND_RSA_BITS };
         if bits >= sound {
             return Ok(());
         }

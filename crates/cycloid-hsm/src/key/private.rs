@@ -45,7 +45,7 @@ pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 1024..=4096;
 pub(crate) const SOUND_RSA_BITS: usize = 2048;
 
 /// The same for a public key: as many bytes.
-pub(crate) const SHORTEST_PUBLIC: usize = rsa::MIN_BITS;
+pub(crate) const SOUND_PUBLIC_RSA_BITS: usize = rsa::MIN_BITS;
 
 /// The memory of an RSA key.
 type Memory = Box<[u64]>;

@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use cycloid_hsm::legacy::Legacy;
 
@@ -329,31 +330,20 @@ pub(crate) enum LegacyCommand {
 #[derive(Debug, Args)]
 pub(crate) struct Change {
     /// The name of the weak operation.
-    pub(crate) name: Weak,
+    #[arg(value_parser = weak())]
+    pub(crate) name: Legacy,
 
     #[command(flatten)]
     pub(crate) pin: Pin,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Weak {
-    /// RSA keys of 1024 to 2047 bits.
-    ShortRsaKeys,
-    /// Signatures with SHA-1, by RSA and ECDSA.
-    #[value(name = "sha1-signatures")]
-    Sha1Signatures,
-    /// RSA operations without padding (CKM_RSA_X_509).
-    RawRsa,
-}
-
-impl From<Weak> for Legacy {
-    fn from(weak: Weak) -> Self {
-        match weak {
-            Weak::ShortRsaKeys => Self::ShortRsaKeys,
-            Weak::Sha1Signatures => Self::Sha1Signatures,
-            Weak::RawRsa => Self::RawRsa,
-        }
-    }
+/// Parses the name of a weak operation.
+fn weak() -> impl TypedValueParser<Value = Legacy> {
+    let values = Legacy::ALL.map(|weak| PossibleValue::new(weak.name()).help(weak.description()));
+    PossibleValuesParser::new(values).map(|name| {
+        let named = |weak: &Legacy| weak.name() == name;
+        Legacy::ALL.into_iter().find(named).expect("the parser has checked the name")
+    })
 }
 
 #[derive(Debug, Args)]

@@ -32,5 +32,5 @@ fn list(hsm: &Hsm) -> Result<(), Stop> {
 
 fn set(hsm: &Hsm, change: &Change, allowed: bool) -> Result<(), Stop> {
     let client = login(hsm, Role::SecurityOfficer, change.pin.pin_file.as_deref())?;
-    call(&client, &Request::AllowLegacy { weak: change.name.into(), allowed }).map(drop)
+    call(&client, &Request::AllowLegacy { weak: change.name, allowed }).map(drop)
 }

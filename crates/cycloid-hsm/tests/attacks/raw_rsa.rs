@@ -88,7 +88,9 @@ fn a3_a_raw_operation_needs_both_uses_that_it_is() {
         let copied = copy(&client, private, &[(cka::UNWRAP, false)]).unwrap();
         for key in [private, copied] {
             let refused = opened(&client, key, &message);
-            assert!(refused.iter().all(|outcome| *outcome == Err(Code::KEY_FUNCTION_NOT_PERMITTED)));
+            assert!(
+                refused.iter().all(|outcome| *outcome == Err(Code::KEY_FUNCTION_NOT_PERMITTED))
+            );
         }
         for (usage, _) in uses.into_iter().filter(|(_, given)| !given) {
             let added = copy(&client, private, &[(usage, true)]);

@@ -296,11 +296,9 @@ impl<'a> Beside<'a> {
             let raw = || support::mechanism(ckm::RSA_X_509);
             let asked = match object.class {
                 Class::Public => vec![(mechanism, Usage::Encrypt)],
-                Class::Private => vec![
-                    (mechanism, Usage::Decrypt),
-                    (raw(), Usage::Decrypt),
-                    (raw(), Usage::Sign),
-                ],
+                Class::Private => {
+                    vec![(mechanism, Usage::Decrypt), (raw(), Usage::Decrypt), (raw(), Usage::Sign)]
+                }
                 Class::Secret => vec![(mechanism, Usage::Decrypt)],
             };
             for (mechanism, usage) in asked {

@@ -448,6 +448,8 @@ impl Token {
                 self.object(*key)?;
                 Ok(Response::Data { data: Secret::new(&[0x3a; 40]) })
             }
+            // It allows nothing weak.
+            Request::Check { .. } => Err(Code::MECHANISM_INVALID.into()),
             _ => Err(Code::FUNCTION_NOT_SUPPORTED.into()),
         }
     }

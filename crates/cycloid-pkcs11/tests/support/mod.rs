@@ -155,7 +155,9 @@ impl TestBed {
     pub fn allow(&self, weak: Legacy) {
         let client = Client::connect(&self.socket, "test").expect("the daemon answers");
         let pin = Secret::new(OFFICER_PIN.as_bytes());
-        client.call(&Request::Login { role: Role::SecurityOfficer, pin }).expect("the PIN is right");
+        client
+            .call(&Request::Login { role: Role::SecurityOfficer, pin })
+            .expect("the PIN is right");
         client.call(&Request::AllowLegacy { weak, allowed: true }).expect("the officer may");
     }
 

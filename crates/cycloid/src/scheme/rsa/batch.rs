@@ -7,11 +7,11 @@ use super::blinding::{Blinding, blinding_limbs};
 use super::context::{power, power_limbs, represent};
 use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
 use super::hash_function::HashFunction;
+#[cfg(feature = "hazardous")]
+use super::length::MIN_LEGACY_BITS;
 use super::operation::Operation;
 use super::parameters::{Oaep, Pss};
 use super::private::{BorrowedKey, PrivateKey};
-#[cfg(feature = "hazardous")]
-use super::length::MIN_LEGACY_BITS;
 #[cfg(feature = "hazardous")]
 use super::public::checked_legacy_length;
 use super::public::checked_modulus_length;
@@ -217,9 +217,8 @@ impl<M: AsMut<[Limb]>, R> core::fmt::Debug for Batch<M, R> {
 fn check_length(bits: usize) -> Result<(), Error> {
     let checked = checked_modulus_length(bits);
     #[cfg(feature = "hazardous")]
-    let checked = checked.or_else(|error| {
-        checked_legacy_length(bits, MIN_LEGACY_BITS).map_err(|_| error)
-    });
+    let checked =
+        checked.or_else(|error| checked_legacy_length(bits, MIN_LEGACY_BITS).map_err(|_| error));
     checked
 }
 

@@ -7,6 +7,7 @@
 
 use rand_core::CryptoRng;
 
+use super::Error;
 use super::batch::Job;
 use super::components::PrivateComponents;
 use super::context::Context;
@@ -16,7 +17,6 @@ use super::operation::Operation;
 use super::parameters::Pss;
 use super::private::PrivateKey;
 use super::public::{PublicKey, bit_length, checked_legacy_length, trimmed};
-use super::Error;
 use crate::machine::words::Limb;
 
 impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {

@@ -16,9 +16,9 @@ pub(in super::super) use algorithm::pss_algorithm;
 use ::der::Encode;
 
 use self::algorithm::Algorithm;
-use super::private::PrivateKey;
 #[cfg(feature = "hazardous")]
 use super::length::MIN_LEGACY_BITS;
+use super::private::PrivateKey;
 use super::private::private_key_scratch_limbs;
 #[cfg(feature = "hazardous")]
 use super::public::checked_legacy_length;
@@ -278,11 +278,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
 
     /// Reads a key of a legacy length from PKCS #8 in DER.
     #[cfg(feature = "hazardous")]
-    pub(super) fn read_legacy(
-        der: &[u8],
-        memory: M,
-        scratch: &mut [Limb],
-    ) -> Result<Self, Error> {
+    pub(super) fn read_legacy(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
         stack::clean(Self::STACK, || {
             let (key, restriction) = der::read_private(der, PrivateFormat::Pkcs8)?;
             let components = key.components();

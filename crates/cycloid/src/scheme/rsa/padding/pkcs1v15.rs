@@ -72,7 +72,8 @@ pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) -> Result<
 /// Compares encodings instead of parsing.
 pub(in crate::scheme::rsa) fn is_encoding_of(encoded: &[u8], info: &[u8]) -> bool {
     // A modulus for old signatures may be too short: eight bytes of padding are the least.
-    let Some(padding) = encoded.len().checked_sub(info.len()).filter(|length| *length >= OVERHEAD) else {
+    let Some(padding) = encoded.len().checked_sub(info.len()).filter(|length| *length >= OVERHEAD)
+    else {
         return false;
     };
     let (padding, end) = encoded.split_at(padding);

@@ -244,9 +244,7 @@ fn a_padding_that_does_not_fit_is_an_error() {
     let oaep = Oaep::new(Hash::Sha384);
     let mut ciphertext = [0; 128];
     let message = [7; 30];
-    public
-        .encrypt_oaep(&oaep, &message, &mut Counter(3), &mut ciphertext, &mut scratch)
-        .unwrap();
+    public.encrypt_oaep(&oaep, &message, &mut Counter(3), &mut ciphertext, &mut scratch).unwrap();
     let mut output = [0; 30];
     assert_eq!(context.decrypt_oaep(&oaep, &ciphertext, &mut output), Ok(30));
     assert_eq!(output, message);
