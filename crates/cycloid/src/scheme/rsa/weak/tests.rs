@@ -6,9 +6,9 @@ use num_bigint::BigUint;
 use super::super::padding::pkcs1v15;
 use super::super::tests::{FAULT, Key, bytes, components, number};
 use super::super::{
-    Batch, Error, Hash, KeyError, Oaep, batch_limbs, context_limbs, encrypt_scratch_limbs,
-    generate_scratch_limbs, private_key_limbs, private_key_scratch_limbs, public_key_limbs,
-    verify_scratch_limbs,
+    Batch, Error, Hash, KeyError, Oaep, batch_limbs, context_limbs, der_scratch_limbs,
+    encrypt_scratch_limbs, generate_scratch_limbs, private_key_limbs, private_key_scratch_limbs,
+    public_key_limbs, verify_scratch_limbs,
 };
 use super::*;
 use crate::machine::lanes;
@@ -26,12 +26,12 @@ fn generate(bits: usize, seed: u64) -> Result<Key, Error> {
 }
 
 fn loaded(components: &PrivateComponents<'_>) -> Result<Key, Error> {
-    let mut scratch = vec![0; private_key_scratch_limbs(2048)];
+    let mut scratch = vec![0; private_key_scratch_limbs(8 * components.modulus.len())];
     PrivateKey::new_legacy(components, vec![0; private_key_limbs(2048)], &mut scratch)
 }
 
 fn read() -> Key {
-    let mut scratch = vec![0; private_key_scratch_limbs(1024)];
+    let mut scratch = vec![0; der_scratch_limbs(1024)];
     PrivateKey::from_pkcs8_der_legacy(DER, vec![0; private_key_limbs(1024)], &mut scratch).unwrap()
 }
 
@@ -40,6 +40,12 @@ fn public(key: &Key) -> PublicKey<Vec<Limb>> {
     let memory = vec![0; public_key_limbs(key.bits())];
     let mut scratch = vec![0; verify_scratch_limbs(key.bits())];
     PublicKey::new_legacy(&modulus, &[1, 0, 1], memory, &mut scratch).unwrap()
+}
+
+/// Returns a number of this many bits, big-endian.
+fn odd_number(bits: usize) -> Vec<u8> {
+    let top: BigUint = BigUint::from(1u8) << (bits - 1);
+    (top + 0x1235u32).to_bytes_be()
 }
 
 #[test]
@@ -75,7 +81,7 @@ fn other_lengths_are_refused_on_either_side() {
     let refused = PublicKey::new_legacy(&parts[0], &[3], vec![0; 64], &mut [0; 512]).unwrap_err();
     assert_eq!(refused, Error::Key(KeyError::LegacyLength { bits: 2048 }));
     for (bits, known) in [(511, false), (512, true), (2040, true), (2041, false)] {
-        let modulus = ((BigUint::from(1u8) << (bits - 1)) + 0x1235u32).to_bytes_be();
+        let modulus = odd_number(bits);
         let read = PublicKey::new_legacy(&modulus, &[3], vec![0; 64], &mut [0; 512]);
         match known {
             true => assert_eq!(read.unwrap().bits(), bits),
@@ -111,7 +117,7 @@ fn parts_that_do_not_match_are_refused() {
     }
     for length in 0..DER.len() {
         let memory = vec![0; private_key_limbs(1024)];
-        let mut scratch = vec![0; private_key_scratch_limbs(1024)];
+        let mut scratch = vec![0; der_scratch_limbs(1024)];
         let read = PrivateKey::from_pkcs8_der_legacy(&DER[..length], memory, &mut scratch);
         assert!(read.is_err(), "{length} bytes");
     }
@@ -252,7 +258,7 @@ fn a_padding_that_does_not_fit_is_an_error() {
     assert_eq!(pkcs1v15::encode(&mut [0; 128], &[0; 118]), Err(Error::ModulusTooShort));
 
     // A modulus of 512 bits has no room for SHA-512, and verification says no more than "invalid".
-    let modulus = ((BigUint::from(1u8) << 511) + 0x1235u32).to_bytes_be();
+    let modulus = odd_number(512);
     let mut scratch = vec![0; verify_scratch_limbs(512)];
     let short = PublicKey::new_legacy(&modulus, &[3], vec![0; 16], &mut scratch).unwrap();
     for salt_length in [0, 64, usize::MAX] {
