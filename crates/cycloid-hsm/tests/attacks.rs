@@ -4,9 +4,9 @@
 //! (2003); Bortolozzo and others, Attacking and fixing PKCS #11 security tokens (2010);
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
-#[path = "attacks/raw_rsa.rs"]
-mod raw_rsa;
 mod support;
+#[path = "attacks/weak_rsa.rs"]
+mod weak_rsa;
 
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};

@@ -5,7 +5,7 @@
 //!
 //! 1. A sensitive key is wrapped only under a [keeper](is_keeper): a key that was generated inside
 //!    and never could leave, or that the officer trusts. The value of any other key may be known
-//!    outside.
+//!    outside, and so may that of a short RSA key, which can be factored.
 //! 2. A key that has wrapped a sensitive key serves keys from then on: it no longer encrypts or
 //!    decrypts data. So does an AES key that has unwrapped a sensitive key, and a key that the
 //!    officer trusts. This holds for the value, in every object that has it or ever gets it. The
@@ -23,12 +23,16 @@ use super::Object;
 use crate::attribute::{Template, cka, cko};
 use crate::{Code, Result};
 
+/// The shortest RSA modulus that is too long to be factored, in bytes.
+const SOUND_MODULUS: usize = 256;
+
 /// Returns whether a key with these attributes may wrap sensitive keys: its value is known only
-/// inside, or the officer vouches for it.
+/// inside, or the officer vouches for it. The value of a short RSA key can be computed outside.
 ///
 /// For a public key, these attributes are those of its private half.
 fn is_keeper(attributes: &Template) -> bool {
-    attributes.is(cka::TRUSTED) || attributes.is(cka::ALWAYS_SENSITIVE)
+    let short = attributes.get(cka::MODULUS).is_some_and(|modulus| modulus.len() < SOUND_MODULUS);
+    attributes.is(cka::TRUSTED) || attributes.is(cka::ALWAYS_SENSITIVE) && !short
 }
 
 /// Returns whether the user may read a key's value.
@@ -56,8 +60,8 @@ pub(crate) fn wrap(wrapping: &Object, key: &Object) -> Result<bool> {
     if !is_keeper(&wrapping.attributes) {
         return Err(Code::KEY_NOT_WRAPPABLE.because(
             "the key is sensitive, and the value of the wrapping key may be known outside: wrap it \
-             under a key that was generated in this token, always sensitive and never extractable, \
-             or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: the \
+             under a key that was generated in this token, always sensitive and never extractable \
+             (of 2048 bits or more if RSA), or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: the \
              officer sees no private objects",
         ));
     }

@@ -1,4 +1,4 @@
-//! RSA without padding, which the officer may allow: it is decryption and signature at once.
+//! Weak RSA, which the officer may allow. Without padding, it is decryption and signature at once.
 
 use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::rpc::Usage;
@@ -157,4 +157,29 @@ fn nothing_raw_is_possible_unless_the_officer_allows_it() {
     assert_eq!(code(client.call(&asked)), Code::MECHANISM_INVALID);
     daemon.allow(Legacy::RawRsa, false);
     refuses();
+}
+
+/// A short key can be factored outside, so its value counts as known.
+#[test]
+fn a4_a_short_rsa_key_wraps_no_sensitive_key() {
+    let daemon = Daemon::start();
+    daemon.allow(Legacy::ShortRsaKeys, true);
+    let client = daemon.user();
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let readable = [(cka::EXTRACTABLE, true), (cka::SENSITIVE, false)];
+    let readable = aes(&client, &[cka::ENCRYPT], &readable).unwrap();
+    for bits in [1024, 1792, 2048] {
+        let mut public = truths(&[(cka::WRAP, true)]);
+        public.set_number(cka::MODULUS_BITS, bits);
+        let private = truths(&[(cka::UNWRAP, true)]);
+        let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+        let made = client.call(&Request::GeneratePair { mechanism, public, private });
+        let (wrapping, _) = pair(made).unwrap();
+        let wrap = |key| bytes(client.call(&Request::Wrap { wrapping, mechanism: oaep(), key }));
+        wrap(readable).unwrap();
+        match bits {
+            2048 => drop(wrap(victim).unwrap()),
+            _ => assert_eq!(code(wrap(victim)), Code::KEY_NOT_WRAPPABLE),
+        }
+    }
 }
