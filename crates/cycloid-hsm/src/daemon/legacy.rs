@@ -3,14 +3,11 @@
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::application::Application;
-use super::handler::{Daemon, needs};
 use crate::attribute::{Template, cka, cko};
 use crate::key::private::{RSA_BITS, SOUND_PUBLIC_RSA_BITS, SOUND_RSA_BITS};
 use crate::legacy::{Allowed, Legacy};
 use crate::mechanism::{Parameter, ckf, ckm, is_pss, offered_under, weak_use};
-use crate::rpc::Role;
-use crate::rpc::message::{Mechanism, Response};
+use crate::rpc::message::Mechanism;
 use crate::store::Store;
 use crate::{Code, Error, Result};
 
@@ -102,21 +99,6 @@ impl Permissions {
             return Ok(());
         }
         self.needs(Legacy::ShortRsaKeys, Code::KEY_SIZE_RANGE)
-    }
-}
-
-impl Daemon {
-    /// Allows a weak operation, or no longer.
-    pub(super) fn allow_legacy(
-        &self,
-        application: &Application,
-        weak: Legacy,
-        allowed: bool,
-    ) -> Result<Response> {
-        needs(application, Role::SecurityOfficer)?;
-        self.token.store.write(|write| write.allow(weak, allowed, &application.who()))?;
-        self.permissions.observe(&self.token.store)?;
-        Ok(Response::Done {})
     }
 }
 

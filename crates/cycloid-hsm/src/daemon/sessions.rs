@@ -386,6 +386,19 @@ impl Daemon {
         Ok(Response::Done {})
     }
 
+    /// Allows a weak operation, or no longer.
+    pub(super) fn allow_legacy(
+        &self,
+        application: &Application,
+        weak: Legacy,
+        allowed: bool,
+    ) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        self.token.store.write(|write| write.allow(weak, allowed, &application.who()))?;
+        self.permissions.observe(&self.token.store)?;
+        Ok(Response::Done {})
+    }
+
     pub(super) fn rotate(&self, application: &Application) -> Result<Response> {
         needs(application, Role::SecurityOfficer)?;
         let value = self.token.store.rotate_master_key(&application.who())?;

@@ -128,7 +128,9 @@ impl<'a> Operation<'a> {
                 pss::encode(representative, bits, *pss, digest, rng)
             }
             Purpose::DecryptOaep { oaep, ciphertext } => {
-                oaep.check_modulus(representative.len())?;
+                if !oaep.fits(representative.len()) {
+                    return Err(Error::ModulusTooShort);
+                }
                 self.check_room(oaep.longest_message(representative.len()))?;
                 copy(representative, ciphertext)
             }

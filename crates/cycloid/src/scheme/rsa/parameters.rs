@@ -1,6 +1,5 @@
 //! The parameters of RSASSA-PSS and RSAES-OAEP.
 
-use super::Error;
 use super::hash_function::HashFunction;
 use crate::scheme::hash::Hash;
 
@@ -80,14 +79,10 @@ impl Oaep<'_, HashFunction> {
         longest_message(self.hash.digest_length(), length)
     }
 
-    /// Checks that an encoding fits a modulus of `length` bytes, which every modulus does that is
-    /// not a legacy key's.
-    ///
-    /// # Errors
-    /// [`Error::ModulusTooShort`].
-    pub(super) const fn check_modulus(&self, length: usize) -> Result<(), Error> {
-        let needed = 2 * self.hash.digest_length() + 2;
-        if needed <= length { Ok(()) } else { Err(Error::ModulusTooShort) }
+    /// Returns whether an encoding fits a modulus of `length` bytes. Only a legacy key's modulus may
+    /// be too short.
+    pub(super) const fn fits(&self, length: usize) -> bool {
+        2 * self.hash.digest_length() + 2 <= length
     }
 
     /// Returns whether a hash function is SHAKE, for which OAEP is not defined.

@@ -25,7 +25,9 @@ pub(in crate::scheme::rsa) fn encode(
     if oaep.uses_shake() {
         return Err(Error::HashUnsuitable);
     }
-    oaep.check_modulus(encoded.len())?;
+    if !oaep.fits(encoded.len()) {
+        return Err(Error::ModulusTooShort);
+    }
     let longest = oaep.longest_message(encoded.len());
     if message.len() > longest {
         return Err(Error::MessageTooLong { longest, given: message.len() });
@@ -53,7 +55,7 @@ pub(in crate::scheme::rsa) fn encode(
 /// the length of the longest message, and returns the message's length.
 ///
 /// `output` has at least [`Oaep::longest_message`] bytes, and the modulus is
-/// [long enough](Oaep::check_modulus). Constant-time except for success or
+/// [long enough](Oaep::fits). Constant-time except for success or
 /// failure: nothing reveals which check failed, and only the returned length reveals where the
 /// message begins.
 ///
