@@ -8,6 +8,7 @@
 
 pub mod attribute;
 mod error;
+pub mod legacy;
 pub mod mechanism;
 mod numbers;
 pub mod rpc;

@@ -1,9 +1,11 @@
 //! Mechanisms: their numbers and parameters, and the list that the daemon supports.
 
 mod hash;
+mod legacy;
 mod parameter;
 
 pub use hash::Hash;
+pub use legacy::{SHORTEST_RSA_KEY, all_offered_under, offered_under, weak_use};
 pub use parameter::{KeyDerivationField, Parameter};
 
 use crate::attribute::ckk;
@@ -30,6 +32,7 @@ macro_rules! mechanisms {
 mechanisms! {
     RSA_PKCS_KEY_PAIR_GEN = CKM_RSA_PKCS_KEY_PAIR_GEN,
     RSA_PKCS = CKM_RSA_PKCS,
+    RSA_X_509 = CKM_RSA_X_509,
     SHA1_RSA_PKCS = CKM_SHA1_RSA_PKCS,
     RSA_PKCS_OAEP = CKM_RSA_PKCS_OAEP,
     RSA_PKCS_PSS = CKM_RSA_PKCS_PSS,
@@ -190,7 +193,8 @@ pub struct Offered {
     pub flags: u32,
 }
 
-/// All supported mechanisms, in the order of their numbers.
+/// All mechanisms that are supported without any permission of the security officer, in the order of
+/// their numbers; [`all_offered_under`] has those under a permission.
 pub const OFFERED: &[Offered] = &{
     use ckf::*;
     use ckm::*;
@@ -333,7 +337,7 @@ pub const fn is_pss(number: u32) -> bool {
     )
 }
 
-/// Returns the mechanism, if it is supported.
+/// Returns the mechanism, if it is supported without any permission of the security officer.
 pub fn offered(number: u32) -> Option<&'static Offered> {
     OFFERED.iter().find(|offered| offered.number == number)
 }

@@ -1,6 +1,7 @@
 //! Messages round-trip, and malformed, foreign and later ones are refused.
 
 use cycloid_hsm_protocol::attribute::Template;
+use cycloid_hsm_protocol::legacy::Legacy;
 use cycloid_hsm_protocol::mechanism::{KeyDerivationField, Parameter};
 use cycloid_hsm_protocol::rpc::message::{
     AttributeValue, AuditEntry, Signed, Signing, TokenInfo, Unreadable,
@@ -131,6 +132,7 @@ fn requests() -> Vec<Request> {
         Request::Audit { from: 1, limit: 500 },
         Request::Metrics {},
         Request::RotateMasterKey {},
+        Request::AllowLegacy { weak: Legacy::RawRsa, allowed: true },
     ];
     requests.extend(parameters().into_iter().map(|parameter| Request::Sign {
         key: 0x1_0000_0000,
@@ -153,6 +155,7 @@ fn responses() -> Vec<Response> {
         locked: false,
         role,
         daemon: "0.1.0".into(),
+        legacy: role.map(u32::from),
     };
     let entry = AuditEntry {
         sequence: 1,

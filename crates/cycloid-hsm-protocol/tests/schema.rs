@@ -5,8 +5,11 @@ use std::fmt::Write;
 use cycloid_hsm_protocol::rpc::{VERSION, frame};
 use syn::{Attribute, Expr, Field, Fields, GenericArgument, Item, Lit, Meta, PathArguments, Type};
 
-const SOURCES: [&str; 2] =
-    [include_str!("../src/rpc/message.rs"), include_str!("../src/mechanism/parameter.rs")];
+const SOURCES: [&str; 3] = [
+    include_str!("../src/rpc/message.rs"),
+    include_str!("../src/mechanism/parameter.rs"),
+    include_str!("../src/legacy.rs"),
+];
 
 const HEAD: &str = "\
 ; Generated from the messages in crates/cycloid-hsm-protocol. hsm-protocol.md describes frames and the

@@ -14,4 +14,4 @@ mod object;
 pub mod spans;
 pub mod store;
 
-pub use cycloid_hsm_protocol::{Code, Error, Result, attribute, mechanism, rpc};
+pub use cycloid_hsm_protocol::{Code, Error, Result, attribute, legacy, mechanism, rpc};

@@ -5,10 +5,13 @@
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
 mod support;
+#[path = "attacks/weak_rsa.rs"]
+mod weak_rsa;
 
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
+use cycloid_hsm::rpc::message::{Signed, Signing};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use support::*;
 

@@ -250,3 +250,35 @@ fn a_daemon_that_cannot_lock_its_memory_warns_and_serves() {
     // The keyring's own pages are locked, whatever the limit.
     assert!((4..1024).contains(&kibibytes(&daemon, "VmLck")));
 }
+
+#[test]
+fn the_officer_allows_weak_operations() {
+    let daemon = Daemon::start();
+    let list = |states: [&str; 3]| {
+        let [short, sha1, raw] = states;
+        let expected = format!(
+            "short-rsa-keys\t{short}\tRSA keys of fewer than 2048 bits\n\
+             sha1-signatures\t{sha1}\tsignatures with SHA-1\n\
+             raw-rsa\t{raw}\tRSA operations without padding\n"
+        );
+        assert_eq!(daemon.printed(&["legacy", "list"]), expected);
+    };
+    let (no, yes) = ("forbidden", "allowed");
+    list([no; 3]);
+    let generate = ["key", "generate", "rsa-1024", "--label", "old"];
+    let refused = daemon.run(&generate);
+    assert_eq!(refused.status.code(), Some(1));
+    let said = error(&refused);
+    assert!(said.contains("`cycloid-hsm legacy allow short-rsa-keys`"), "{said}");
+    assert!(said.contains("hint: `cycloid-hsm legacy list` shows what is allowed"), "{said}");
+    daemon.printed(&["legacy", "allow", "short-rsa-keys"]);
+    daemon.printed(&["legacy", "allow", "sha1-signatures"]);
+    list([yes, yes, no]);
+    let status = daemon.printed(&["status"]);
+    assert!(status.contains("legacy        short-rsa-keys, sha1-signatures\n"), "{status}");
+    daemon.printed(&generate);
+    daemon.printed(&["legacy", "forbid", "sha1-signatures"]);
+    list([yes, no, no]);
+    let unknown = daemon.run(&["legacy", "allow", "everything"]);
+    assert_eq!(unknown.status.code(), Some(2));
+}

@@ -2,7 +2,8 @@
 //! an output. The daemon checks everything again at each use.
 
 use cycloid_hsm_protocol::attribute::{cka, ckk, cko};
-use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckf, ckm, offered};
+use cycloid_hsm_protocol::legacy::Allowed;
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckf, ckm, offered_under, weak_use};
 use cycloid_hsm_protocol::rpc::message::AttributeValue;
 use cycloid_hsm_protocol::rpc::{Mechanism, Usage};
 use cycloid_hsm_protocol::{Code, Result};
@@ -34,6 +35,19 @@ pub(crate) const fn is_mac(mechanism: u32) -> bool {
     Hash::of_hmac(mechanism).is_some()
         || Hash::of_general_hmac(mechanism).is_some()
         || matches!(mechanism, ckm::AES_CMAC | ckm::AES_CMAC_GENERAL | ckm::AES_GMAC)
+}
+
+/// The length of the shortest RSA modulus that is used without permission, in bytes.
+const SOUND_RSA: usize = 256;
+
+/// Returns the flag of a mechanism that supports this use.
+const fn flag(usage: Usage) -> u32 {
+    match usage {
+        Usage::Sign => ckf::SIGN,
+        Usage::Verify => ckf::VERIFY,
+        Usage::Encrypt => ckf::ENCRYPT,
+        Usage::Decrypt => ckf::DECRYPT,
+    }
 }
 
 /// The curves of ECDSA: parameters (the DER object identifier, RFC 5480, section 2.1.1.1), and the
@@ -86,20 +100,28 @@ impl Key {
         }
     }
 
-    /// Checks whether the key permits this use.
+    /// Returns whether this use may need the security officer's permission, which the daemon knows.
+    pub(crate) fn needs_permission(&self, mechanism: &Mechanism, usage: Usage) -> bool {
+        let is_weak = match (usage, &mechanism.parameter) {
+            (Usage::Sign, Parameter::Pss { hash: ckm::SHA_1, .. }) => true,
+            _ => weak_use(mechanism.number, flag(usage)).is_some(),
+        };
+        let is_short = || self.size.is_some_and(|size| size < SOUND_RSA);
+        is_weak || self.kind == Some(ckk::RSA.into()) && is_short()
+    }
+
+    /// Checks whether the key permits this use, if the security officer allows every weak one.
     ///
     /// # Errors
     /// [`Code::MECHANISM_INVALID`], [`Code::KEY_HANDLE_INVALID`], [`Code::KEY_TYPE_INCONSISTENT`],
     /// [`Code::KEY_FUNCTION_NOT_PERMITTED`].
     pub(crate) fn check(&self, mechanism: u32, usage: Usage) -> Result<()> {
-        let offered = offered(mechanism).ok_or(Code::MECHANISM_INVALID)?;
-        let (flag, class) = match usage {
-            Usage::Sign => (ckf::SIGN, cko::PRIVATE_KEY),
-            Usage::Verify => (ckf::VERIFY, cko::PUBLIC_KEY),
-            Usage::Encrypt => (ckf::ENCRYPT, cko::PUBLIC_KEY),
-            Usage::Decrypt => (ckf::DECRYPT, cko::PRIVATE_KEY),
+        let offered = offered_under(Allowed::EVERY, mechanism).ok_or(Code::MECHANISM_INVALID)?;
+        let class = match usage {
+            Usage::Sign | Usage::Decrypt => cko::PRIVATE_KEY,
+            Usage::Verify | Usage::Encrypt => cko::PUBLIC_KEY,
         };
-        if offered.flags & flag == 0 {
+        if offered.flags & flag(usage) == 0 {
             return Err(Code::MECHANISM_INVALID.into());
         }
         let Some(kind) = self.kind else { return Err(Code::KEY_HANDLE_INVALID.into()) };

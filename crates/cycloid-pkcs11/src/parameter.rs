@@ -11,7 +11,8 @@ use cryptoki_sys::{
     CK_RSA_AES_KEY_WRAP_PARAMS, CK_RSA_PKCS_OAEP_PARAMS, CK_RSA_PKCS_PSS_PARAMS, CK_ULONG,
     CKZ_DATA_SPECIFIED,
 };
-use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, is_pss, offered};
+use cycloid_hsm_protocol::legacy::Allowed;
+use cycloid_hsm_protocol::mechanism::{Hash, Parameter, ckm, is_pss, offered_under};
 use cycloid_hsm_protocol::rpc::{Bytes, Mechanism};
 use cycloid_hsm_protocol::{Code, Result};
 
@@ -33,8 +34,9 @@ const MAX_PART: CK_ULONG = 1 << 16;
 pub(crate) unsafe fn mechanism(pointer: *const CK_MECHANISM) -> Result<Mechanism> {
     // SAFETY: guaranteed by the caller.
     let mechanism = unsafe { memory::read(pointer)? };
-    let number =
-        u32::try_from(mechanism.mechanism).ok().filter(|number| offered(*number).is_some());
+    let number = u32::try_from(mechanism.mechanism)
+        .ok()
+        .filter(|number| offered_under(Allowed::EVERY, *number).is_some());
     let number = number.ok_or(Code::MECHANISM_INVALID)?;
     // SAFETY: guaranteed by the caller.
     let parameter = unsafe { parameter(number, mechanism.pParameter, mechanism.ulParameterLen) };

@@ -7,7 +7,8 @@ use cryptoki_sys::{
     CKF_REMOVABLE_DEVICE, CKF_RNG, CKF_SO_PIN_COUNT_LOW, CKF_TOKEN_INITIALIZED, CKF_TOKEN_PRESENT,
     CKF_USER_PIN_COUNT_LOW, CKF_USER_PIN_INITIALIZED,
 };
-use cycloid_hsm_protocol::mechanism::{ckf, ckm, offered};
+use cycloid_hsm_protocol::legacy::Allowed;
+use cycloid_hsm_protocol::mechanism::{ckf, ckm, offered_under};
 use cycloid_hsm_protocol::rpc::message::TokenInfo;
 use cycloid_hsm_protocol::rpc::{Request, Response};
 use cycloid_hsm_protocol::{Code, Result};
@@ -119,9 +120,10 @@ pub(crate) fn token_info(
 /// Implements C_GetMechanismInfo.
 ///
 /// # Errors
-/// [`Code::MECHANISM_INVALID`] if it is not supported.
-pub(crate) fn mechanism_info(number: u64) -> Result<CK_MECHANISM_INFO> {
-    let offered = u32::try_from(number).ok().and_then(offered).ok_or(Code::MECHANISM_INVALID)?;
+/// [`Code::MECHANISM_INVALID`] if it is not supported while these weak operations are allowed.
+pub(crate) fn mechanism_info(allowed: Allowed, number: u64) -> Result<CK_MECHANISM_INFO> {
+    let offered = u32::try_from(number).ok().and_then(|number| offered_under(allowed, number));
+    let offered = offered.ok_or(Code::MECHANISM_INVALID)?;
     let uses = |flag: u32| offered.flags & flag != 0;
     let authenticated = matches!(offered.number, ckm::AES_GCM | ckm::AES_CCM);
     let signs_messages = offered.number != ckm::AES_GMAC;

@@ -4,13 +4,15 @@ mod support;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
-use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::aead::GcmParams;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::mechanism::elliptic_curve::{EcKdf, Ecdh1DeriveParams};
+use cryptoki::mechanism::rsa::{PkcsMgfType, PkcsPssParams};
+use cryptoki::mechanism::{Mechanism, MechanismType};
 use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
 use cryptoki::session::{Session, UserType};
 use cryptoki::types::AuthPin;
+use cycloid_hsm::legacy::Legacy;
 use support::{TestBed, USER_PIN, module};
 
 const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
@@ -70,6 +72,7 @@ fn a_rust_program_at_work() {
     both_sides_derive_the_same_secret(&program);
     threads_sign(&program);
     a_key_asks_for_the_pin_before_each_use(&program);
+    weak_operations_need_permission(&bed, &program);
     drop(program);
     the_keys_are_there_afterwards(&bed);
 }
@@ -264,4 +267,51 @@ fn a_key_asks_for_the_pin_before_each_use(program: &Program) {
 fn the_keys_are_there_afterwards(bed: &TestBed) {
     assert_eq!(bed.private_keys(), 5);
     assert_eq!(bed.count(cycloid_hsm::attribute::cko::SECRET_KEY), 0);
+}
+
+/// What C_GetMechanismList and C_GetMechanismInfo say, and what C_SignInit and its like refuse.
+fn weak_operations_need_permission(bed: &TestBed, program: &Program) {
+    let Program { module, session } = program;
+    let slot = module.get_slots_with_token().unwrap()[0];
+    let pair = |bits: u64| {
+        let public = [Attribute::Token(false), Attribute::ModulusBits(bits.into())];
+        session.generate_key_pair(&Mechanism::RsaPkcsKeyPairGen, &public, &[])
+    };
+    let (public, private) = pair(2048).unwrap();
+    let (hash_alg, mgf) = (MechanismType::SHA1, PkcsMgfType::MGF1_SHA1);
+    let pss = Mechanism::RsaPkcsPss(PkcsPssParams { hash_alg, mgf, s_len: 20.into() });
+    let state = || {
+        let listed = module.get_mechanism_list(slot).unwrap();
+        let least = module.get_mechanism_info(slot, MechanismType::RSA_PKCS_PSS).unwrap();
+        let sha1 = module.get_mechanism_info(slot, MechanismType::SHA1_RSA_PKCS).unwrap();
+        (listed.contains(&MechanismType::RSA_X_509), least.min_key_size(), sha1.sign())
+    };
+    assert_eq!(state(), (false, 2048, false));
+    let unknown = module.get_mechanism_info(slot, MechanismType::RSA_X_509);
+    assert_eq!(refusal(unknown), RvError::MechanismInvalid);
+    for how in [Mechanism::RsaX509, Mechanism::Sha1RsaPkcs] {
+        assert_eq!(refusal(session.sign_init(&how, private)), RvError::MechanismInvalid);
+    }
+    assert_eq!(refusal(session.sign_init(&pss, private)), RvError::MechanismParamInvalid);
+    assert_eq!(
+        refusal(session.decrypt_init(&Mechanism::RsaX509, private)),
+        RvError::MechanismInvalid
+    );
+    assert_eq!(refusal(pair(1024)), RvError::KeySizeRange);
+
+    Legacy::ALL.into_iter().for_each(|weak| bed.allow(weak));
+    assert_eq!(state(), (true, 1024, true));
+    for how in [Mechanism::Sha1RsaPkcs, pss] {
+        let data = [7; 20];
+        let made = session.sign(&how, private, &data).unwrap();
+        session.verify(&how, public, &data, &made).unwrap();
+    }
+    let number = [&[0; 252][..], b"data"].concat();
+    let made = session.encrypt(&Mechanism::RsaX509, public, b"data").unwrap();
+    assert_eq!(session.decrypt(&Mechanism::RsaX509, private, &made).unwrap(), number);
+    let made = session.sign(&Mechanism::RsaX509, private, b"data").unwrap();
+    session.verify(&Mechanism::RsaX509, public, b"data", &made).unwrap();
+    let (_, private) = pair(1024).unwrap();
+    let made = session.sign(&Mechanism::Sha256RsaPkcs, private, b"data").unwrap();
+    assert_eq!(made.len(), 128);
 }

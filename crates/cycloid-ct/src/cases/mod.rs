@@ -70,6 +70,7 @@ pub(crate) static ALL: &[Case] = &[
     case("RSA: signatures with least memory", Long, rsa::sign_least),
     case("RSA: a key pair that owns its memory", Long, rsa::owned),
     case("RSA: signatures in a batch", Long, rsa::batch),
+    case("RSA: a legacy key of 1024 bits", Long, rsa::legacy),
     case("RSA: encryption", Long, rsa_decryption::encrypt),
     case("RSA: OAEP decryption", Long, rsa_decryption::oaep),
     case("RSA: PKCS #1 v1.5 decryption", Long, rsa_decryption::pkcs1v15),

@@ -4,7 +4,7 @@
 use cycloid::prime;
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    self, Batch, Context, Job, KeyPair, PrivateComponents, PrivateKey, SignatureScheme,
+    self, Batch, Context, Job, KeyPair, PrivateComponents, PrivateKey, Pss, SignatureScheme,
     der_scratch_limbs, pem_scratch_limbs, private_key_der_length, private_key_pem_length,
 };
 use num_bigint::BigUint;
@@ -241,5 +241,52 @@ pub(crate) fn batch(check: &mut Check) {
                 verified.is_ok() && done[i + 1] && !done[0]
             });
         }
+    }
+}
+
+/// Generates a legacy key, and uses it in a batch: a signature with SHA-1 and raw operations.
+pub(crate) fn legacy(check: &mut Check) {
+    const SHORT: usize = 1024;
+    // A random number that is not less than the modulus is drawn again.
+    check.varies();
+    let mut scratch = vec![0; rsa::generate_scratch_limbs(SHORT)];
+    let memory = vec![0; rsa::private_key_limbs(SHORT)];
+    let mut rng = check.rng();
+    let key = check.hold("generate", || {
+        PrivateKey::generate_legacy(SHORT, EXPONENT, memory, &mut rng, &mut scratch)
+            .expect("the buffers suffice")
+    });
+    // Any digest will do.
+    let (pss, digest) = (Pss::new(Hash::Sha1), [0x3c; 20]);
+    let number = [0x5a; SHORT / 8 - 1];
+    let number = [&[0], &number[..]].concat();
+    let mut results = vec![vec![0; SHORT / 8]; 8];
+    let mut memory = vec![0; rsa::batch_limbs(SHORT, 8)];
+    let mut rng = check.rng();
+    let mut batch = Batch::new(SHORT, &mut rng, &mut memory).expect("the buffers suffice");
+    let mut jobs = Vec::new();
+    for (i, result) in results.iter_mut().enumerate() {
+        jobs.push(match i {
+            0 => Job::sign_pss_legacy(&key, pss, &digest, result),
+            _ => Job::raw_private_operation(&key, &number, result),
+        });
+    }
+    check.trace("operate", || batch.run(&mut jobs));
+    let done = jobs.iter().all(|job| job.outcome().is_ok());
+    drop((jobs, batch));
+    let public = key.public();
+    let mut scratch = vec![0; rsa::verify_scratch_limbs(SHORT)];
+    for (i, result) in results.iter().enumerate() {
+        check.secret("operate in a batch", result, |result| {
+            let mut opened = [0; SHORT / 8];
+            let right = match i {
+                0 => public.verify_pss_with(pss, &digest, result, &mut scratch).is_ok(),
+                _ => {
+                    let opening = public.raw_public_operation(result, &mut opened, &mut scratch);
+                    opening.is_ok() && opened[..] == number
+                }
+            };
+            right && done
+        });
     }
 }

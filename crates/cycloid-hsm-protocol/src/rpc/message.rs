@@ -16,6 +16,7 @@ use minicbor::{Decode, Decoder, Encode};
 use super::bytes::{Buffer, Bytes, Secret};
 use super::version;
 use crate::attribute::{Template, cka};
+use crate::legacy::{Allowed, Legacy};
 use crate::mechanism::Parameter;
 
 /// The reason why a message cannot be read.
@@ -253,6 +254,8 @@ named! {
         #[n(0x45)] RotateMasterKey {},
         /// Requires that each use of a key is logged, or no longer; only the security officer may.
         #[n(0x46)] LogUses { #[n(0)] required: bool },
+        /// Allows a weak operation, or no longer; only the security officer may.
+        #[n(0x47)] AllowLegacy { #[n(0)] weak: Legacy, #[n(1)] allowed: bool },
     }
 }
 
@@ -304,6 +307,17 @@ pub struct TokenInfo {
     /// The version of the daemon.
     #[n(8)]
     pub daemon: String,
+    /// The weak operations (`Legacy`) that the security officer allows: the sum of two to the power
+    /// of the number of each.
+    #[n(9)]
+    pub legacy: Option<u32>,
+}
+
+impl TokenInfo {
+    /// Returns the weak operations that the security officer allows.
+    pub fn allowed(&self) -> Allowed {
+        Allowed::from_bits(self.legacy.unwrap_or_default())
+    }
 }
 
 /// An attribute of an object, as far as it can be read.

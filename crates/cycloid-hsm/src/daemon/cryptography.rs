@@ -21,14 +21,14 @@ use crate::crypto::{self, Mac};
 use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
 use crate::key::{Key, PrivateKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, is_pss, offered};
-use crate::object::Object;
+use crate::object::{Object, policy};
 use crate::rpc::Bytes;
 use crate::rpc::Secret;
 use crate::rpc::message::{Mechanism, Response, Signed, Signing, Usage};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
-/// Refuses a mechanism that does not support this use.
+/// Refuses a mechanism that does not support this use, which no permission of the officer concerns.
 pub(super) fn needs_flag(mechanism: u32, flag: u32) -> Result<()> {
     match offered(mechanism) {
         Some(offered) if offered.flags & flag != 0 => Ok(()),
@@ -141,6 +141,13 @@ pub(super) fn signable(
         false => Err(Error::from(Code::KEY_TYPE_INCONSISTENT)),
     };
     Ok(Signable::Work(match number {
+        ckm::RSA_X_509 => {
+            family(ckk::RSA)?;
+            if mechanism.parameter != Parameter::None {
+                return Err(bad_parameter());
+            }
+            Work::Rsa(RsaInput::Raw(data))
+        }
         ckm::RSA_PKCS => {
             family(ckk::RSA)?;
             Work::Rsa(RsaInput::SignPkcs1v15(data))
@@ -298,7 +305,7 @@ impl Daemon {
         let by = application.number;
         let prepared = (|| {
             let _span = spans::enter(Span::Authorization);
-            needs_flag(mechanism.number, ckf::SIGN)?;
+            self.permissions.check(&mechanism, ckf::SIGN)?;
             let object = self.usable_once(
                 application,
                 key,
@@ -306,7 +313,7 @@ impl Daemon {
                 mechanism.number,
                 Code::KEY_HANDLE_INVALID,
             )?;
-            self.may_sign_data(&object)?;
+            self.may_sign_data(&object, mechanism.number)?;
             let signable = signable(&mechanism, object.key_type(), data.0, digested)?;
             self.admit(&object)?;
             Ok((object, signable))
@@ -375,11 +382,15 @@ impl Daemon {
     ) {
         let Asked { application, reply } = asked;
         let prepared = (|| {
-            needs_flag(mechanism.number, ckf::DECRYPT)?;
+            self.permissions.check(&mechanism, ckf::DECRYPT)?;
             let missing = Code::KEY_HANDLE_INVALID;
             let number = mechanism.number;
             let object = self.usable_once(&application, key, cka::DECRYPT, number, missing)?;
             self.token.may_serve_data(&object)?;
+            if number == ckm::RSA_X_509 {
+                policy::raw_rsa(&object)?;
+                self.admit(&object)?;
+            }
             Ok(object)
         })();
         let object = match prepared {
@@ -406,6 +417,23 @@ impl Daemon {
     ) {
         let input = match (mechanism.number, &mechanism.parameter) {
             (ckm::RSA_PKCS, Parameter::None) => Ok(RsaInput::DecryptPkcs1v15(ciphertext)),
+            (ckm::RSA_X_509, Parameter::None) => {
+                let length = object.attributes.get(cka::MODULUS).map_or(0, <[u8]>::len);
+                if ciphertext.len() != length {
+                    return done(Err(Code::ENCRYPTED_DATA_LEN_RANGE.into()));
+                }
+                let done = move |outcome: Outcome| {
+                    done(outcome.map_err(|error| match error.code {
+                        // It is not below the modulus.
+                        Code::DATA_INVALID => Code::ENCRYPTED_DATA_INVALID.into(),
+                        _ => error,
+                    }));
+                };
+                return match self.private_key(object) {
+                    Err(error) => done(Err(error)),
+                    Ok(key) => self.submit(by, key, Work::Rsa(RsaInput::Raw(ciphertext)), done),
+                };
+            }
             (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
                 match (Hash::of(*hash), mask_hash(*mask)) {
                     (Some(hash), Ok(mask)) => {
@@ -443,13 +471,18 @@ impl Daemon {
         }
     }
 
-    /// Checks that a key may authenticate data: with an AES key, that is encryption in other modes.
+    /// Checks that a key may authenticate data: with an AES key, that is encryption in other modes,
+    /// and with a private RSA key without padding, it is decryption.
     ///
     /// # Errors
     /// [`Code::KEY_FUNCTION_NOT_PERMITTED`] if its value serves keys; the store's errors.
-    fn may_sign_data(&self, object: &Object) -> Result<()> {
+    fn may_sign_data(&self, object: &Object, mechanism: u32) -> Result<()> {
         match (object.class(), object.key_type()) {
             (cko::SECRET_KEY, ckk::AES) => self.token.may_serve_data(object),
+            (cko::PRIVATE_KEY, _) if mechanism == ckm::RSA_X_509 => {
+                policy::raw_rsa(object)?;
+                self.token.may_serve_data(object)
+            }
             _ => Ok(()),
         }
     }
@@ -475,12 +508,15 @@ impl Daemon {
             Usage::Encrypt => (ckf::ENCRYPT, cka::ENCRYPT),
             Usage::Decrypt => (ckf::DECRYPT, cka::DECRYPT),
         };
-        needs_flag(mechanism.number, flag)?;
+        self.permissions.check(mechanism, flag)?;
         let missing = Code::KEY_HANDLE_INVALID;
         let object = self.usable(application, key, attribute, mechanism.number, missing)?;
         match usage {
+            Usage::Decrypt if mechanism.number == ckm::RSA_X_509 => {
+                self.may_sign_data(&object, mechanism.number)?;
+            }
             Usage::Encrypt | Usage::Decrypt => self.token.may_serve_data(&object)?,
-            Usage::Sign | Usage::Verify => self.may_sign_data(&object)?,
+            Usage::Sign | Usage::Verify => self.may_sign_data(&object, mechanism.number)?,
         }
         Ok(Response::Done {})
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::application::{Application, Applications};
 use super::connection::Reply;
+use super::legacy::Permissions;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
 use super::pin;
@@ -33,6 +34,7 @@ pub struct Daemon {
     pub(super) applications: Applications,
     pub(super) tasks: Arc<Tasks>,
     pub(super) uses: Arc<Uses>,
+    pub(super) permissions: Permissions,
     /// The second and the number of signatures in it, for keys with a rate limit.
     rates: Mutex<HashMap<u64, (u64, u64)>>,
     /// Whether a program of another version has been logged.
@@ -65,6 +67,7 @@ impl Daemon {
             applications: Applications::default(),
             tasks: Tasks::new(workers).into(),
             uses: Arc::default(),
+            permissions: Permissions::default(),
             rates: Mutex::default(),
             other_versions: Once::new(),
             started: Instant::now(),
@@ -269,6 +272,7 @@ impl Daemon {
             Request::Metrics {} => Ok(Response::Text { text: self.metrics.text(&self.gauges()) }),
             Request::RotateMasterKey {} => self.rotate(application),
             Request::LogUses { required } => self.log_uses(application, required),
+            Request::AllowLegacy { weak, allowed } => self.allow_legacy(application, weak, allowed),
             Request::Find { template } => self.find(application, &template),
             Request::Attributes { object, numbers } => {
                 self.attributes(application, object, &numbers)
@@ -359,6 +363,7 @@ impl Daemon {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
+        self.permissions.check_length(&object.attributes)?;
         self.token.check_fresh(&object)?;
         Ok(object)
     }
@@ -418,7 +423,8 @@ impl Daemon {
     /// The store's errors.
     pub(super) fn observe(&self) -> Result<()> {
         self.judge.observe(&self.token.store)?;
-        self.uses.observe(&self.token.store)
+        self.uses.observe(&self.token.store)?;
+        self.permissions.observe(&self.token.store)
     }
 
     fn try_refresh(&self) -> Result<()> {
@@ -445,7 +451,9 @@ fn is_long(request: &Request) -> bool {
     const MANY: usize = 1 << 16;
     match request {
         Request::Find { .. } | Request::Verify { .. } | Request::Metrics {} => true,
-        Request::Encrypt { data, .. } => data.0.len() >= MANY,
+        Request::Encrypt { data, .. }
+        | Request::MacUpdate { data, .. }
+        | Request::MacFinish { data, .. } => data.0.len() >= MANY,
         _ => false,
     }
 }

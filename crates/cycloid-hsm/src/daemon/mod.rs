@@ -6,6 +6,7 @@ mod cryptography;
 mod handle;
 mod handler;
 mod index;
+mod legacy;
 mod memory;
 mod metrics;
 mod objects;

@@ -85,6 +85,7 @@ impl Daemon {
 
     /// Stores a new object, or keeps it in memory, as its template says.
     pub(super) fn keep(&self, application: &Application, new: New, how: &str) -> Result<u64> {
+        self.permissions.check_length(&new.attributes)?;
         self.may_write(application, &new.attributes)?;
         if !new.attributes.is(cka::TOKEN) {
             return application.insert(new);
@@ -197,7 +198,8 @@ impl Daemon {
         wanted.set_default(cka::PRIVATE, [1]);
         let permitted = [&public, &wanted]
             .into_iter()
-            .try_for_each(|attributes| self.may_write(&asked.application, attributes));
+            .try_for_each(|attributes| self.may_write(&asked.application, attributes))
+            .and_then(|()| self.may_generate(mechanism.number, &public));
         if let Err(error) = permitted {
             return asked.reply.send(Err(error));
         }
@@ -211,6 +213,15 @@ impl Daemon {
         });
     }
 
+    /// Checks that an RSA key of the length that a template requests may be generated.
+    fn may_generate(&self, mechanism: u32, public: &Template) -> Result<()> {
+        let bits = public.number(cka::MODULUS_BITS)?.map(usize::try_from);
+        match (mechanism, bits) {
+            (ckm::RSA_PKCS_KEY_PAIR_GEN, Some(Ok(bits))) => self.permissions.check_bits(bits),
+            _ => Ok(()),
+        }
+    }
+
     /// Stores both halves of a key, or keeps them in memory, as their templates say; two stored
     /// halves are written in one transaction.
     fn keep_pair(
@@ -220,6 +231,7 @@ impl Daemon {
         private: New,
         how: &str,
     ) -> Result<Response> {
+        self.permissions.check_length(&private.attributes)?;
         self.may_write(application, &public.attributes)?;
         self.may_write(application, &private.attributes)?;
         let stored = |new: &New| new.attributes.is(cka::TOKEN);

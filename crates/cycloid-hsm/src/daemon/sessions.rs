@@ -11,6 +11,7 @@ use super::pin;
 use super::token::describe;
 use super::uses;
 use crate::attribute::cka;
+use crate::legacy::Legacy;
 use crate::rpc::message::{Response, TokenInfo};
 use crate::rpc::{Role, Secret};
 use crate::store::{Unlocking, Write};
@@ -61,6 +62,7 @@ impl Daemon {
                 locked: true,
                 role,
                 daemon,
+                legacy: None,
             }
         } else {
             TokenInfo {
@@ -73,6 +75,7 @@ impl Daemon {
                 locked: false,
                 role,
                 daemon,
+                legacy: Some(self.permissions.allowed().bits()),
             }
         };
         Ok(Response::Token { info })
@@ -311,13 +314,15 @@ impl Daemon {
     }
 
     pub(super) fn status(&self) -> Result<Response> {
+        let names: Vec<_> = self.permissions.allowed().iter().map(Legacy::name).collect();
         let text = format!(
-            "version       {}\nmemory        {}\nkeystore      {}\nuses of keys  {}\nobjects       {}\n\
-             applications  {}\nwaiting       {}\n",
+            "version       {}\nmemory        {}\nkeystore      {}\nuses of keys  {}\nlegacy        {}\n\
+             objects       {}\napplications  {}\nwaiting       {}\n",
             env!("CARGO_PKG_VERSION"),
             self.memory,
             if self.token.store.is_locked() { "locked" } else { "open" },
             if self.uses.required() { "logged" } else { "not logged" },
+            if names.is_empty() { "nothing allowed".to_owned() } else { names.join(", ") },
             self.token.count(),
             self.applications.count(),
             self.engine.depths().iter().map(|(_, depth)| depth).sum::<usize>(),
@@ -378,6 +383,19 @@ impl Daemon {
             write.audit(&application.who(), &format!("uses of keys {now}"))
         })?;
         self.uses.observe(&self.token.store)?;
+        Ok(Response::Done {})
+    }
+
+    /// Allows a weak operation, or no longer.
+    pub(super) fn allow_legacy(
+        &self,
+        application: &Application,
+        weak: Legacy,
+        allowed: bool,
+    ) -> Result<Response> {
+        needs(application, Role::SecurityOfficer)?;
+        self.token.store.write(|write| write.allow(weak, allowed, &application.who()))?;
+        self.permissions.observe(&self.token.store)?;
         Ok(Response::Done {})
     }
 

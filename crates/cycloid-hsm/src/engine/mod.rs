@@ -33,7 +33,7 @@ use std::time::{Duration, Instant};
 use cycloid::scheme::nist;
 
 pub(crate) use job::{Batch, Kind, Outcome};
-pub(crate) use operation::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash};
+pub(crate) use operation::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash, padded};
 pub(crate) use workspace::Workspace;
 
 use crate::Code;

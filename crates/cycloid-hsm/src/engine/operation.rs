@@ -50,6 +50,8 @@ pub(crate) enum RsaInput {
         /// As long as the hash function's output.
         digest: Vec<u8>,
     },
+    /// RSASP1 and RSADP (sections 5.2.1 and 5.1.2) of a number, at most as long as the modulus.
+    Raw(Vec<u8>),
     /// RSAES-PKCS1-v1_5 (section 7.2).
     DecryptPkcs1v15(Vec<u8>),
     /// RSAES-OAEP (section 7.1).
@@ -148,6 +150,7 @@ impl Operation for Rsa {
             .map(|job| Place {
                 encoded: match &job.input {
                     RsaInput::SignPkcs1v15(info) => encode_pkcs1v15(info, length),
+                    RsaInput::Raw(number) => padded(number, length),
                     _ => None,
                 },
                 output: Zeroizing::new(vec![0; length]),
@@ -160,7 +163,7 @@ impl Operation for Rsa {
             |Place { job, encoded, output, written }| {
                 let key = &job.key;
                 let lane = match &job.input {
-                    RsaInput::SignPkcs1v15(_) => {
+                    RsaInput::SignPkcs1v15(_) | RsaInput::Raw(_) => {
                         rsa::Job::raw_private_operation(key, encoded.as_ref()?, output)
                     }
                     RsaInput::SignPss { hash, mask, salt_length, digest } => {
@@ -169,7 +172,11 @@ impl Operation for Rsa {
                             mask_hash: library_hash(*mask),
                             salt_length: *salt_length,
                         };
-                        rsa::Job::sign_pss_with(key, pss, digest, output)
+                        match hash {
+                            // The daemon has checked that the officer allows it.
+                            Hash::Sha1 => rsa::Job::sign_pss_legacy(key, pss, digest, output),
+                            _ => rsa::Job::sign_pss_with(key, pss, digest, output),
+                        }
                     }
                     RsaInput::DecryptPkcs1v15(ciphertext) => {
                         rsa::Job::decrypt_pkcs1v15(key, ciphertext, output)
@@ -235,6 +242,12 @@ pub(crate) fn encode_pkcs1v15(info: &[u8], length: usize) -> Option<Vec<u8>> {
     Some(encoded)
 }
 
+/// Returns a number, big-endian, with zeros before it up to a length; `None` if it is too long.
+pub(crate) fn padded(number: &[u8], length: usize) -> Option<Vec<u8>> {
+    let zeros = length.checked_sub(number.len())?;
+    Some([&vec![0; zeros], number].concat())
+}
+
 fn rsa_error(error: rsa::Error) -> Error {
     match error {
         rsa::Error::Fault => fault(),
@@ -243,6 +256,7 @@ fn rsa_error(error: rsa::Error) -> Error {
         rsa::Error::OutOfRange => Code::DATA_INVALID.into(),
         rsa::Error::DigestLength => Code::DATA_LEN_RANGE.into(),
         rsa::Error::SaltTooLong | rsa::Error::HashRetired => Code::MECHANISM_PARAM_INVALID.into(),
+        rsa::Error::ModulusTooShort => Code::KEY_SIZE_RANGE.into(),
         other => Code::DEVICE_ERROR.because(format!("RSA: {other:?}")),
     }
 }

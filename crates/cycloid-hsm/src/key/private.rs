@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::ec::{self, P224, P256, P384, P521};
-use cycloid::scheme::rsa::{self, PrivateComponents, public_key_limbs};
+use cycloid::scheme::rsa::{self, KeyError, PrivateComponents, public_key_limbs};
 use cycloid::scheme::{FormatError, ed25519, nist, x25519};
 use pkcs8::der::Decode;
 use rand_core::CryptoRng;
@@ -20,7 +20,7 @@ use crate::{Code, Error, Result};
 #[derive(Clone)]
 pub enum PrivateKey {
     /// RSA.
-    Rsa(Arc<rsa::PrivateKey<Box<[u64]>>>),
+    Rsa(Arc<rsa::PrivateKey<Memory>>),
     /// On P-224.
     P224(Arc<PrimeCurveKey<P224>>),
     /// On P-256.
@@ -37,8 +37,18 @@ pub enum PrivateKey {
     Bls(Arc<BlsKey>),
 }
 
-/// The supported lengths of RSA moduli, in bits.
-pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 2048..=4096;
+/// The supported lengths of RSA moduli, in bits. Those below [`SOUND_RSA_BITS`] need the security
+/// officer's permission.
+pub(crate) const RSA_BITS: std::ops::RangeInclusive<usize> = 1024..=4096;
+
+/// The shortest RSA modulus that needs no permission, in bits.
+pub(crate) const SOUND_RSA_BITS: usize = 2048;
+
+/// The same for a public key: as many bytes.
+pub(crate) const SOUND_PUBLIC_RSA_BITS: usize = rsa::MIN_BITS;
+
+/// The memory of an RSA key.
+type Memory = Box<[u64]>;
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
     // The errors of key parsing name the defect and contain no part of the key.
@@ -69,14 +79,45 @@ impl PrivateKey {
     /// [`Code::KEY_SIZE_RANGE`]; [`Code::ATTRIBUTE_VALUE_INVALID`] for an invalid exponent.
     pub fn generate_rsa(bits: usize, exponent: u32, rng: &mut impl CryptoRng) -> Result<Self> {
         if !RSA_BITS.contains(&bits) || !bits.is_multiple_of(256) {
-            return Err(Code::KEY_SIZE_RANGE
-                .because("an RSA key must have 2048 to 4096 bits, a multiple of 256"));
+            return Err(Code::KEY_SIZE_RANGE.because(
+                "an RSA key must have 2048 to 4096 bits, a multiple of 256; with the security \
+                 officer's permission, 1024 bits or more",
+            ));
         }
         let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
         let mut scratch = vec![0; rsa::generate_scratch_limbs(bits)];
-        rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch)
-            .map(|key| Self::Rsa(key.into()))
-            .map_err(invalid)
+        let generated = match bits {
+            ..SOUND_RSA_BITS => {
+                rsa::PrivateKey::generate_legacy(bits, exponent, memory, rng, &mut scratch)
+            }
+            _ => rsa::PrivateKey::generate(bits, exponent, memory, rng, &mut scratch),
+        };
+        generated.map(|key| Self::Rsa(key.into())).map_err(invalid)
+    }
+
+    /// Reads an RSA key of any supported length: by `read` or, if it says that the key is too short,
+    /// by `read_short`. Both get memory and scratch.
+    fn read_rsa(
+        read: impl FnOnce(Memory, &mut [u64]) -> Result<rsa::PrivateKey<Memory>, rsa::Error>,
+        read_short: impl FnOnce(Memory, &mut [u64]) -> Result<rsa::PrivateKey<Memory>, rsa::Error>,
+    ) -> Result<Self> {
+        let most = *RSA_BITS.end();
+        let memory = || vec![0; rsa::private_key_limbs(most)].into_boxed_slice();
+        let mut scratch = vec![0; rsa::der_scratch_limbs(most)];
+        let key = match read(memory(), &mut scratch) {
+            Err(rsa::Error::Key(KeyError::ModulusLength { bits })) if bits < rsa::MIN_BITS => {
+                read_short(memory(), &mut scratch)
+            }
+            outcome => outcome,
+        };
+        match key {
+            Ok(key) if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
+            Ok(_)
+            | Err(rsa::Error::Key(
+                KeyError::ModulusLength { .. } | KeyError::LegacyLength { .. },
+            )) => Err(Code::KEY_SIZE_RANGE.into()),
+            Err(error) => Err(invalid(error)),
+        }
     }
 
     /// Generates a key on a curve.
@@ -134,16 +175,10 @@ impl PrivateKey {
         let info = pkcs8::PrivateKeyInfoRef::from_der(bytes).map_err(invalid)?;
         let oid = info.algorithm.oid.as_bytes();
         match key_type {
-            ckk::RSA => {
-                let bits = *RSA_BITS.end();
-                let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
-                let mut scratch = vec![0; rsa::der_scratch_limbs(bits)];
-                let key = rsa::PrivateKey::from_pkcs8_der(bytes, memory, &mut scratch);
-                match key.map_err(invalid)? {
-                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
-                    _ => Err(Code::KEY_SIZE_RANGE.into()),
-                }
-            }
+            ckk::RSA => Self::read_rsa(
+                |memory, scratch| rsa::PrivateKey::from_pkcs8_der(bytes, memory, scratch),
+                |memory, scratch| rsa::PrivateKey::from_pkcs8_der_legacy(bytes, memory, scratch),
+            ),
             ckk::EC => {
                 nist::PrivateKey::from_der(bytes).map(Self::nist).map_err(|error| match error {
                     ec::Error::Format(FormatError::OtherCurve) => Code::CURVE_NOT_SUPPORTED.into(),
@@ -201,9 +236,6 @@ impl PrivateKey {
     pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
         match key_type {
             ckk::RSA => {
-                let bits = *RSA_BITS.end();
-                let memory = vec![0; rsa::private_key_limbs(bits)].into_boxed_slice();
-                let mut scratch = vec![0; rsa::der_scratch_limbs(bits)];
                 let components = PrivateComponents {
                     modulus: template.needed(cka::MODULUS)?,
                     public_exponent: template.needed(cka::PUBLIC_EXPONENT)?,
@@ -215,10 +247,10 @@ impl PrivateKey {
                     coefficient: template.needed(cka::COEFFICIENT)?,
                     other_primes: &[],
                 };
-                match rsa::PrivateKey::new(&components, memory, &mut scratch).map_err(invalid)? {
-                    key if RSA_BITS.contains(&key.bits()) => Ok(Self::Rsa(key.into())),
-                    _ => Err(Code::KEY_SIZE_RANGE.into()),
-                }
+                Self::read_rsa(
+                    |memory, scratch| rsa::PrivateKey::new(&components, memory, scratch),
+                    |memory, scratch| rsa::PrivateKey::new_legacy(&components, memory, scratch),
+                )
             }
             ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
                 let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;

@@ -1,7 +1,8 @@
 //! Public keys, parsed from attributes.
 
 use cycloid::bls12_381::{Cycloid, signature};
-use cycloid::scheme::{ed25519, nist, rsa};
+use cycloid::scheme::rsa::{self, KeyError};
+use cycloid::scheme::{ed25519, nist};
 
 use super::curve::{Curve, point_bytes};
 use super::private::{RSA_BITS, rsa_public_memory};
@@ -42,9 +43,21 @@ impl PublicKey {
                 if modulus.len() > RSA_BITS.end() / 8 + 1 {
                     return Err(Code::KEY_SIZE_RANGE.into());
                 }
-                rsa::PublicKey::new(modulus, exponent, rsa_public_memory(), &mut scratch)
-                    .map(Self::Rsa)
-                    .map_err(invalid)
+                let memory = rsa_public_memory;
+                let key = match rsa::PublicKey::new(modulus, exponent, memory(), &mut scratch) {
+                    Err(rsa::Error::Key(KeyError::ModulusLength { bits }))
+                        if bits < rsa::MIN_BITS =>
+                    {
+                        rsa::PublicKey::new_legacy(modulus, exponent, memory(), &mut scratch)
+                    }
+                    outcome => outcome,
+                };
+                match key {
+                    Err(rsa::Error::Key(KeyError::LegacyLength { .. })) => {
+                        Err(Code::KEY_SIZE_RANGE.into())
+                    }
+                    key => key.map(Self::Rsa).map_err(invalid),
+                }
             }
             ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY => {
                 let curve = Curve::from_parameters(template.needed(cka::EC_PARAMS)?)?;

@@ -1,18 +1,19 @@
 //! Which key may wrap which, and what a key may still do afterwards.
 //!
-//! A template may request every use. Four rules keep the value of a sensitive key inside, whatever
+//! A template may request every use. Five rules keep the value of a sensitive key inside, whatever
 //! sequence of calls a logged-in user makes (`tests/policy` searches all short ones):
 //!
 //! 1. A sensitive key is wrapped only under a [keeper](is_keeper): a key that was generated inside
 //!    and never could leave, or that the officer trusts. The value of any other key may be known
-//!    outside.
+//!    outside, and so may that of a short RSA key, which can be factored.
 //! 2. A key that has wrapped a sensitive key serves keys from then on: it no longer encrypts or
 //!    decrypts data. So does an AES key that has unwrapped a sensitive key, and a key that the
 //!    officer trusts. This holds for the value, in every object that has it or ever gets it. The
 //!    fresh AES key within a message of `CKM_RSA_AES_KEY_WRAP` has wrapped a key, too.
 //! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
 //!    unwrapping to a readable key is the same as decrypting and importing.
-//! 4. Protection never decreases, in changes ([`change`](super::change)) and copies.
+//! 4. RSA without padding is decryption, also where it is called a signature.
+//! 5. Protection never decreases, in changes ([`change`](super::change)) and copies.
 //!
 //! Keys are wrapped only by modes for which data that the same key encrypted before is of no use. So
 //! not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key, and the
@@ -27,12 +28,16 @@ use super::Object;
 use crate::attribute::{Template, cka, cko};
 use crate::{Code, Result};
 
+/// The shortest RSA modulus that is too long to be factored, in bytes.
+const SOUND_MODULUS: usize = 256;
+
 /// Returns whether a key with these attributes may wrap sensitive keys: its value is known only
-/// inside, or the officer vouches for it.
+/// inside, or the officer vouches for it. The value of a short RSA key can be computed outside.
 ///
 /// For a public key, these attributes are those of its private half.
 fn is_keeper(attributes: &Template) -> bool {
-    attributes.is(cka::TRUSTED) || attributes.is(cka::ALWAYS_SENSITIVE)
+    let short = attributes.get(cka::MODULUS).is_some_and(|modulus| modulus.len() < SOUND_MODULUS);
+    attributes.is(cka::TRUSTED) || attributes.is(cka::ALWAYS_SENSITIVE) && !short
 }
 
 /// Returns whether the user may read a key's value.
@@ -60,8 +65,8 @@ pub(crate) fn wrap(wrapping: &Object, key: &Object) -> Result<bool> {
     if !is_keeper(&wrapping.attributes) {
         return Err(Code::KEY_NOT_WRAPPABLE.because(
             "the key is sensitive, and the value of the wrapping key may be known outside: wrap it \
-             under a key that was generated in this token, always sensitive and never extractable, \
-             or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: the \
+             under a key that was generated in this token, always sensitive and never extractable \
+             (of 2048 bits or more if RSA), or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: the \
              officer sees no private objects",
         ));
     }
@@ -80,6 +85,23 @@ pub(crate) fn unwraps_readable(
         && unwrapping.attributes.get(cka::ALLOWED_MECHANISMS).is_none();
     let asked = template.get(cka::SENSITIVE) == Some(&[0]);
     asked && decrypts && !serves_keys
+}
+
+/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`. By whichever function a
+/// program requests it, it decrypts every ciphertext and makes every signature. So the key must
+/// permit both, and what a key does not permit cannot be added, to a copy neither. That its value
+/// does not serve keys is checked as for every decryption.
+///
+/// # Errors
+/// [`Code::KEY_FUNCTION_NOT_PERMITTED`].
+pub(crate) fn raw_rsa(key: &Object) -> Result<()> {
+    if key.attributes.is(cka::DECRYPT) && key.attributes.is(cka::SIGN) {
+        return Ok(());
+    }
+    Err(Code::KEY_FUNCTION_NOT_PERMITTED.because(
+        "RSA without padding decrypts and signs at once: the key must permit both (CKA_DECRYPT and \
+         CKA_SIGN)",
+    ))
 }
 
 /// Returns whether a key serves keys once it has unwrapped a sensitive key. A private RSA key does

@@ -3,7 +3,9 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use cycloid_hsm::legacy::Legacy;
 
 /// Manage keys that never leave a daemon, for programs that use PKCS #11.
 #[derive(Debug, Parser)]
@@ -56,6 +58,8 @@ pub(crate) enum Command {
     Backup(Backup),
     /// Show or verify the audit log.
     Audit(Audit),
+    /// List the weak operations that programs may ask for, and allow or forbid them.
+    Legacy(LegacyArguments),
     /// Find damage in the keystore, and make everything intact work again.
     Salvage(Salvage),
     /// List, restore or destroy what a salvage has set aside.
@@ -197,7 +201,7 @@ pub(crate) enum KeyCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct Generate {
-    /// The kind of key: rsa-2048, rsa-3072, rsa-4096, p-224, p-256, p-384, p-521, ed25519, x25519,
+    /// The kind of key: rsa-2048, rsa-3072, rsa-4096, if allowed rsa-1024 and rsa-1536, p-224, p-256, p-384, p-521, ed25519, x25519,
     /// bls12-381, aes-128, aes-256.
     pub(crate) kind: String,
 
@@ -295,6 +299,51 @@ pub(crate) struct AuditUses {
 pub(crate) enum Switch {
     On,
     Off,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  cycloid-hsm legacy list                    name, whether it is allowed, what it is
+  cycloid-hsm legacy allow short-rsa-keys    RSA keys of 1024 to 2047 bits
+  cycloid-hsm legacy allow sha1-signatures   signatures with SHA-1, by RSA and ECDSA
+  cycloid-hsm legacy allow raw-rsa           RSA operations without padding (CKM_RSA_X_509)
+  cycloid-hsm legacy forbid raw-rsa
+
+Everything is forbidden at first. `allow` and `forbid` need the security officer's PIN, apply at once
+at every daemon on the database, and are logged. A forbidden short key stays, and is not used.")]
+pub(crate) struct LegacyArguments {
+    #[command(subcommand)]
+    pub(crate) command: LegacyCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LegacyCommand {
+    /// List the weak operations, and whether they are allowed.
+    List,
+    /// Allow a weak operation; needs the security officer's PIN.
+    Allow(Change),
+    /// Forbid a weak operation again; needs the security officer's PIN.
+    Forbid(Change),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Change {
+    /// The name of the weak operation.
+    #[arg(value_parser = weak())]
+    pub(crate) name: Legacy,
+
+    #[command(flatten)]
+    pub(crate) pin: Pin,
+}
+
+/// Parses the name of a weak operation.
+fn weak() -> impl TypedValueParser<Value = Legacy> {
+    let values = Legacy::ALL.map(|weak| PossibleValue::new(weak.name()).help(weak.description()));
+    PossibleValuesParser::new(values).map(|name| {
+        let named = |weak: &Legacy| weak.name() == name;
+        Legacy::ALL.into_iter().find(named).expect("the parser has checked the name")
+    })
 }
 
 #[derive(Debug, Args)]

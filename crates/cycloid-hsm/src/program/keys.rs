@@ -62,7 +62,7 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
             template.set_number(cka::VALUE_LEN, if generate.kind == "aes-128" { 16 } else { 32 });
             return Ok(Request::Generate { mechanism: mechanism(ckm::AES_KEY_GEN), template });
         }
-        "rsa-2048" | "rsa-3072" | "rsa-4096" => {
+        "rsa-1024" | "rsa-1536" | "rsa-2048" | "rsa-3072" | "rsa-4096" => {
             let bits = generate.kind["rsa-".len()..].parse().unwrap_or(0);
             public.set_number(cka::MODULUS_BITS, bits);
             let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);

@@ -7,6 +7,7 @@ mod client;
 mod delete;
 mod keys;
 mod keystore;
+mod legacy;
 mod multiply;
 mod objects;
 mod record_signatures;
@@ -63,6 +64,7 @@ fn run(hsm: &Hsm) -> Result<(), Stop> {
         Command::Key(key) => keys::run(hsm, key),
         Command::Backup(arguments) => backup::run(hsm, arguments),
         Command::Audit(arguments) => audit::run(hsm, arguments),
+        Command::Legacy(arguments) => legacy::run(hsm, arguments),
         Command::Salvage(arguments) => salvage::run(hsm, arguments),
         Command::Quarantine(arguments) => salvage::quarantine(hsm, arguments),
         Command::Multiply(arguments) => multiply::run(hsm, arguments),

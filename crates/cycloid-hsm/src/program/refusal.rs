@@ -26,6 +26,9 @@ pub(super) fn refused(error: &Error) -> Stop {
     }
     let hint = match error.code {
         Code::DEVICE_REMOVED => return unreachable(error),
+        _ if error.detail.contains("`cycloid-hsm legacy allow") => {
+            "`cycloid-hsm legacy list` shows what is allowed"
+        }
         Code::PIN_INCORRECT => "try again; too many wrong PINs delay the next attempt",
         Code::PIN_LOCKED => "wait, then try again",
         Code::USER_PIN_NOT_INITIALIZED => {

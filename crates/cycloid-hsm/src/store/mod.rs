@@ -41,6 +41,7 @@ pub(crate) mod encoding;
 mod hex;
 mod keyring;
 mod keystore;
+mod legacy;
 mod manifest;
 mod memory;
 mod read;

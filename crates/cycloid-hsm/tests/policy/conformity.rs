@@ -6,6 +6,7 @@ use aes_kw::KwpAes256;
 use aes_kw::cipher::KeyInit;
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
+use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 
@@ -13,7 +14,7 @@ use crate::specification::{
     Asked, Call, Class, ELSEWHERE, OWN_AES, Policy, Refused, SHARED, State, TRUSTED, Uses, VICTIM,
     Value,
 };
-use crate::support::{Daemon, OFFICER_PIN, bytes, mechanism, object, pair, truths};
+use crate::support::{self, Daemon, OFFICER_PIN, bytes, mechanism, object, pair, truths};
 
 /// A daemon with the objects of a state, in its order.
 pub(crate) struct Beside<'a> {
@@ -95,7 +96,7 @@ impl<'a> Beside<'a> {
         officer.call(&Request::SetAttributes { object: trusted, template }).unwrap();
         let elsewhere = wrapped_outside(&value(TRUSTED), &value(ELSEWHERE));
         let mut state = State::new(Policy::WHOLE);
-        state.learn();
+        state.learn(Policy::WHOLE);
         assert_eq!(
             state.objects.iter().map(|object| object.value).collect::<Vec<_>>(),
             [VICTIM, TRUSTED, SHARED]
@@ -292,12 +293,19 @@ impl<'a> Beside<'a> {
                     Mechanism { number: ckm::AES_CBC, parameter: Parameter::Iv(Bytes(vec![0; 16])) }
                 }
             };
-            let usage = match object.class {
-                Class::Public => Usage::Encrypt,
-                Class::Private | Class::Secret => Usage::Decrypt,
+            let raw = || support::mechanism(ckm::RSA_X_509);
+            let asked = match object.class {
+                Class::Public => vec![(mechanism, Usage::Encrypt)],
+                Class::Private => {
+                    vec![(mechanism, Usage::Decrypt), (raw(), Usage::Decrypt), (raw(), Usage::Sign)]
+                }
+                Class::Secret => vec![(mechanism, Usage::Decrypt)],
             };
-            let asked = self.client.call(&Request::Check { key, mechanism, usage });
-            assert_eq!(asked.is_ok(), self.state.serves_data(i), "{call:?}, {object:?}");
+            for (mechanism, usage) in asked {
+                let asked = self.client.call(&Request::Check { key, mechanism, usage });
+                let expected = self.state.serves_data(i);
+                assert_eq!(asked.is_ok(), expected, "{usage:?}, {call:?}, {object:?}");
+            }
         }
         done.is_ok()
     }
@@ -321,6 +329,7 @@ fn the_daemon_decides_as_the_specification() {
     const SEQUENCES: u64 = 120;
     const CALLS: usize = 14;
     let daemon = Daemon::start();
+    daemon.allow(Legacy::RawRsa, true);
     let client = daemon.user();
     let mut counts: HashMap<(&str, bool), u32> = HashMap::new();
     for seed in 0..SEQUENCES {

@@ -38,6 +38,7 @@ fn without_any_one_rule_there_is_an_attack() {
         (Rule::UnwrappedIsSensitive, "unwrap a sensitive key as a readable one", 1),
         // Keys from outside: what was wrapped elsewhere is decrypted as data.
         (Rule::UnwrappingServesKeys, "decrypt a key that somebody unwraps here", 1),
+        (Rule::RawIsDecryption, "wrap a key for an RSA key, and sign it without padding", 2),
         (Rule::TrustServesKeys, "decrypt a key that is wrapped under a trusted one", 0),
     ];
     assert!(RULES.iter().all(|rule| attacks.iter().any(|(other, ..)| other == rule)));

@@ -63,7 +63,7 @@ pub(crate) struct Found {
 /// Searches all sequences within a bound for one that breaks a protected key.
 pub(crate) fn search(policy: Policy, bound: Bound) -> Found {
     let mut start = State::new(policy);
-    start.learn();
+    start.learn(policy);
     // 64 bits of a hash stand for a state: of a million states, two have the same by a chance of
     // one in ten millions.
     let hasher = RandomState::new();

@@ -153,10 +153,12 @@ pub(crate) enum Rule {
     Unextractable,
     /// Only the officer trusts keys.
     OfficersTrust,
+    /// RSA without padding is decryption, also where it is called a signature.
+    RawIsDecryption,
 }
 
 /// All rules.
-pub(crate) const RULES: [Rule; 11] = [
+pub(crate) const RULES: [Rule; 12] = [
     Rule::Keepers,
     Rule::AlwaysSensitive,
     Rule::WrappingServesKeys,
@@ -168,6 +170,7 @@ pub(crate) const RULES: [Rule; 11] = [
     Rule::StaysUnextractable,
     Rule::Unextractable,
     Rule::OfficersTrust,
+    Rule::RawIsDecryption,
 ];
 
 /// A call of the attacker. Objects are given by their position.
@@ -295,6 +298,13 @@ impl State {
         self.objects[object].class != Class::Public && self.serves_data(object)
     }
 
+    /// Returns whether an object computes what decryption does, by whichever name. The officer
+    /// allows RSA without padding, and every private key signs.
+    fn opens(&self, policy: Policy, object: usize) -> bool {
+        let signs = self.objects[object].class == Class::Private;
+        self.decrypts(object) || signs && !policy.has(Rule::RawIsDecryption)
+    }
+
     /// Returns whether the attacker has this wrapped key, or can make it.
     pub(crate) fn has_wrapped(&self, by: Value, value: Value) -> bool {
         let encrypts = || {
@@ -322,7 +332,7 @@ impl State {
     }
 
     /// Learns all that needs no call which changes the HSM.
-    pub(crate) fn learn(&mut self) {
+    pub(crate) fn learn(&mut self, policy: Policy) {
         loop {
             let before = self.known;
             for i in 0..self.objects.len() {
@@ -331,11 +341,11 @@ impl State {
                 }
             }
             for (by, value) in self.wrapped.iter() {
-                let decrypts = || {
+                let opens = || {
                     let mut all = 0..self.objects.len();
-                    all.any(|i| self.objects[i].value == by && self.decrypts(i))
+                    all.any(|i| self.objects[i].value == by && self.opens(policy, i))
                 };
-                if self.known.has(by) || decrypts() {
+                if self.known.has(by) || opens() {
                     self.known.add(value);
                 }
             }
@@ -361,7 +371,7 @@ impl State {
     pub(crate) fn after(&self, policy: Policy, call: Call) -> Result<Self, Refused> {
         let mut next = self.clone();
         next.call(policy, call)?;
-        next.learn();
+        next.learn(policy);
         Ok(next)
     }
 

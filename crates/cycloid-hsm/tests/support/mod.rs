@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::daemon::{Server, Settings};
+use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use cycloid_hsm::store::{Store, Unlocking};
@@ -60,6 +61,19 @@ impl Daemon {
 
     pub(crate) fn client(&self) -> Client {
         Client::connect(&self.socket, "test").unwrap()
+    }
+
+    /// Returns a client with the officer's login.
+    pub(crate) fn officer(&self) -> Client {
+        let client = self.client();
+        let pin = Secret::new(OFFICER_PIN);
+        client.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+        client
+    }
+
+    /// Allows a weak operation, or no longer.
+    pub(crate) fn allow(&self, weak: Legacy, allowed: bool) {
+        self.officer().call(&Request::AllowLegacy { weak, allowed }).unwrap();
     }
 
     pub(crate) fn user(&self) -> Client {

@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 
 use cryptoki_sys::*;
-use cycloid_hsm_protocol::mechanism::OFFERED;
+use cycloid_hsm_protocol::mechanism::all_offered_under;
 use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
 use cycloid_hsm_protocol::{Code, Result};
 
@@ -106,8 +106,8 @@ functions! {
     ) |module| {
         check_slot(slot)?;
         let mut list = Output::new(list, count)?;
-        module.connected()?;
-        list.put(&OFFERED.iter().map(|offered| offered.number.into()).collect::<Vec<_>>())
+        let offered = all_offered_under(module.ask(token::state)?.allowed());
+        list.put(&offered.iter().map(|offered| offered.number.into()).collect::<Vec<_>>())
     }
 
     fn C_GetMechanismInfo(
@@ -116,8 +116,8 @@ functions! {
         info: *mut CK_MECHANISM_INFO,
     ) |module| {
         check_slot(slot)?;
-        module.connected()?;
-        memory::write(info, token::mechanism_info(number)?)
+        let allowed = module.ask(token::state)?.allowed();
+        memory::write(info, token::mechanism_info(allowed, number)?)
     }
 
     fn C_InitToken(

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use cycloid_hsm_protocol::rpc::{Mechanism, Usage};
+use cycloid_hsm_protocol::rpc::{Mechanism, Request, Usage};
 use cycloid_hsm_protocol::{Code, Error, Result};
 
 use crate::application::Application;
@@ -18,8 +18,10 @@ pub(super) struct Use {
 }
 
 impl Use {
+    /// Checks the use. The daemon is asked if it may need the security officer's permission.
+    ///
     /// # Errors
-    /// [`Code::KEY_HANDLE_INVALID`] and those of [`Key::check`].
+    /// [`Code::KEY_HANDLE_INVALID`] and those of [`Key::check`]; the daemon's errors.
     pub(super) fn new(
         application: &Application,
         handle: u64,
@@ -28,6 +30,10 @@ impl Use {
     ) -> Result<Self> {
         let key = application.key(handle).map_err(key_handle)?;
         key.check(mechanism.number, usage)?;
+        if key.needs_permission(&mechanism, usage) {
+            let check = Request::Check { key: handle, mechanism: mechanism.clone(), usage };
+            application.order(&check).map_err(key_handle)?;
+        }
         Ok(Self { handle, key, mechanism, authenticated: false })
     }
 

@@ -11,7 +11,8 @@ use crate::memory::Output;
 use crate::session::Session;
 
 impl Session {
-    /// Implements C_SignInit. A request is sent only if the key is not cached.
+    /// Implements C_SignInit. A request is sent only if the key is not cached, or if the use may
+    /// need the security officer's permission.
     ///
     /// # Errors
     /// [`Code::OPERATION_ACTIVE`], [`Code::KEY_HANDLE_INVALID`], and those of

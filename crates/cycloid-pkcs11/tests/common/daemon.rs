@@ -488,6 +488,8 @@ impl Token {
                 self.object(*key)?;
                 Ok(Response::Data { data: Secret::new(&[0x3a; 40]) })
             }
+            // It allows nothing weak.
+            Request::Check { .. } => Err(Code::MECHANISM_INVALID.into()),
             _ => Err(Code::FUNCTION_NOT_SUPPORTED.into()),
         }
     }
@@ -503,6 +505,7 @@ impl Token {
             locked: self.locked,
             role: self.role.map(|role| role as u8),
             daemon: "7.9.1".into(),
+            legacy: None,
         }
     }
 

@@ -8,6 +8,7 @@ use std::process::{Command, Output};
 
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
 use cycloid_hsm::store::{Store, Unlocking};
@@ -148,6 +149,16 @@ impl TestBed {
         let pin = Secret::new(USER_PIN.as_bytes());
         client.call(&Request::Login { role: Role::User, pin }).expect("the PIN is right");
         client
+    }
+
+    /// Allows a weak operation, as the officer.
+    pub fn allow(&self, weak: Legacy) {
+        let client = Client::connect(&self.socket, "test").expect("the daemon answers");
+        let pin = Secret::new(OFFICER_PIN.as_bytes());
+        client
+            .call(&Request::Login { role: Role::SecurityOfficer, pin })
+            .expect("the PIN is right");
+        client.call(&Request::AllowLegacy { weak, allowed: true }).expect("the officer may");
     }
 
     /// Writes the public key with an identifier to the file `public.pem`.

@@ -8,11 +8,11 @@ use rand_core::UnwrapErr;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{Signable, bad_parameter, cipher, data, mask_hash, needs_flag, signable};
+use super::{Signable, bad_parameter, cipher, data, mask_hash, signable};
 use crate::attribute::cka;
 use crate::daemon::application::Application;
 use crate::daemon::handler::Daemon;
-use crate::engine::{RsaInput, Work, encode_pkcs1v15, library_hash};
+use crate::engine::{RsaInput, Work, encode_pkcs1v15, library_hash, padded};
 use crate::key::private::RSA_BITS;
 use crate::key::{Key, PublicKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckm};
@@ -24,6 +24,14 @@ fn wrong() -> crate::Error {
     Code::SIGNATURE_INVALID.into()
 }
 
+/// Returns a signature, which is as long as the modulus, to the power of the public exponent.
+fn opened(key: &rsa::PublicKey<Box<[u64]>>, signature: &[u8]) -> Result<Vec<u8>> {
+    let mut scratch = vec![0; rsa::encrypt_scratch_limbs(key.bits())];
+    let mut encoded = vec![0; key.length()];
+    key.raw_public_operation(signature, &mut encoded, &mut scratch).map_err(|_| wrong())?;
+    Ok(encoded)
+}
+
 /// Verifies a signature.
 fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
     match (key, work) {
@@ -32,10 +40,14 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
                 return Err(Code::SIGNATURE_LEN_RANGE.into());
             }
             let expected = encode_pkcs1v15(info, key.length()).ok_or(Code::DATA_LEN_RANGE)?;
-            let mut scratch = vec![0; rsa::encrypt_scratch_limbs(key.bits())];
-            let mut encoded = vec![0; key.length()];
-            key.raw_public_operation(signature, &mut encoded, &mut scratch).map_err(|_| wrong())?;
-            if encoded == expected { Ok(()) } else { Err(wrong()) }
+            if opened(key, signature)? == expected { Ok(()) } else { Err(wrong()) }
+        }
+        (PublicKey::Rsa(key), Work::Rsa(RsaInput::Raw(number))) => {
+            if signature.len() != key.length() {
+                return Err(Code::SIGNATURE_LEN_RANGE.into());
+            }
+            let expected = padded(number, key.length()).ok_or(Code::DATA_LEN_RANGE)?;
+            if opened(key, signature)? == expected { Ok(()) } else { Err(wrong()) }
         }
         (PublicKey::Rsa(key), Work::Rsa(RsaInput::SignPss { hash, mask, salt_length, digest })) => {
             if signature.len() != key.length() {
@@ -74,19 +86,27 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
     }
 }
 
-/// Encrypts a message by RSAES with a public key.
+/// Encrypts a message with a public RSA key: by RSAES or without padding.
 pub(super) fn encrypt_rsa(
     key: &PublicKey,
     mechanism: &Mechanism,
     message: &[u8],
 ) -> Result<Vec<u8>> {
     let PublicKey::Rsa(key) = key else { return Err(Code::KEY_TYPE_INCONSISTENT.into()) };
+    if key.bits() < *RSA_BITS.start() {
+        return Err(Code::KEY_SIZE_RANGE.because("an RSA key this short only verifies"));
+    }
     let mut scratch = vec![0; rsa::encrypt_scratch_limbs(*RSA_BITS.end())];
     let mut ciphertext = vec![0; key.length()];
     let rng = &mut UnwrapErr(SysRng);
     match (mechanism.number, &mechanism.parameter) {
         (ckm::RSA_PKCS, Parameter::None) => {
             key.encrypt_pkcs1v15(message, rng, &mut ciphertext, &mut scratch)
+        }
+        (ckm::RSA_X_509, Parameter::None) => {
+            let number = padded(message, key.length()).ok_or(Code::DATA_LEN_RANGE)?;
+            let number = Zeroizing::new(number);
+            key.raw_public_operation(&number, &mut ciphertext, &mut scratch)
         }
         (ckm::RSA_PKCS_OAEP, Parameter::Oaep { hash, mask, label }) => {
             let oaep = rsa::Oaep {
@@ -98,7 +118,11 @@ pub(super) fn encrypt_rsa(
         }
         _ => return Err(bad_parameter()),
     }
-    .map_err(|_| Code::DATA_LEN_RANGE)?;
+    .map_err(|error| match error {
+        rsa::Error::OutOfRange => Code::DATA_INVALID,
+        rsa::Error::ModulusTooShort => Code::KEY_SIZE_RANGE,
+        _ => Code::DATA_LEN_RANGE,
+    })?;
     Ok(ciphertext)
 }
 
@@ -121,10 +145,10 @@ impl Daemon {
         signature: &[u8],
     ) -> Result<Response> {
         let number = mechanism.number;
-        needs_flag(number, ckf::VERIFY)?;
+        self.permissions.check(mechanism, ckf::VERIFY)?;
         let object =
             self.usable(application, key, cka::VERIFY, number, Code::KEY_HANDLE_INVALID)?;
-        self.may_sign_data(&object)?;
+        self.may_sign_data(&object, number)?;
         match signable(mechanism, object.key_type(), message.to_vec(), digested)? {
             Signable::Mac { mac, length, data } => {
                 if signature.len() != length {
@@ -148,12 +172,12 @@ impl Daemon {
         message: &[u8],
     ) -> Result<Response> {
         let number = mechanism.number;
-        needs_flag(number, ckf::ENCRYPT)?;
+        self.permissions.check(mechanism, ckf::ENCRYPT)?;
         let object =
             self.usable(application, key, cka::ENCRYPT, number, Code::KEY_HANDLE_INVALID)?;
         self.token.may_serve_data(&object)?;
         Ok(data(match number {
-            ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP => {
+            ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP | ckm::RSA_X_509 => {
                 Zeroizing::new(encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?)
             }
             _ => cipher::encrypt(&self.aes_key(&object)?, mechanism, message)?,

@@ -7,6 +7,7 @@ use super::{OFFICER_PIN, USER_PIN, initialize, socket, unlocking};
 use crate::Code;
 use crate::attribute::{Template, cka};
 use crate::daemon::{Server, Settings};
+use crate::legacy::Legacy;
 use crate::mechanism::{Parameter, ckm};
 use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use crate::store::Store;
@@ -84,6 +85,37 @@ fn a_change_at_one_daemon_is_announced_to_all() {
         }
         println!("visible after {visible:?}, gone after {gone:?}");
     }
+}
+
+/// What the officer allows at one daemon is allowed at all, and no longer when it is forbidden.
+fn a_permission_holds_at_every_daemon(database: &Place) {
+    let url = create(database);
+    let settings = || Settings { refresh: Duration::from_millis(20), ..Settings::default() };
+    let members = [(); 2].map(|()| start(&url, settings()));
+    let made = key(&members[0], true);
+    let sign = |member: &Member| {
+        let mechanism = Mechanism { number: ckm::ECDSA_SHA1, parameter: Parameter::None };
+        let request =
+            Request::Sign { key: made, mechanism, data: Bytes(vec![7; 32]), digested: false };
+        member.client.call(&request).map(drop).map_err(|error| error.code)
+    };
+    until(|| sign(&members[1]) != Err(Code::KEY_HANDLE_INVALID));
+    let officer = &members[0].client;
+    officer.call(&Request::Logout {}).unwrap();
+    let pin = Secret::new(OFFICER_PIN);
+    officer.call(&Request::Login { role: Role::SecurityOfficer, pin }).unwrap();
+    for allowed in [true, false, true] {
+        let weak = Legacy::Sha1Signatures;
+        officer.call(&Request::AllowLegacy { weak, allowed }).unwrap();
+        until(|| sign(&members[1]).is_ok() == allowed);
+    }
+    // A daemon that starts later knows it from the beginning.
+    assert_eq!(sign(&start(&url, settings())), Ok(()));
+}
+
+#[test]
+fn a_permission_holds_at_every_daemon_on_postgresql() {
+    a_permission_holds_at_every_daemon(&Place::postgresql());
 }
 
 #[test]

@@ -9,7 +9,8 @@
 //! cannot be reordered, and a truncation is detected.
 //!
 //! The chunks contain the number of objects, the objects, the number of values that serve keys, and
-//! the digests of these values (`serves_keys`). Older backups end after the objects.
+//! the digests of these values (`serves_keys`). Older backups end after the objects. If weak
+//! operations are allowed (`legacy`), their set follows, as four bytes, little-endian.
 
 mod share;
 
@@ -31,6 +32,7 @@ use super::record::SealedRecord;
 use super::seal::{FORMAT, Key, NONCE, TAG, open_in_place, random, seal_in_place};
 use super::session::Session;
 use crate::attribute::Template;
+use crate::legacy::Allowed;
 use crate::rpc::Secret;
 use crate::{Code, Error, Result};
 pub use share::Share;
@@ -126,6 +128,7 @@ impl Store {
         view.compare(&session.manifest)?;
 
         let serve_keys = session.values_that_serve_keys()?;
+        let allowed = session.allowed()?;
         let Session { mut transaction, keys, manifest } = session;
         sealing.write(8, |to| manifest.total.counts.records.write(to))?;
         transaction.query(SealedRecord::SELECT, &[], |row| {
@@ -137,9 +140,12 @@ impl Store {
                 secret.write(to);
             })
         })?;
-        sealing.write(8 + 32 * serve_keys.len(), |to| {
+        sealing.write(8 + 32 * serve_keys.len() + 4, |to| {
             (serve_keys.len() as u64).write(to);
             serve_keys.iter().for_each(|value| to.extend_from_slice(&**value));
+            if allowed != Allowed::NONE {
+                to.extend_from_slice(&allowed.bits().to_le_bytes());
+            }
         })?;
         sealing.finish()
     }
@@ -168,16 +174,28 @@ impl Store {
             // A backup of an older version ends here.
             if !from.is_empty() {
                 let count = u64::read(&mut from).map_err(malformed)?;
-                let (values, []) = from.as_chunks::<32>() else { return Err(unsound()) };
+                let (values, rest) = from.as_chunks::<32>();
                 if values.len() as u64 != count {
                     return Err(unsound());
                 }
                 values.iter().try_for_each(|value| write.serve_keys_as_in_backup(value))?;
+                write.allow_as_in_backup(allowed(rest).ok_or_else(unsound)?, who)?;
             }
             write.audit(who, &format!("{count} objects were restored from a backup"))?;
             Ok(count)
         })
     }
+}
+
+/// Reads the weak operations that the backup's keystore allowed: nothing, or a set that is not empty
+/// and has no unknown member.
+fn allowed(rest: &[u8]) -> Option<Allowed> {
+    if rest.is_empty() {
+        return Some(Allowed::NONE);
+    }
+    let bits = u32::from_le_bytes(rest.try_into().ok()?);
+    let allowed = Allowed::from_bits(bits);
+    (bits != 0 && allowed.bits() == bits).then_some(allowed)
 }
 
 /// Derives the key of a backup with this header.
@@ -285,6 +303,17 @@ mod tests {
     use super::*;
     use crate::attribute::cka;
     use crate::store::{Cost, Unlocking, Write};
+
+    #[test]
+    fn a_set_is_known_or_refused() {
+        let bits = Allowed::EVERY.bits();
+        assert_eq!(allowed(&[]), Some(Allowed::NONE));
+        assert_eq!(allowed(&bits.to_le_bytes()), Some(Allowed::EVERY));
+        let (empty, unknown) = (0u32.to_le_bytes(), (bits + 1).to_le_bytes());
+        for malformed in [&empty[..], &unknown, &[0xff; 4], &[1], &[1, 0, 0], &[1, 0, 0, 0, 0]] {
+            assert_eq!(allowed(malformed), None);
+        }
+    }
 
     /// Anyone with the public half of a backup key can make a backup for it, so its contents are as
     /// untrusted as its envelope.

@@ -207,6 +207,7 @@ pub(super) fn consequence(name: &str) -> String {
     known
         .unwrap_or(match name {
             "pin.auditor" => "the auditor's PIN is lost: nobody logs in as auditor",
+            "legacy" => "what `cycloid-hsm legacy` allowed is forbidden: allow it again",
             "backup-key" => "backups for this keystore's own key can no longer be restored here",
             _ if name.starts_with(PREFIX) => "a key that wrapped keys may decrypt again if its value returns, and so reveal them: do not unwrap or import that key again",
             _ => "",

@@ -1,6 +1,7 @@
 //! Backups and their restoration.
 
 use super::*;
+use crate::legacy::{Allowed, Legacy};
 
 on_each_database! {
     a_backup_is_restored_into_another_keystore,
@@ -8,6 +9,7 @@ on_each_database! {
     a_backup_that_was_changed_is_refused,
     a_backup_of_many_chunks_is_whole_or_refused,
     values_that_serve_keys_stay_so,
+    what_the_officer_allows_is_in_the_backup,
 }
 
 fn objects(store: &Store) -> Vec<(Template, Option<Vec<u8>>)> {
@@ -51,6 +53,39 @@ fn a_backup_is_restored_into_another_keystore(place: &Place) {
     // A point of small order.
     let guessable = source.backup(&BackupKey([0; 32])).unwrap_err();
     assert_eq!(guessable.code, Code::PUBLIC_KEY_INVALID);
+}
+
+/// After a restart, a rotation, and in another keystore. A backup without a permission has the form
+/// of an older one.
+fn what_the_officer_allows_is_in_the_backup(place: &Place) {
+    let source = filled(place);
+    assert_eq!(source.allowed().unwrap(), Allowed::NONE);
+    let target = Place::sqlite().create();
+    let key = target.backup_key().unwrap();
+    let without = source.backup(&key).unwrap();
+    for weak in [Legacy::ShortRsaKeys, Legacy::RawRsa, Legacy::Sha1Signatures] {
+        source.write(|write| write.allow(weak, true, "officer")).unwrap();
+    }
+    source.write(|write| write.allow(Legacy::RawRsa, false, "officer")).unwrap();
+    let expected = Allowed::EVERY.with(Legacy::RawRsa, false);
+    source.rotate_master_key("test").unwrap();
+    for store in [&source, &place.open()] {
+        assert_eq!(store.allowed().unwrap(), expected);
+    }
+    let lines = source.audit_entries(1, 100).unwrap();
+    let last = |what: &str| lines.iter().filter(|line| line.what == what).count();
+    assert_eq!(last("RSA operations without padding are forbidden (raw-rsa)"), 1);
+    assert_eq!(last("RSA operations without padding are allowed (raw-rsa)"), 1);
+
+    let backup = source.backup(&key).unwrap();
+    assert_eq!(backup.len(), without.len() + 4);
+    let private = target.backup_private_key().unwrap();
+    assert_eq!(target.allowed().unwrap(), Allowed::NONE);
+    target.restore(&backup, &private, "test").unwrap();
+    assert_eq!(target.allowed().unwrap(), expected);
+    let lines = target.audit_entries(1, 100).unwrap();
+    let expected = "signatures with SHA-1 are allowed (sha1-signatures)";
+    assert!(lines.iter().any(|line| line.what == expected));
 }
 
 /// After a restart, a rotation, and in another keystore, whose fingerprints differ.

@@ -7,9 +7,13 @@ use super::blinding::{Blinding, blinding_limbs};
 use super::context::{power, power_limbs, represent};
 use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
 use super::hash_function::HashFunction;
+#[cfg(feature = "hazardous")]
+use super::length::MIN_LEGACY_BITS;
 use super::operation::Operation;
 use super::parameters::{Oaep, Pss};
 use super::private::{BorrowedKey, PrivateKey};
+#[cfg(feature = "hazardous")]
+use super::public::checked_legacy_length;
 use super::public::checked_modulus_length;
 use super::step::Step;
 use super::{Error, Hash, limbs, prime_limbs};
@@ -26,7 +30,7 @@ pub struct Job<'a> {
 }
 
 impl<'a> Job<'a> {
-    fn new<M: AsRef<[Limb]> + AsMut<[Limb]>>(
+    pub(super) fn new<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
         operation: Result<Operation<'a>, Error>,
     ) -> Self {
@@ -209,6 +213,15 @@ impl<M: AsMut<[Limb]>, R> core::fmt::Debug for Batch<M, R> {
     }
 }
 
+/// Returns an error unless private keys may have a modulus of `bits` bits.
+fn check_length(bits: usize) -> Result<(), Error> {
+    let checked = checked_modulus_length(bits);
+    #[cfg(feature = "hazardous")]
+    let checked =
+        checked.or_else(|error| checked_legacy_length(bits, MIN_LEGACY_BITS).map_err(|_| error));
+    checked
+}
+
 /// Splits the memory into blindings and the work of one call. A move of the batch may change the
 /// alignment of its memory, so the blindings begin where the memory does.
 fn split(memory: &mut [Limb], bits: usize) -> (&mut [Limb], &mut [Lanes]) {
@@ -244,7 +257,7 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
     }
 
     fn on(backend: Option<Backend>, bits: usize, rng: R, mut memory: M) -> Result<Self, Error> {
-        checked_modulus_length(bits)?;
+        check_length(bits)?;
         let (needed, given) = (batch_limbs(bits, LANES), memory.as_mut().len());
         if given < needed {
             return Err(Error::MemoryTooSmall { needed, given });

@@ -65,6 +65,8 @@ pub enum Error {
     HashUnsuitable,
     /// The modulus is too short for the hash function and the salt.
     SaltTooLong,
+    /// The modulus, of a legacy key, is too short for the padding with its hash function.
+    ModulusTooShort,
     /// The batch is for keys of another length.
     KeyLength {
         /// The length of the batch's moduli in bits.
@@ -136,6 +138,9 @@ impl core::fmt::Display for Error {
             Self::HashRetired => f.write_str("the hash function is for verification only"),
             Self::HashUnsuitable => f.write_str("SHAKE is for RSASSA-PSS only"),
             Self::SaltTooLong => f.write_str("the modulus is too short for digest and salt"),
+            Self::ModulusTooShort => {
+                f.write_str("the modulus is too short for the padding with its hash function")
+            }
             Self::KeyLength { needed, given } => {
                 write!(f, "the key has {given} bits, but the batch is for {needed}")
             }
@@ -186,7 +191,8 @@ pub enum KeyError {
         /// Its bits.
         bits: usize,
     },
-    /// The modulus of a legacy public key has fewer than 1024 bits or more than 2040.
+    /// The modulus of a legacy key has fewer than 1024 bits or more than 2040. With the feature
+    /// `hazardous`, that of a public key may have 512.
     LegacyLength {
         /// Its bits.
         bits: usize,

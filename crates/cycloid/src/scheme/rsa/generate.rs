@@ -34,11 +34,22 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     pub fn generate(
         bits: usize,
         public_exponent: u32,
-        mut memory: M,
+        memory: M,
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         check_generated_length(bits)?;
+        Self::generate_checked(bits, public_exponent, memory, rng, scratch)
+    }
+
+    /// Like [`generate`](Self::generate), for an even number of bits that the caller has checked.
+    pub(super) fn generate_checked(
+        bits: usize,
+        public_exponent: u32,
+        mut memory: M,
+        rng: &mut impl CryptoRng,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
         if public_exponent < 65537 || public_exponent.is_multiple_of(2) {
             return Err(KeyError::PublicExponent.into());
         }

@@ -3,7 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::length::MAX_LEGACY_BITS;
+use super::length::{MAX_LEGACY_BITS, MIN_LEGACY_BITS};
 use super::public::{PublicKey, public_key_limbs, verify_scratch_limbs};
 use super::{Error, SignatureScheme};
 use crate::machine::words::Limb;
@@ -39,7 +39,8 @@ impl LegacyPublicKey {
     pub fn from_components(modulus: &[u8], exponent: &[u8]) -> Result<Self, Error> {
         let memory = vec![0; public_key_limbs(MAX_LEGACY_BITS)];
         let mut scratch = vec![0; verify_scratch_limbs(MAX_LEGACY_BITS)];
-        PublicKey::legacy(modulus, exponent, memory, &mut scratch).map(Self)
+        let shortest = MIN_LEGACY_BITS;
+        PublicKey::legacy(shortest, modulus, exponent, memory, &mut scratch).map(Self)
     }
 
     /// Reads a key from DER: SubjectPublicKeyInfo or PKCS #1.

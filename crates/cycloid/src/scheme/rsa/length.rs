@@ -12,9 +12,14 @@ pub(super) const MIN_GENERATED_BITS: usize = 2048;
 /// The longest modulus that a key may have, in bits.
 pub const MAX_BITS: usize = 16384;
 
-/// The lengths of moduli that only verify old signatures, in bits.
+/// The lengths of moduli that only verify old signatures, in bits. With the feature `hazardous`,
+/// private keys may have them too.
 pub(super) const MIN_LEGACY_BITS: usize = 1024;
 pub(super) const MAX_LEGACY_BITS: usize = MIN_BITS - 1;
+
+/// The shortest modulus of a public key with the feature `hazardous`, in bits.
+#[cfg(feature = "hazardous")]
+pub(super) const MIN_WEAK_PUBLIC_BITS: usize = 512;
 
 /// Returns the limbs of a modulus of `bits` bits.
 pub(super) const fn limbs(bits: usize) -> usize {

@@ -173,6 +173,8 @@ mod tests;
 #[cfg(feature = "signature")]
 mod traits;
 mod verification;
+#[cfg(feature = "hazardous")]
+mod weak;
 
 #[cfg(feature = "encoding")]
 pub use super::FormatError;

@@ -70,6 +70,18 @@ impl<'a> Operation<'a> {
         Ok(Self { purpose: Purpose::SignPss { pss, digest }, output: signature })
     }
 
+    /// Signs a digest with RSASSA-PSS and a random salt, also one that is too short for new
+    /// signatures.
+    #[cfg(feature = "hazardous")]
+    pub(super) fn sign_pss_legacy(
+        pss: Pss<HashFunction>,
+        digest: &[u8],
+        signature: &'a mut [u8],
+    ) -> Result<Self, Error> {
+        let digest = of_length(pss.hash, digest)?;
+        Ok(Self { purpose: Purpose::SignPss { pss, digest }, output: signature })
+    }
+
     /// Decrypts with RSAES-OAEP.
     pub(super) const fn decrypt_oaep(
         oaep: Oaep<'a, HashFunction>,
@@ -109,14 +121,16 @@ impl<'a> Operation<'a> {
         match &self.purpose {
             Purpose::SignPkcs1v15 { info } => {
                 self.check_output(representative)?;
-                pkcs1v15::encode(representative, info.as_ref());
-                Ok(())
+                pkcs1v15::encode(representative, info.as_ref())
             }
             Purpose::SignPss { pss, digest } => {
                 self.check_output(representative)?;
                 pss::encode(representative, bits, *pss, digest, rng)
             }
             Purpose::DecryptOaep { oaep, ciphertext } => {
+                if !oaep.fits(representative.len()) {
+                    return Err(Error::ModulusTooShort);
+                }
                 self.check_room(oaep.longest_message(representative.len()))?;
                 copy(representative, ciphertext)
             }
@@ -181,5 +195,9 @@ fn signable(hash: HashFunction, digest: &[u8]) -> Result<DigestBytes, Error> {
     if hash.is_retired() {
         return Err(Error::HashRetired);
     }
+    of_length(hash, digest)
+}
+
+fn of_length(hash: HashFunction, digest: &[u8]) -> Result<DigestBytes, Error> {
     DigestBytes::of_length(hash.digest_length(), digest).ok_or(Error::DigestLength)
 }

@@ -79,6 +79,12 @@ impl Oaep<'_, HashFunction> {
         longest_message(self.hash.digest_length(), length)
     }
 
+    /// Returns whether an encoding fits a modulus of `length` bytes. Only a legacy key's modulus may
+    /// be too short.
+    pub(super) const fn fits(&self, length: usize) -> bool {
+        2 * self.hash.digest_length() + 2 <= length
+    }
+
     /// Returns whether a hash function is SHAKE, for which OAEP is not defined.
     pub(super) const fn uses_shake(&self) -> bool {
         self.hash.is_extendable() || self.mask_hash.is_extendable()
@@ -96,6 +102,6 @@ impl<'a, H: Into<HashFunction>> Oaep<'a, H> {
 /// Returns the length of the longest message: an encoded one also has a zero, the seed, the label's
 /// digest and a one.
 const fn longest_message(digest_length: usize, length: usize) -> usize {
-    // Zero if nothing fits, which cannot happen with a modulus of 2048 bits or more.
+    // Zero if nothing fits, which happens with legacy keys alone.
     length.saturating_sub(2 * digest_length + 2)
 }

@@ -161,11 +161,23 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// [`KeyError::Fingerprint`], [`KeyError::MultiPrime`], [`Error::MemoryTooSmall`].
     pub fn new(
         components: &PrivateComponents<'_>,
+        memory: M,
+        scratch: &mut [Limb],
+    ) -> Result<Self, Error> {
+        let checked = checked_modulus_length(bit_length(trimmed(components.modulus)));
+        Self::of_checked_length(checked, components, memory, scratch)
+    }
+
+    /// Like [`new`](Self::new), with the verdict on the length of the modulus.
+    pub(super) fn of_checked_length(
+        checked: Result<(), Error>,
+        components: &PrivateComponents<'_>,
         mut memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
         let room = memory.as_mut();
-        let outcome = stack::clean(stack_use::RSA_KEY, || load(components, room, scratch));
+        let outcome = checked
+            .and_then(|()| stack::clean(stack_use::RSA_KEY, || load(components, room, scratch)));
         ct::wipe(scratch);
         match outcome {
             Ok((bits, exponent, form)) => {
@@ -341,7 +353,6 @@ fn load(
 ) -> Result<(usize, u64, Form), Error> {
     let modulus = trimmed(components.modulus);
     let bits = bit_length(modulus);
-    checked_modulus_length(bits)?;
     let exponent = checked_exponent(components.public_exponent)?;
     if complete::is_needed(components) {
         let scratch = checked_memory(scratch, any_private_key_scratch_limbs(bits))?;

@@ -1,7 +1,7 @@
 //! The public key, and the public operation.
 
-#[cfg(feature = "alloc")]
-use super::length::{MAX_LEGACY_BITS, MIN_LEGACY_BITS};
+#[cfg(any(feature = "alloc", feature = "hazardous"))]
+use super::length::MAX_LEGACY_BITS;
 use super::{Error, KeyError, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, Limb};
@@ -57,18 +57,17 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         Self::of_any_length(modulus, exponent, memory, scratch)
     }
 
-    /// Like [`new`](Self::new), for moduli that are too short for anything but old signatures.
-    #[cfg(feature = "alloc")]
+    /// Like [`new`](Self::new), for moduli of `shortest` bits and more that are too short for
+    /// anything but old signatures.
+    #[cfg(any(feature = "alloc", feature = "hazardous"))]
     pub(super) fn legacy(
+        shortest: usize,
         modulus: &[u8],
         exponent: &[u8],
         memory: M,
         scratch: &mut [Limb],
     ) -> Result<Self, Error> {
-        let bits = bit_length(trimmed(modulus));
-        if !(MIN_LEGACY_BITS..=MAX_LEGACY_BITS).contains(&bits) {
-            return Err(KeyError::LegacyLength { bits }.into());
-        }
+        checked_legacy_length(bit_length(trimmed(modulus)), shortest)?;
         Self::of_any_length(modulus, exponent, memory, scratch)
     }
 
@@ -252,11 +251,21 @@ pub(super) fn checked_exponent(exponent: &[u8]) -> Result<u64, Error> {
 }
 
 /// Returns an error unless keys may have a modulus of `bits` bits.
-pub(super) fn checked_modulus_length(bits: usize) -> Result<(), Error> {
-    if (MIN_BITS..=MAX_BITS).contains(&bits) {
+pub(super) const fn checked_modulus_length(bits: usize) -> Result<(), Error> {
+    if MIN_BITS <= bits && bits <= MAX_BITS {
         Ok(())
     } else {
         Err(Error::Key(KeyError::ModulusLength { bits }))
+    }
+}
+
+/// Returns an error unless a legacy key may have a modulus of `bits` bits, at least `shortest`.
+#[cfg(any(feature = "alloc", feature = "hazardous"))]
+pub(super) const fn checked_legacy_length(bits: usize, shortest: usize) -> Result<(), Error> {
+    if shortest <= bits && bits <= MAX_LEGACY_BITS {
+        Ok(())
+    } else {
+        Err(Error::Key(KeyError::LegacyLength { bits }))
     }
 }
 

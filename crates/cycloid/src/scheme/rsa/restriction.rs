@@ -35,7 +35,8 @@ impl Restriction {
             }
             // RFC 8017, section 9.1.1, step 3.
             Self::PssWith(pss)
-                if pss.salt_length > (bits - 1).div_ceil(8) - pss.hash.digest_length() - 2 =>
+                if pss.salt_length.saturating_add(pss.hash.digest_length() + 2)
+                    > (bits - 1).div_ceil(8) =>
             {
                 Err(Error::SaltTooLong)
             }

@@ -476,7 +476,7 @@ fn keys_that_share_a_modulus_do_not_share_blindings() {
 
 #[test]
 fn lanes_of_every_length_fit_the_halves() {
-    for bits in MIN_BITS..=MAX_BITS {
+    for bits in length::MIN_LEGACY_BITS..=MAX_BITS {
         let (whole, half) = (eight::whole_lanes(bits), eight::half_lanes(bits));
         assert!((half..=2 * half).contains(&whole), "{bits} bits");
         let excess = whole * lanes::LANE_LIMB_BITS - limbs(bits) * LIMB_BITS;

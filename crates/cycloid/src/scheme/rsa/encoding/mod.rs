@@ -16,8 +16,12 @@ pub(in super::super) use algorithm::pss_algorithm;
 use ::der::Encode;
 
 use self::algorithm::Algorithm;
+#[cfg(feature = "hazardous")]
+use super::length::MIN_LEGACY_BITS;
 use super::private::PrivateKey;
 use super::private::private_key_scratch_limbs;
+#[cfg(feature = "hazardous")]
+use super::public::checked_legacy_length;
 use super::public::{PublicKey, bit_length, checked_modulus_length, trimmed};
 use super::{Error, Restriction, verify_scratch_limbs};
 use crate::machine::words::{self, LIMB_BYTES, Limb};
@@ -267,8 +271,22 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     ) -> Result<Self, Error> {
         let (key, restriction) = der::read_private(der, format)?;
         let components = key.components();
+        check_length(components.modulus)?;
         check_scratch(components.modulus, scratch.len(), 0)?;
         Self::new(&components, memory, scratch)?.restricted(restriction)
+    }
+
+    /// Reads a key of a legacy length from PKCS #8 in DER.
+    #[cfg(feature = "hazardous")]
+    pub(super) fn read_legacy(der: &[u8], memory: M, scratch: &mut [Limb]) -> Result<Self, Error> {
+        stack::clean(Self::STACK, || {
+            let (key, restriction) = der::read_private(der, PrivateFormat::Pkcs8)?;
+            let components = key.components();
+            let bits = bit_length(trimmed(components.modulus));
+            checked_legacy_length(bits, MIN_LEGACY_BITS)?;
+            check_scratch(components.modulus, scratch.len(), 0)?;
+            Self::new_legacy(&components, memory, scratch)?.restricted(restriction)
+        })
     }
 
     fn read_pem(
@@ -282,6 +300,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
         let outcome = with_decoded(&block, scratch, |der, taken, scratch| {
             let (key, restriction) = der::read_private(der, format)?;
             let components = key.components();
+            check_length(components.modulus)?;
             check_scratch(components.modulus, scratch.len(), taken)?;
             Self::new(&components, memory, scratch)?.restricted(restriction)
         });
@@ -375,6 +394,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         taken: usize,
     ) -> Result<Self, Error> {
         let (components, restriction) = der::read_public(der, format)?;
+        check_length(components.modulus)?;
         check_scratch(components.modulus, scratch.len(), taken)?;
         Self::new(components.modulus, components.exponent, memory, scratch)?.restricted(restriction)
     }
@@ -461,12 +481,15 @@ fn with_decoded<T>(
     read(block.decode(words::as_bytes_mut(end))?, taken, rest)
 }
 
+/// Checks that keys may have this modulus.
+fn check_length(modulus: &[u8]) -> Result<(), Error> {
+    checked_modulus_length(bit_length(trimmed(modulus)))
+}
+
 /// Checks that the scratch is long enough for a modulus, when `free` limbs are left and `taken` are
 /// in use.
 fn check_scratch(modulus: &[u8], free: usize, taken: usize) -> Result<(), Error> {
-    let bits = bit_length(trimmed(modulus));
-    checked_modulus_length(bits)?;
-    let needed = der_scratch_limbs(bits);
+    let needed = der_scratch_limbs(bit_length(trimmed(modulus)));
     if free < needed {
         return Err(Error::MemoryTooSmall { needed: needed + taken, given: free + taken });
     }

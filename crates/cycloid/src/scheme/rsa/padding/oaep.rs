@@ -14,7 +14,8 @@ use crate::scheme::rsa::parameters::Oaep;
 /// modulus. Constant-time except for lengths and the label.
 ///
 /// # Errors
-/// [`Error::HashUnsuitable`], [`Error::MessageTooLong`], [`Error::RandomGenerator`].
+/// [`Error::HashUnsuitable`], [`Error::ModulusTooShort`], [`Error::MessageTooLong`],
+/// [`Error::RandomGenerator`].
 pub(in crate::scheme::rsa) fn encode(
     encoded: &mut [u8],
     oaep: &Oaep<'_, HashFunction>,
@@ -23,6 +24,9 @@ pub(in crate::scheme::rsa) fn encode(
 ) -> Result<(), Error> {
     if oaep.uses_shake() {
         return Err(Error::HashUnsuitable);
+    }
+    if !oaep.fits(encoded.len()) {
+        return Err(Error::ModulusTooShort);
     }
     let longest = oaep.longest_message(encoded.len());
     if message.len() > longest {
@@ -50,7 +54,8 @@ pub(in crate::scheme::rsa) fn encode(
 /// modulus and is destroyed. Writes the message to the start of `output`, followed by zeros up to
 /// the length of the longest message, and returns the message's length.
 ///
-/// `output` has at least [`Oaep::longest_message`] bytes. Constant-time except for success or
+/// `output` has at least [`Oaep::longest_message`] bytes, and the modulus is
+/// [long enough](Oaep::fits). Constant-time except for success or
 /// failure: nothing reveals which check failed, and only the returned length reveals where the
 /// message begins.
 ///

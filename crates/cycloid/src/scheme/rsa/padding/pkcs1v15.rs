@@ -1,6 +1,10 @@
 //! EMSA-PKCS1-v1_5, the deterministic encoding of a digest (RFC 8017, section 9.2).
 
 use crate::scheme::hash::Hash;
+use crate::scheme::rsa::error::Error;
+
+/// Bytes of an encoding besides DigestInfo: 00 01, at least eight of padding, 00.
+const OVERHEAD: usize = 11;
 
 /// Returns the DER encoding of DigestInfo up to the digest (RFC 8017, section 9.2, note 1; for
 /// SHA-3, with the identifiers of NIST's register). SHAKE has none; callers refuse it.
@@ -46,9 +50,14 @@ pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
     }
 }
 
-/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo. The shortest modulus is long enough for
-/// every DigestInfo.
-pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) {
+/// EMSA-PKCS1-v1_5: writes 00 01 FF … FF 00 DigestInfo.
+///
+/// # Errors
+/// [`Error::ModulusTooShort`] for legacy keys alone.
+pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) -> Result<(), Error> {
+    if encoded.len() < info.len() + OVERHEAD {
+        return Err(Error::ModulusTooShort);
+    }
     let (padding, end) = encoded.split_at_mut(encoded.len() - info.len());
     let last = padding.len() - 1;
     padding.fill(0xff);
@@ -56,13 +65,15 @@ pub(in crate::scheme::rsa) fn encode(encoded: &mut [u8], info: &[u8]) {
     padding[1] = 1;
     padding[last] = 0;
     end.copy_from_slice(info);
+    Ok(())
 }
 
 /// Returns whether `encoded`, as long as the modulus, is the one valid encoding of DigestInfo.
 /// Compares encodings instead of parsing.
 pub(in crate::scheme::rsa) fn is_encoding_of(encoded: &[u8], info: &[u8]) -> bool {
     // A modulus for old signatures may be too short: eight bytes of padding are the least.
-    let Some(padding) = encoded.len().checked_sub(info.len()).filter(|length| *length >= 11) else {
+    let Some(padding) = encoded.len().checked_sub(info.len()).filter(|length| *length >= OVERHEAD)
+    else {
         return false;
     };
     let (padding, end) = encoded.split_at(padding);

@@ -41,8 +41,9 @@ pub(in crate::scheme::rsa) fn encode(
     buffer[..leading].fill(0);
     let (encoded, used) = encoded(buffer, modulus_bits);
     // 3. Digest, salt and two bytes must fit.
-    if pss.salt_length > encoded.len() - digest.len() - 2 {
-        return Err(Error::SaltTooLong);
+    match encoded.len().checked_sub(digest.len() + 2) {
+        Some(longest) if pss.salt_length <= longest => {}
+        _ => return Err(Error::SaltTooLong),
     }
     // 4. The salt, written in its final place. 5, 6. H = Hash(M'). 7, 8. DB = 00 … 00 01 ‖ salt.
     let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
@@ -73,8 +74,12 @@ pub(in crate::scheme::rsa) fn is_encoding_of(
         return false;
     }
     let (encoded, used) = encoded(buffer, modulus_bits);
-    // 3 to 5. maskedDB ‖ H ‖ bc. 6. Unused bits are zero.
-    let (db, end) = encoded.split_at_mut(encoded.len() - digest.len() - 1);
+    // 3. The modulus of a legacy key may be too short. 4, 5. maskedDB ‖ H ‖ bc. 6. Unused bits are
+    // zero.
+    let Some(split) = encoded.len().checked_sub(digest.len() + 1).filter(|split| *split > 0) else {
+        return false;
+    };
+    let (db, end) = encoded.split_at_mut(split);
     let (h, last) = end.split_at(digest.len());
     if last != [0xbc] || db[0] & !used != 0 {
         return false;
