@@ -111,7 +111,8 @@ pub enum Parameter {
     /// last. It is complete blocks without padding.
     #[n(10)]
     Piece(#[n(0)] Bytes),
-    /// For derivation by AES-ECB: the data to encrypt.
+    /// For derivation by AES-ECB: the data to encrypt. For Diffie-Hellman: the peer's public value,
+    /// big-endian.
     #[n(11)]
     Data(#[n(0)] Bytes),
     /// For derivation by AES-CBC: initialisation vector, and the data to encrypt.

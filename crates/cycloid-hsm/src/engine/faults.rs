@@ -54,7 +54,7 @@ fn memory_of(key: &PrivateKey) -> (usize, usize) {
         // Includes the copy of the public key.
         PrivateKey::Ed25519(key) => place(&**key),
         PrivateKey::Bls(key) => place(&**key),
-        PrivateKey::X25519(_) => unreachable!("it does not sign"),
+        PrivateKey::X25519(_) | PrivateKey::Dh(_) => unreachable!("it does not sign"),
     }
 }
 
@@ -117,7 +117,7 @@ fn verifier(key: &PrivateKey) -> Verify {
                 public.verify(Scheme::ProofOfPossession, message, &signature).is_ok()
             })
         }
-        PrivateKey::X25519(_) => unreachable!("it does not sign"),
+        PrivateKey::X25519(_) | PrivateKey::Dh(_) => unreachable!("it does not sign"),
     }
 }
 

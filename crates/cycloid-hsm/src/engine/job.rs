@@ -21,6 +21,8 @@ use crate::{Code, Error, Result};
 pub enum Kind {
     /// RSA private-key operations, with moduli of this many bits.
     Rsa(usize),
+    /// Finite-field Diffie-Hellman, with primes of at most this many bits.
+    Dh(usize),
     /// ECDSA.
     Ecdsa(Curve),
     /// Ed25519.
@@ -36,6 +38,7 @@ impl Kind {
     pub(super) const fn usual(self) -> u64 {
         match self {
             Self::Rsa(bits) => (bits as u64).pow(3) / 15_000,
+            Self::Dh(bits) => (bits as u64).pow(2) / 8,
             Self::Ecdsa(Curve::P256) | Self::Ed25519 => 80_000,
             Self::Ecdsa(_) => 300_000,
             Self::Agree(_) => 100_000,
@@ -48,6 +51,7 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rsa(bits) => write!(f, "rsa-{bits}"),
+            Self::Dh(bits) => write!(f, "dh-{bits}"),
             Self::Ecdsa(curve) => write!(f, "ecdsa-{}", curve.name()),
             Self::Ed25519 => f.write_str("ed25519"),
             Self::Agree(curve) => write!(f, "ecdh-{}", curve.name()),

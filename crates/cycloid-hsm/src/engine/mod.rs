@@ -10,6 +10,7 @@
 //! Applications share the workers' time fairly: within a queue they take [turns], and between
 //! queues their [share] decides.
 
+mod diffie_hellman;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]
@@ -89,7 +90,7 @@ impl Engine {
         since: Instant,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
-        use PrivateKey::{Bls, Ed25519, P224, P256, P384, P521, Rsa, X25519};
+        use PrivateKey::{Bls, Dh, Ed25519, P224, P256, P384, P521, Rsa, X25519};
         let by = application;
         match (key, work) {
             (Rsa(key), Work::Rsa(input)) => {
@@ -110,6 +111,10 @@ impl Engine {
             }
             (Ed25519(key), Work::Ed25519(input)) => {
                 self.queue(by, |queues| &mut queues.ed25519, key, input, since, done);
+            }
+            (Dh(key), Work::Dh(peer)) => {
+                let bits = key.group_bits();
+                self.queue(by, |queues| queues.dh(bits), key, peer, since, done);
             }
             (Bls(key), Work::Bls(message)) => {
                 self.queue(by, |queues| &mut queues.bls, key, message, since, done);

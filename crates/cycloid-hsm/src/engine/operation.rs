@@ -33,6 +33,8 @@ pub(crate) enum Work {
     Agree(Box<PublicKey>),
     /// A BLS signature of a message.
     Bls(Vec<u8>),
+    /// Finite-field Diffie-Hellman with this public value of the peer, big-endian.
+    Dh(Vec<u8>),
 }
 
 /// An operation with an RSA key (RFC 8017).
@@ -101,7 +103,7 @@ pub(crate) const fn library_hash(hash: Hash) -> scheme::Hash {
     }
 }
 
-fn fault() -> Error {
+pub(super) fn fault() -> Error {
     Code::DEVICE_ERROR.because("a result failed its check and was not released")
 }
 
@@ -111,7 +113,7 @@ fn fault() -> Error {
 ///
 /// The library takes its lanes as one slice, without their places. Nothing else in the engine
 /// matches results to jobs by position.
-fn side_by_side<'a, T, L, P>(
+pub(super) fn side_by_side<'a, T, L, P>(
     items: &'a mut [T],
     prepare: impl FnMut(&'a mut T) -> Option<(L, P)>,
     run: impl FnOnce(&mut [L]),

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use cycloid::scheme::ec::{P224, P256, P384, P521};
 
+use super::diffie_hellman::Dh;
 use super::job::{Batch, Job, Jobs, Kind, Operation};
 use super::operation::{Bls, Ecdh, Ecdsa, Ed25519, Rsa, X25519};
 use super::pace::{LANES, Pace, Waiting};
@@ -125,6 +126,8 @@ impl<C: cycloid::scheme::ec::Curve> CurveQueues<C> {
 pub(super) struct Queues {
     /// By the length of the modulus in bits.
     rsa: BTreeMap<usize, Queue<Rsa>>,
+    /// By the length of the prime in bits, rounded up.
+    dh: BTreeMap<usize, Queue<Dh>>,
     pub(super) p224: CurveQueues<P224>,
     pub(super) p256: CurveQueues<P256>,
     pub(super) p384: CurveQueues<P384>,
@@ -138,6 +141,7 @@ impl Default for Queues {
     fn default() -> Self {
         Self {
             rsa: BTreeMap::new(),
+            dh: BTreeMap::new(),
             p224: CurveQueues::new(Curve::P224),
             p256: CurveQueues::new(Curve::P256),
             p384: CurveQueues::new(Curve::P384),
@@ -155,6 +159,13 @@ impl Queues {
         self.rsa.entry(bits).or_insert_with(|| Queue::new(Kind::Rsa(bits)))
     }
 
+    /// Returns the queue of Diffie-Hellman keys with primes of `bits` bits. Custom primes have many
+    /// lengths, so a queue is for a range of them.
+    pub(super) fn dh(&mut self, bits: usize) -> &mut Queue<Dh> {
+        let bits = bits.next_multiple_of(1024);
+        self.dh.entry(bits).or_insert_with(|| Queue::new(Kind::Dh(bits)))
+    }
+
     /// Returns all queues, ordered by kind.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Line> {
         let others: [&mut dyn Line; 11] = [
@@ -170,6 +181,8 @@ impl Queues {
             &mut self.x25519,
             &mut self.bls,
         ];
-        self.rsa.values_mut().map(|queue| queue as &mut dyn Line).chain(others)
+        let rsa = self.rsa.values_mut().map(|queue| queue as &mut dyn Line);
+        let dh = self.dh.values_mut().map(|queue| queue as &mut dyn Line);
+        rsa.chain(dh).chain(others)
     }
 }

@@ -1,6 +1,7 @@
 //! Keys: parsed from attributes or their form at rest, and prepared for use.
 
 pub(crate) mod curve;
+mod diffie_hellman;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 pub(crate) use curve::Curve;
+pub(crate) use diffie_hellman::DhKey;
 pub(crate) use prime_curve::PrimeCurveKey;
 pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;

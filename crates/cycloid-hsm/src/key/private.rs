@@ -12,7 +12,8 @@ use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::{Curve, octet_string};
-use super::{BlsKey, EdwardsKey, PrimeCurveKey};
+use super::diffie_hellman::{self, Numbers};
+use super::{BlsKey, DhKey, EdwardsKey, PrimeCurveKey};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
 
@@ -35,6 +36,8 @@ pub enum PrivateKey {
     X25519(Arc<x25519::PrivateKey>),
     /// BLS12-381, public keys in G1.
     Bls(Arc<BlsKey>),
+    /// Finite-field Diffie-Hellman.
+    Dh(Arc<DhKey>),
 }
 
 /// The supported lengths of RSA moduli, in bits.
@@ -101,6 +104,18 @@ impl PrivateKey {
         signature::SecretKey::generate(rng).map(Self::bls).map_err(not_made)
     }
 
+    /// Generates a Diffie-Hellman key in the group that the public key's template names.
+    ///
+    /// # Errors
+    /// As [`DhKey::generate`].
+    pub(crate) fn generate_dh(
+        public: &Template,
+        private: &Template,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self> {
+        DhKey::generate(public, private, rng).map(|key| Self::Dh(key.into()))
+    }
+
     fn nist(key: nist::PrivateKey) -> Self {
         match key {
             nist::PrivateKey::P224(key) => Self::P224(Arc::new(key.into())),
@@ -122,12 +137,25 @@ impl PrivateKey {
         Self::Bls(Arc::new(key.into()))
     }
 
-    /// Parses the form at rest.
+    /// Parses a key from outside, which has the form at rest.
     ///
     /// # Errors
     /// [`Code::ATTRIBUTE_VALUE_INVALID`] if the bytes are not a key of this type;
-    /// [`Code::KEY_SIZE_RANGE`].
+    /// [`Code::KEY_SIZE_RANGE`]; [`Code::DOMAIN_PARAMS_INVALID`].
     pub fn from_bytes(key_type: u32, bytes: &[u8]) -> Result<Self> {
+        Self::parse(key_type, bytes, Numbers::Given)
+    }
+
+    /// Parses the form at rest from a sealed record. It was checked when the key was made, so the
+    /// slow test whether a Diffie-Hellman group has a safe prime is not repeated.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub(crate) fn from_sealed(key_type: u32, bytes: &[u8]) -> Result<Self> {
+        Self::parse(key_type, bytes, Numbers::Sealed)
+    }
+
+    fn parse(key_type: u32, bytes: &[u8], numbers: Numbers) -> Result<Self> {
         if key_type == ckk::BLS12_381 {
             return signature::SecretKey::from_bytes(bytes).map(Self::bls).map_err(invalid);
         }
@@ -156,6 +184,7 @@ impl PrivateKey {
             ckk::EC_MONTGOMERY if oid == Curve::X25519.identifier() => {
                 x25519::PrivateKey::from_der(bytes).map(Self::x25519).map_err(invalid)
             }
+            ckk::DH => DhKey::from_der(&info, numbers).map(|key| Self::Dh(key.into())),
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("wrong key type")),
         }
     }
@@ -178,6 +207,7 @@ impl PrivateKey {
                     [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
                     [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
                     oid if oid == Curve::Ed25519.identifier() => ckk::EC_EDWARDS,
+                    oid if oid == diffie_hellman::ALGORITHM.as_bytes() => ckk::DH,
                     _ => ckk::EC_MONTGOMERY,
                 }
             }
@@ -246,6 +276,7 @@ impl PrivateKey {
                 })
             }
             ckk::BLS12_381 => Self::from_bytes(key_type, template.needed(cka::VALUE)?),
+            ckk::DH => DhKey::from_attributes(template).map(|key| Self::Dh(key.into())),
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
     }
@@ -258,6 +289,7 @@ impl PrivateKey {
             Self::Ed25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::X25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::Bls(key) => return Zeroizing::new(key.to_bytes().to_vec()),
+            Self::Dh(key) => return key.to_der(),
         );
         let length = written.expect("the buffer has room for the longest");
         Zeroizing::new(buffer[..length].to_vec())
@@ -268,6 +300,7 @@ impl PrivateKey {
         match self {
             Self::Rsa(_) => ckk::RSA,
             Self::Bls(_) => ckk::BLS12_381,
+            Self::Dh(_) => ckk::DH,
             Self::Ed25519(_) => ckk::EC_EDWARDS,
             Self::X25519(_) => ckk::EC_MONTGOMERY,
             _ => ckk::EC,
@@ -283,7 +316,7 @@ impl PrivateKey {
             Self::P521(_) => Curve::P521,
             Self::Ed25519(_) => Curve::Ed25519,
             Self::X25519(_) => Curve::X25519,
-            Self::Rsa(_) | Self::Bls(_) => return None,
+            Self::Rsa(_) | Self::Bls(_) | Self::Dh(_) => return None,
         })
     }
 
@@ -305,6 +338,7 @@ impl PrivateKey {
                 let number = if whole { cka::VALUE } else { cka::EC_POINT };
                 to.set(number, key.public().to_bytes());
             }
+            Self::Dh(key) => key.describe(to, whole),
             _ => {
                 let curve = self.curve().expect("all others are on curves");
                 to.set(cka::EC_PARAMS, curve.parameters());
@@ -320,7 +354,7 @@ impl PrivateKey {
         for_prime_curve!(self, key => key.public_key().to_uncompressed().to_vec(),
             Self::Ed25519(key) => key.public().as_bytes().to_vec(),
             Self::X25519(key) => key.public_key().to_vec(),
-            Self::Rsa(_) | Self::Bls(_) => Vec::new(),
+            Self::Rsa(_) | Self::Bls(_) | Self::Dh(_) => Vec::new(),
         )
     }
 
@@ -338,6 +372,7 @@ impl PrivateKey {
                 x25519::public_key_to_der(&key.public_key(), &mut buffer).map(<[u8]>::len).ok()
             }
             Self::Bls(_) => Some(0),
+            Self::Dh(key) => return key.public_key_info(),
         );
         buffer.truncate(written.expect("the buffer has room for the longest"));
         buffer
@@ -376,12 +411,14 @@ impl PrivateKey {
             ] {
                 template.set(number, part.as_bytes());
             }
+        } else if let Self::Dh(key) = self {
+            template.set(cka::VALUE, key.exponent());
         } else {
             let mut value = vec![0; self.curve().map_or(32, Curve::bytes)];
             for_prime_curve!(self, key => key.to_bytes(&mut value).map_err(invalid)?,
                 Self::Ed25519(key) => value.copy_from_slice(key.seed()),
                 Self::X25519(key) => value.copy_from_slice(key.as_bytes()),
-                Self::Bls(_) | Self::Rsa(_) => value.copy_from_slice(&bytes),
+                Self::Bls(_) | Self::Rsa(_) | Self::Dh(_) => value.copy_from_slice(&bytes),
             );
             template.set(cka::VALUE, value.as_slice());
             value.zeroize();

@@ -4,6 +4,7 @@ use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::{ed25519, nist, rsa};
 
 use super::curve::{Curve, point_bytes};
+use super::diffie_hellman::{self, Numbers};
 use super::private::{RSA_BITS, rsa_public_memory};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
@@ -20,6 +21,8 @@ pub enum PublicKey {
     X25519([u8; 32]),
     /// BLS12-381.
     Bls(Box<signature::PublicKey<Cycloid, signature::MinPk>>),
+    /// Finite-field Diffie-Hellman. Programs read its value and send it; it has no use inside.
+    Dh,
 }
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
@@ -57,8 +60,25 @@ impl PublicKey {
             ckk::BLS12_381 => signature::PublicKey::from_bytes(template.needed(cka::VALUE)?)
                 .map(|key| Self::Bls(Box::new(key)))
                 .map_err(invalid),
+            ckk::DH => {
+                diffie_hellman::check_public(template, Numbers::Sealed)?;
+                Ok(Self::Dh)
+            }
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
+    }
+
+    /// Builds a key from the attributes that a program gives, with the checks that a stored key does
+    /// not need again.
+    ///
+    /// # Errors
+    /// As [`from_attributes`](Self::from_attributes); [`Code::DOMAIN_PARAMS_INVALID`].
+    pub(crate) fn from_given(key_type: u32, template: &Template) -> Result<Self> {
+        if key_type == ckk::DH {
+            diffie_hellman::check_public(template, Numbers::Given)?;
+            return Ok(Self::Dh);
+        }
+        Self::from_attributes(key_type, template)
     }
 
     /// Parses a point, raw or in an OCTET STRING.

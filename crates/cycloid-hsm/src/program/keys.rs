@@ -1,6 +1,7 @@
 //! `cycloid-hsm key`: lists, generates, imports, exports and destroys keys.
 
 use base64ct::{Base64, Encoding};
+use cycloid::scheme::dh::Group;
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
@@ -66,6 +67,13 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
             let bits = generate.kind["rsa-".len()..].parse().unwrap_or(0);
             public.set_number(cka::MODULUS_BITS, bits);
             let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+            return Ok(Request::GeneratePair { mechanism, public, private: template });
+        }
+        kind if Group::named(kind).is_some() => {
+            let group = Group::named(kind).expect("it was found");
+            public.set(cka::PRIME, group.prime_bytes());
+            public.set(cka::BASE, group.generator_bytes());
+            let mechanism = mechanism(ckm::DH_PKCS_KEY_PAIR_GEN);
             return Ok(Request::GeneratePair { mechanism, public, private: template });
         }
         "bls12-381" => {

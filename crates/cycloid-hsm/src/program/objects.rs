@@ -56,6 +56,7 @@ fn kind(class: u32, key_type: u32) -> &'static str {
         (cko::DATA, _) => "data",
         (cko::CERTIFICATE, _) => "certificate",
         (_, ckk::RSA) => "rsa",
+        (_, ckk::DH) => "dh",
         (_, ckk::EC) => "ec",
         (_, ckk::EC_EDWARDS) => "ed25519",
         (_, ckk::EC_MONTGOMERY) => "x25519",
