@@ -211,7 +211,7 @@ pub const OFFERED: &[Offered] = &{
     }
     const CURVE: u32 = EC_F_P | EC_NAMEDCURVE | EC_UNCOMPRESS;
     const fn ec(number: u32, flags: u32) -> Offered {
-        one(number, ckk::EC, (224, 521), flags | CURVE)
+        one(number, ckk::EC, (192, 521), flags | CURVE)
     }
     const fn secret(number: u32, flags: u32) -> Offered {
         one(number, ckk::GENERIC_SECRET, (16, 512), flags)
@@ -292,14 +292,14 @@ pub const OFFERED: &[Offered] = &{
         ec(ECDH1_DERIVE, DERIVE),
         ec(ECDH1_COFACTOR_DERIVE, DERIVE),
         rsa(RSA_AES_KEY_WRAP, WRAPS),
-        one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 255), GENERATE_KEY_PAIR | EC_CURVENAME),
+        one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 448), GENERATE_KEY_PAIR | EC_CURVENAME),
         one(
             EC_MONTGOMERY_KEY_PAIR_GEN,
             ckk::EC_MONTGOMERY,
             (255, 255),
             GENERATE_KEY_PAIR | EC_CURVENAME,
         ),
-        one(EDDSA, ckk::EC_EDWARDS, (255, 255), BOTH | EC_CURVENAME),
+        one(EDDSA, ckk::EC_EDWARDS, (255, 448), BOTH | EC_CURVENAME),
         aes(AES_KEY_GEN, GENERATE),
         aes(AES_ECB, CRYPT),
         aes(AES_CBC, CRYPT),

@@ -73,7 +73,7 @@ pub enum Parameter {
         /// Whether this is Ed25519ph.
         #[n(0)]
         prehashed: bool,
-        /// At most 255 bytes; a non-empty one makes it Ed25519ctx.
+        /// At most 255 bytes; a non-empty one makes Ed25519 Ed25519ctx.
         #[n(1)]
         context: Bytes,
     },

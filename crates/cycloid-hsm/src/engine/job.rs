@@ -27,6 +27,8 @@ pub enum Kind {
     Ecdsa(Curve),
     /// Ed25519.
     Ed25519,
+    /// Ed448.
+    Ed448,
     /// ECDH, X25519.
     Agree(Curve),
     /// BLS12-381.
@@ -42,7 +44,7 @@ impl Kind {
             Self::Ecdsa(Curve::P256) | Self::Ed25519 => 80_000,
             Self::Ecdsa(_) => 300_000,
             Self::Agree(_) => 100_000,
-            Self::Bls => 1_000_000,
+            Self::Ed448 | Self::Bls => 1_000_000,
         }
     }
 }
@@ -54,6 +56,7 @@ impl fmt::Display for Kind {
             Self::Dh(bits) => write!(f, "dh-{bits}"),
             Self::Ecdsa(curve) => write!(f, "ecdsa-{}", curve.name()),
             Self::Ed25519 => f.write_str("ed25519"),
+            Self::Ed448 => f.write_str("ed448"),
             Self::Agree(curve) => write!(f, "ecdh-{}", curve.name()),
             Self::Bls => f.write_str("bls12-381"),
         }

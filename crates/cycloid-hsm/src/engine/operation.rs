@@ -27,8 +27,8 @@ pub(crate) enum Work {
     Rsa(RsaInput),
     /// ECDSA of a digest of any length.
     Ecdsa(Vec<u8>),
-    /// Ed25519 (RFC 8032).
-    Ed25519(EdwardsInput),
+    /// Ed25519 or Ed448 (RFC 8032).
+    EdDsa(EdwardsInput),
     /// ECDH or X25519 with this key of the peer.
     Agree(Box<PublicKey>),
     /// A BLS signature of a message.
@@ -67,13 +67,13 @@ pub(crate) enum RsaInput {
     },
 }
 
-/// A message to sign with Ed25519.
+/// A message to sign with Ed25519 or Ed448.
 pub(crate) struct EdwardsInput {
     /// The message, or its SHA-512 digest.
     pub(crate) message: Vec<u8>,
     /// Whether `message` is the digest.
     pub(crate) prehashed: bool,
-    /// The context of Ed25519ctx and Ed25519ph.
+    /// The context of Ed25519ctx, Ed25519ph and Ed448.
     pub(crate) context: Vec<u8>,
 }
 

@@ -237,7 +237,7 @@ fn an_operation_that_does_not_suit_the_key_is_refused() {
 }
 
 pub(super) fn edwards(message: Vec<u8>, context: Vec<u8>) -> Work {
-    Work::Ed25519(EdwardsInput { message, prehashed: false, context })
+    Work::EdDsa(EdwardsInput { message, prehashed: false, context })
 }
 
 /// Doubles a number, and panics at 255 after it has done the jobs before it.

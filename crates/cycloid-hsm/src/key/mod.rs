@@ -2,6 +2,7 @@
 
 pub(crate) mod curve;
 mod diffie_hellman;
+mod ed448;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
@@ -13,10 +14,10 @@ use zeroize::Zeroizing;
 
 pub(crate) use curve::Curve;
 pub(crate) use diffie_hellman::DhKey;
-pub(crate) use prime_curve::PrimeCurveKey;
+pub(crate) use prime_curve::{PrimeCurveKey, on_prime_curve, with_prime_curves};
 pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;
-pub(crate) use witnessed::{BlsKey, EdwardsKey};
+pub(crate) use witnessed::{BlsKey, Ed448Key, EdwardsKey};
 
 /// A key prepared for use.
 #[derive(Clone)]
