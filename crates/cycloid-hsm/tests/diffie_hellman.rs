@@ -50,7 +50,12 @@ fn get(client: &Client, object: u64, number: u32) -> Vec<u8> {
     attribute(client, object, number).unwrap()
 }
 
-fn generate_in(client: &Client, prime: &[u8], base: &[u8], private: Template) -> Result<(u64, u64)> {
+fn generate_in(
+    client: &Client,
+    prime: &[u8],
+    base: &[u8],
+    private: Template,
+) -> Result<(u64, u64)> {
     let mut public = Template::new();
     public.set(cka::PRIME, prime);
     public.set(cka::BASE, base);
@@ -58,7 +63,13 @@ fn generate_in(client: &Client, prime: &[u8], base: &[u8], private: Template) ->
     pair(client.call(&Request::GeneratePair { mechanism, public, private }))
 }
 
-fn derive(client: &Client, base: u64, peer: &[u8], key_type: u32, length: Option<u64>) -> Result<u64> {
+fn derive(
+    client: &Client,
+    base: u64,
+    peer: &[u8],
+    key_type: u32,
+    length: Option<u64>,
+) -> Result<u64> {
     let parameter = Parameter::Data(Bytes(peer.to_vec()));
     let mut template = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
     template.set_number(cka::KEY_TYPE, key_type.into());
@@ -84,7 +95,8 @@ fn agrees_with_openssl(client: &Client, pem: &[u8]) {
     let directory = Directory::new();
     let path = |name: &str| directory.path().join(name).display().to_string();
     let (public, private) = import(client, pem);
-    let [prime, base, value] = [cka::PRIME, cka::BASE, cka::VALUE].map(|it| get(client, public, it));
+    let [prime, base, value] =
+        [cka::PRIME, cka::BASE, cka::VALUE].map(|it| get(client, public, it));
     assert_eq!(prime, get(client, private, cka::PRIME));
     let der = openssl("pkey -pubout -outform DER", pem);
     let (other, own) = generate_in(client, &prime, &base, Template::new()).unwrap();
@@ -123,7 +135,8 @@ fn a_custom_safe_prime_serves_like_a_known_one() {
     let client = daemon.user();
     // 2 generates the whole group, 4 the squares.
     for base in [2, 4] {
-        let (public, private) = generate_in(&client, &custom(), &[0, base], Template::new()).unwrap();
+        let (public, private) =
+            generate_in(&client, &custom(), &[0, base], Template::new()).unwrap();
         let (other, own) = generate_in(&client, &custom(), &[base], Template::new()).unwrap();
         let [from_public, from_other] = [public, other].map(|key| get(&client, key, cka::VALUE));
         assert_ne!(from_public, from_other);
@@ -235,8 +248,16 @@ fn values_outside_the_group_and_keys_of_other_types_are_refused() {
     let secret = ckk::GENERIC_SECRET;
     let refused = |peer: &[u8]| code(derive(&client, private, peer, secret, None));
     // −2 is not a square, so it is not in the subgroup that 2 generates.
-    let outside =
-        [&[][..], &[0], &[1], &plus(&prime, -1), &plus(&prime, -2), &prime, &[0xff; 300], &[0xff; 9000]];
+    let outside = [
+        &[][..],
+        &[0],
+        &[1],
+        &plus(&prime, -1),
+        &plus(&prime, -2),
+        &prime,
+        &[0xff; 300],
+        &[0xff; 9000],
+    ];
     for peer in outside {
         assert_eq!(refused(peer), Code::PUBLIC_KEY_INVALID, "{peer:x?}");
     }

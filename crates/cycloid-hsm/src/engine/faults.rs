@@ -125,7 +125,9 @@ fn verifier(key: &PrivateKey) -> Verify {
         PrivateKey::Ed448(key) => {
             let public = *key.public();
             Box::new(move |work, signature| {
-                let Work::EdDsa(EdwardsInput { message, context, .. }) = work else { unreachable!() };
+                let Work::EdDsa(EdwardsInput { message, context, .. }) = work else {
+                    unreachable!()
+                };
                 public.verify(message, context, signature.try_into().unwrap()).is_ok()
             })
         }

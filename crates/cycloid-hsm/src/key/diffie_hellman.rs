@@ -15,8 +15,7 @@ use crate::attribute::{Template, cka};
 use crate::{Code, Error, Result};
 
 /// dhKeyAgreement (PKCS #3, section 9).
-pub(super) const ALGORITHM: ObjectIdentifier =
-    ObjectIdentifier::new_unwrap("1.2.840.113549.1.3.1");
+pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.3.1");
 
 /// The maximum length of a prime that is not of a known group, in bits. The time to check it grows
 /// with the fourth power.
@@ -110,8 +109,7 @@ impl DhKey {
         private: &Template,
         rng: &mut impl CryptoRng,
     ) -> Result<Self> {
-        let group =
-            group(public.needed(cka::PRIME)?, public.needed(cka::BASE)?, Numbers::Given)?;
+        let group = group(public.needed(cka::PRIME)?, public.needed(cka::BASE)?, Numbers::Given)?;
         let least = group.group().exponent_bits();
         let bits = match private.number(cka::VALUE_BITS)? {
             None => least,

@@ -8,10 +8,8 @@ use pkcs8::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use zeroize::Zeroizing;
 
 /// id-Ed448 (RFC 8410, section 3), without parameters.
-const ALGORITHM: AlgorithmIdentifierRef<'static> = AlgorithmIdentifierRef {
-    oid: ObjectIdentifier::new_unwrap("1.3.101.113"),
-    parameters: None,
-};
+const ALGORITHM: AlgorithmIdentifierRef<'static> =
+    AlgorithmIdentifierRef { oid: ObjectIdentifier::new_unwrap("1.3.101.113"), parameters: None };
 
 /// Reads the private key within PKCS #8, whose algorithm is known.
 pub(super) fn from_info(info: &pkcs8::PrivateKeyInfoRef<'_>) -> der::Result<SigningKey> {

@@ -18,7 +18,9 @@ use zeroize::{Zeroize, Zeroizing};
 use super::curve::{Curve, octet_string};
 use super::diffie_hellman::{self, Numbers};
 use super::ed448 as ed448_der;
-use super::{BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, with_prime_curves};
+use super::{
+    BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, with_prime_curves,
+};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
 
@@ -191,7 +193,8 @@ impl PrivateKey {
                 }
             }
             ckk::EC => {
-                let named = |parameters: AnyRef<'_>| parameters.decode_as::<ObjectIdentifier>().ok();
+                let named =
+                    |parameters: AnyRef<'_>| parameters.decode_as::<ObjectIdentifier>().ok();
                 let named = info.algorithm.parameters.and_then(named);
                 let curve = Curve::ALL
                     .into_iter()
@@ -285,7 +288,8 @@ impl PrivateKey {
                         .because("the curve belongs to another key type"));
                 }
                 let value = template.needed(cka::VALUE)?;
-                let bytes = || <&[u8; 32]>::try_from(value).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID);
+                let bytes =
+                    || <&[u8; 32]>::try_from(value).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID);
                 on_prime_curve!(curve, C => {
                     // Some programs drop leading zeros; some add one.
                     let digits = &value[value.iter().take_while(|byte| **byte == 0).count()..];

@@ -201,7 +201,14 @@ mod tests {
     #[test]
     fn a_bit_flip_in_a_secret_never_yields_another_key() {
         let rng = &mut UnwrapErr(SysRng);
-        let curves = [Curve::P256, Curve::P521, Curve::BrainpoolP384, Curve::Ed448, Curve::Ed25519, Curve::X25519];
+        let curves = [
+            Curve::P256,
+            Curve::P521,
+            Curve::BrainpoolP384,
+            Curve::Ed448,
+            Curve::Ed25519,
+            Curve::X25519,
+        ];
         let mut keys: Vec<_> = curves
             .into_iter()
             .map(|curve| PrivateKey::generate_ec(curve, rng).expect("a sound generator"))

@@ -1,8 +1,8 @@
 //! Operations with public and secret keys, computed at once: verification and encryption.
 
 use cycloid::bls12_381::signature::{self, Scheme};
-use cycloid::scheme::ed25519::Rule;
 use cycloid::scheme::ecdsa::Signature;
+use cycloid::scheme::ed25519::Rule;
 use cycloid::scheme::{ec, rsa};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
@@ -69,9 +69,15 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
         (PublicKey::P384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
         (PublicKey::P521(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
         (PublicKey::Secp256k1(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::BrainpoolP256(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::BrainpoolP384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
-        (PublicKey::BrainpoolP512(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::BrainpoolP256(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
+        }
+        (PublicKey::BrainpoolP384(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
+        }
+        (PublicKey::BrainpoolP512(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
+        }
         (PublicKey::Ed25519(key), Work::EdDsa(input)) => {
             let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
             key.verify_with(Rule::Strict, input.variant(), &input.message, signature)

@@ -7,9 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use cycloid::scheme::rsa::verify_scratch_limbs;
 use cycloid::scheme::Hash;
 use cycloid::scheme::ecdsa::Signature;
+use cycloid::scheme::rsa::verify_scratch_limbs;
 
 use super::world::{Change, KNOWN};
 use super::{Random, USER_PIN, socket};

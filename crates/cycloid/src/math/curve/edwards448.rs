@@ -78,11 +78,7 @@ impl Point {
         let minus_e = &(&c * &d) * &Element::load(Portable, &[MINUS_D]);
         let (f, g) = (&b + &minus_e, &b - &minus_e);
         let h = &(&self.x + &self.y) * &(&other.x + &other.y);
-        Self {
-            x: &(&a * &f) * &(&(&h - &c) - &d),
-            y: &(&a * &g) * &(&d - &c),
-            z: &f * &g,
-        }
+        Self { x: &(&a * &f) * &(&(&h - &c) - &d), y: &(&a * &g) * &(&d - &c), z: &f * &g }
     }
 
     /// Returns 2P (section 5.2.4).

@@ -9,8 +9,8 @@ use super::multiply_vartime::{HasX, HasXEight, Sum};
 use super::operations::{Backend, operations};
 use super::prepared::{HasXPrepared, WriteMultiples};
 use super::{Curve, Words, scalar};
+use crate::machine::field::CurvePrime as _;
 use crate::machine::field::{self, Arithmetic, CurveArithmetic, Prime};
-use crate::machine::field::{CurvePrime as _};
 use crate::machine::lanes;
 use crate::machine::words::{self, Limb};
 

@@ -216,7 +216,8 @@ mod tests {
         let bits = 8 * 56 - prime[200].leading_zeros() as usize;
         assert_eq!(refused(&prime[200..], &[2]), Error::ModulusLength { bits });
         assert_eq!(refused(&[0xff; 5000], &[2]), Error::ModulusLength { bits: 40_000 });
-        let restored = OwnedGroup::restore(&Parameters { prime: &[], generator: &[2], order: None });
+        let restored =
+            OwnedGroup::restore(&Parameters { prime: &[], generator: &[2], order: None });
         assert_eq!(restored.unwrap_err(), Error::ModulusLength { bits: 0 });
         let last = prime.len() - 1;
         prime[last] -= 2;
@@ -230,7 +231,9 @@ mod tests {
         let mut check = |value: &[u8]| group.check_public(value, Validation::Full, scratch);
         let mut minus_one = group.prime_bytes();
         minus_one[255] -= 1;
-        for value in [&[][..], &[0], &[1], &[0, 0, 1], &minus_one, &group.prime_bytes(), &[0xff; 300]] {
+        for value in
+            [&[][..], &[0], &[1], &[0, 0, 1], &minus_one, &group.prime_bytes(), &[0xff; 300]]
+        {
             assert_eq!(check(value), Err(Error::PublicRange));
         }
         assert_eq!(check(&[2]), Ok(()));

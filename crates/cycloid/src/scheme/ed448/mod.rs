@@ -159,6 +159,8 @@ impl SigningKey {
         let (scalar, mut prefix) = expanded(seed);
         ct::wipe_bytes(&mut prefix);
         let public = Point::base().multiply(&scalar.words()).encode();
+        // It is sent to others.
+        ct::mark_public(&public);
         Self { seed: *seed, verifying_key: VerifyingKey(public) }
     }
 
@@ -185,11 +187,14 @@ impl SigningKey {
             ct::wipe_bytes(&mut prefix);
             ct::wipe_bytes(&mut digest);
             let point = Point::base().multiply(&nonce.words()).encode();
+            // R and S are the signature.
+            ct::mark_public(&point);
             let k = self.verifying_key.challenge(&domain, context, &point, message);
             let s = nonce.add_product(&k, &secret);
             let mut signature = [0; SIGNATURE_LENGTH];
             signature[..KEY_LENGTH].copy_from_slice(&point);
             signature[KEY_LENGTH..][..56].copy_from_slice(&to_bytes(&s.words()));
+            ct::mark_public(&signature);
             signature
         }))
     }
