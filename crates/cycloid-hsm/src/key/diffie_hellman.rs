@@ -69,7 +69,9 @@ pub(super) fn group(prime: &[u8], base: &[u8], numbers: Numbers) -> Result<Owned
     let (prime, base) = (trimmed(prime), trimmed(base));
     let parameters = Parameters { prime, generator: base, order: None };
     let refused = |text: String| Code::DOMAIN_PARAMS_INVALID.because(text);
-    let known = Group::KNOWN.iter().any(|group| group.prime_bytes() == prime);
+    let known = Group::KNOWN
+        .iter()
+        .any(|group| group.prime_bytes() == prime && group.generator_bytes() == base);
     let bits = 8 * prime.len() - prime.first().map_or(0, |top| top.leading_zeros() as usize);
     if !known && bits > MAX_CUSTOM_BITS {
         return Err(refused(format!(

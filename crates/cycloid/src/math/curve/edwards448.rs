@@ -156,6 +156,7 @@ impl Point {
         let denominator = &(&yy * &Element::load(Portable, &[MINUS_D])) + &one;
         let square = &(&one - &yy) * &denominator.invert();
         let root = square.square_root();
+        // Whether the encoding of a public point is accepted is the function's result.
         if !root.square().equal(&square).reveal() {
             return None;
         }
@@ -172,7 +173,7 @@ impl Point {
     /// Returns whether the order of a public point divides the cofactor 4.
     pub(crate) fn is_small_order_vartime(&self) -> bool {
         let point = self.double().double();
-        // The neutral element has x = 0 and y = 1.
+        // The neutral element has x = 0 and y = 1. The point is public.
         point.x.is_zero().reveal() && point.y.equal(&point.z).reveal()
     }
 }

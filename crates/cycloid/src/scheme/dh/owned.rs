@@ -1,4 +1,5 @@
-//! Groups that own their numbers, for keys that outlive the function that reads them.
+//! Groups that own their numbers, for keys that outlive the function that reads them, and what such
+//! keys need: numbers as bytes, and checks of public values.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -8,7 +9,10 @@ use rand_core::CryptoRng;
 
 use super::group::Order;
 use super::parameters::known;
-use super::{Error, Group, MAX_BITS, MIN_BITS, Parameters, group_limbs, group_scratch_limbs};
+use super::{
+    Error, Group, MAX_BITS, MIN_BITS, Parameters, Validation, checked_memory, group_limbs,
+    group_scratch_limbs, minimum_scratch_limbs, public,
+};
 use crate::machine::words::{self, Limb};
 use crate::math::jacobi;
 use crate::math::modular::Modulus;
@@ -129,7 +133,7 @@ fn with_memory<T>(
 }
 
 /// Returns a number as big-endian bytes without leading zeros.
-pub(super) fn to_bytes(number: &[Limb]) -> Vec<u8> {
+fn to_bytes(number: &[Limb]) -> Vec<u8> {
     let mut bytes = vec![0; words::bit_length_vartime(number).div_ceil(8)];
     words::to_be_bytes(&mut bytes, number);
     bytes
@@ -145,11 +149,29 @@ impl Group<'_> {
     pub fn generator_bytes(&self) -> Vec<u8> {
         to_bytes(self.generator())
     }
+
+    /// Checks a public value from outside: big-endian bytes, leading zeros allowed. Agreements check
+    /// the value themselves; this is for values that are kept.
+    ///
+    /// `scratch` has at least [`minimum_scratch_limbs`] for the length of p.
+    ///
+    /// # Errors
+    /// [`Error::PublicRange`], [`Error::PublicSubgroup`], [`Error::MemoryTooSmall`].
+    pub fn check_public(
+        &self,
+        value: &[u8],
+        validation: Validation,
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let scratch = checked_memory(scratch, minimum_scratch_limbs(self.bits()))?;
+        let (number, scratch) = scratch.split_at_mut(self.prime().len());
+        public::read(number, self, value, validation, scratch)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::{PrivateKey, Validation, minimum_scratch_limbs, private_key_limbs};
+    use super::super::{PrivateKey, private_key_limbs};
     use super::*;
     use crate::math::prime::tests::Counter;
 

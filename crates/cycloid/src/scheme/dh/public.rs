@@ -1,7 +1,7 @@
 //! Validation of public values.
 
 use super::group::Order;
-use super::{Error, Group, checked_memory, minimum_scratch_limbs};
+use super::{Error, Group};
 use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::math::jacobi;
 use crate::math::modular::{self, Exponent};
@@ -20,26 +20,6 @@ pub enum Validation {
     /// safe prime, which takes a small part of the time of an agreement; otherwise by raising to
     /// the order.
     Full,
-}
-
-impl Group<'_> {
-    /// Checks a public value from outside: big-endian bytes, leading zeros allowed. Agreements check
-    /// the value themselves; this is for values that are kept.
-    ///
-    /// `scratch` has at least [`minimum_scratch_limbs`] for the length of p.
-    ///
-    /// # Errors
-    /// [`Error::PublicRange`], [`Error::PublicSubgroup`], [`Error::MemoryTooSmall`].
-    pub fn check_public(
-        &self,
-        value: &[u8],
-        validation: Validation,
-        scratch: &mut [Limb],
-    ) -> Result<(), Error> {
-        let scratch = checked_memory(scratch, minimum_scratch_limbs(self.bits()))?;
-        let (number, scratch) = scratch.split_at_mut(self.prime().len());
-        read(number, self, value, validation, scratch)
-    }
 }
 
 /// Reads a public value into `value`, which has as many limbs as p, and checks it. Leading zeros
