@@ -1,8 +1,8 @@
 //! Ed25519 and X25519, and arithmetic on their curve; Ed448.
 
 use cycloid::scheme::curve25519::{Point, Scalar};
-use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant};
 use cycloid::scheme::ed448;
+use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant};
 use cycloid::scheme::x25519::{self, PrivateKey};
 
 use crate::check::{Check, Held, marked};
