@@ -37,6 +37,8 @@ mechanisms! {
     RSA_PKCS_OAEP = CKM_RSA_PKCS_OAEP,
     RSA_PKCS_PSS = CKM_RSA_PKCS_PSS,
     SHA1_RSA_PKCS_PSS = CKM_SHA1_RSA_PKCS_PSS,
+    DH_PKCS_KEY_PAIR_GEN = CKM_DH_PKCS_KEY_PAIR_GEN,
+    DH_PKCS_DERIVE = CKM_DH_PKCS_DERIVE,
     SHA256_RSA_PKCS = CKM_SHA256_RSA_PKCS,
     SHA384_RSA_PKCS = CKM_SHA384_RSA_PKCS,
     SHA512_RSA_PKCS = CKM_SHA512_RSA_PKCS,
@@ -187,7 +189,7 @@ pub struct Offered {
     pub number: u32,
     /// The type of its keys, `CKK_…`; `None` for digests.
     pub key_type: Option<u32>,
-    /// The smallest and the largest key: bits for RSA and curves, otherwise bytes; 0 for digests.
+    /// The smallest and the largest key: bits for RSA, Diffie-Hellman and curves, otherwise bytes; 0 for digests.
     pub sizes: (u32, u32),
     /// Its uses, `CKF_…`.
     pub flags: u32,
@@ -208,9 +210,12 @@ pub const OFFERED: &[Offered] = &{
     const fn rsa(number: u32, flags: u32) -> Offered {
         one(number, ckk::RSA, (2048, 4096), flags)
     }
+    const fn dh(number: u32, flags: u32) -> Offered {
+        one(number, ckk::DH, (2048, 8192), flags)
+    }
     const CURVE: u32 = EC_F_P | EC_NAMEDCURVE | EC_UNCOMPRESS;
     const fn ec(number: u32, flags: u32) -> Offered {
-        one(number, ckk::EC, (224, 521), flags | CURVE)
+        one(number, ckk::EC, (192, 521), flags | CURVE)
     }
     const fn secret(number: u32, flags: u32) -> Offered {
         one(number, ckk::GENERIC_SECRET, (16, 512), flags)
@@ -229,6 +234,8 @@ pub const OFFERED: &[Offered] = &{
         rsa(RSA_PKCS_OAEP, CRYPT | WRAPS),
         rsa(RSA_PKCS_PSS, BOTH),
         rsa(SHA1_RSA_PKCS_PSS, VERIFY),
+        dh(DH_PKCS_KEY_PAIR_GEN, GENERATE_KEY_PAIR),
+        dh(DH_PKCS_DERIVE, DERIVE),
         rsa(SHA256_RSA_PKCS, BOTH),
         rsa(SHA384_RSA_PKCS, BOTH),
         rsa(SHA512_RSA_PKCS, BOTH),
@@ -289,14 +296,14 @@ pub const OFFERED: &[Offered] = &{
         ec(ECDH1_DERIVE, DERIVE),
         ec(ECDH1_COFACTOR_DERIVE, DERIVE),
         rsa(RSA_AES_KEY_WRAP, WRAPS),
-        one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 255), GENERATE_KEY_PAIR | EC_CURVENAME),
+        one(EC_EDWARDS_KEY_PAIR_GEN, ckk::EC_EDWARDS, (255, 448), GENERATE_KEY_PAIR | EC_CURVENAME),
         one(
             EC_MONTGOMERY_KEY_PAIR_GEN,
             ckk::EC_MONTGOMERY,
             (255, 255),
             GENERATE_KEY_PAIR | EC_CURVENAME,
         ),
-        one(EDDSA, ckk::EC_EDWARDS, (255, 255), BOTH | EC_CURVENAME),
+        one(EDDSA, ckk::EC_EDWARDS, (255, 448), BOTH | EC_CURVENAME),
         aes(AES_KEY_GEN, GENERATE),
         aes(AES_ECB, CRYPT),
         aes(AES_CBC, CRYPT),

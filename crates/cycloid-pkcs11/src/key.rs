@@ -50,13 +50,21 @@ const fn flag(usage: Usage) -> u32 {
     }
 }
 
-/// The curves of ECDSA: parameters (the DER object identifier, RFC 5480, section 2.1.1.1), and the
+/// The curves of ECDSA, and edwards448: parameters (the DER object identifier: RFC 5480, section
+/// 2.1.1.1; SEC 2, appendix A.2; RFC 5639, section 4.1; RFC 8410, section 3), and the
 /// length of a scalar in bytes.
-const CURVES: [(&[u8], usize); 4] = [
+const CURVES: [(&[u8], usize); 11] = [
+    (&[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x01], 24),
     (&[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x21], 28),
     (&[0x06, 0x08, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07], 32),
     (&[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x22], 48),
     (&[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x23], 66),
+    (&[0x06, 0x05, 0x2b, 0x81, 0x04, 0x00, 0x0a], 32),
+    (&[0x06, 0x09, 0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x07], 32),
+    (&[0x06, 0x09, 0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0b], 48),
+    (&[0x06, 0x09, 0x2b, 0x24, 0x03, 0x03, 0x02, 0x08, 0x01, 0x01, 0x0d], 64),
+    (&[0x06, 0x03, 0x2b, 0x65, 0x71], 57),
+    (b"\x13\x0aedwards448", 57),
 ];
 
 impl Key {
@@ -160,7 +168,8 @@ impl Key {
             (ckm::AES_GMAC, Parameter::Gcm { tag_bits, .. }) => *tag_bits as usize / 8,
             (ckm::AES_CMAC | ckm::AES_GMAC, _) => BLOCK,
             (_, Parameter::Length(length)) => *length as usize,
-            (ckm::EDDSA, _) => 64,
+            // R and S; of Ed25519, which is not in the list of curves, 32 bytes each.
+            (ckm::EDDSA, _) => 2 * self.size.unwrap_or(32),
             (ckm::BLS12_381_SIGN, _) => BLS_SIGNATURE,
             (ckm::ECDSA..=ckm::ECDSA_SHA3_512, _) => 2 * self.size()?,
             _ => self.size()?,

@@ -199,6 +199,7 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
             };
             Ok(Parameter::Ecdh { derivation: small(given.kdf)?, shared, public })
         }
+        ckm::DH_PKCS_DERIVE => Ok(Parameter::Data(bytes.into())),
         ckm::EDDSA if !bytes.is_empty() => {
             let given: CK_EDDSA_PARAMS = structure(bytes)?;
             Ok(Parameter::EdDsa {

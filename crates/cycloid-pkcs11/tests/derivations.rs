@@ -89,6 +89,22 @@ fn parameters_of_derivations_are_followed_or_refused() {
     assert_eq!(derive(mechanism_with(ckm::AES_CBC_ENCRYPT_DATA, &mut data)), INVALID);
     // A structure of another mechanism.
     assert_eq!(derive(mechanism_with(ckm::HKDF_DERIVE, &mut data)), INVALID);
+
+    // The parameter of Diffie-Hellman is the peer's value itself, which the daemon judges.
+    for (value, length, expected) in [
+        (pointer, 32, OK),
+        (n(), 0, OK),
+        (n(), 32, INVALID),
+        (pointer, 1 << 60, INVALID),
+        (pointer, CK_ULONG::MAX, INVALID),
+    ] {
+        let how = CK_MECHANISM {
+            mechanism: CKM_DH_PKCS_DERIVE,
+            pParameter: value.cast(),
+            ulParameterLen: length,
+        };
+        assert_eq!(derive(how), expected, "{length}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
-//! Ed25519 and X25519, and arithmetic on their curve.
+//! Ed25519 and X25519, and arithmetic on their curve; Ed448.
 
 use cycloid::scheme::curve25519::{Point, Scalar};
+use cycloid::scheme::ed448;
 use cycloid::scheme::ed25519::{self, Rule, SigningKey, Variant};
 use cycloid::scheme::x25519::{self, PrivateKey};
 
@@ -71,6 +72,21 @@ pub(crate) fn sign(check: &mut Check) {
         let signature = signature.try_into().expect("64 bytes");
         let variant = Variant::Prehashed(b"context");
         plain.verifying_key().verify_with(Rule::Strict, variant, &digest, signature).is_ok()
+    });
+}
+
+pub(crate) fn sign_ed448(check: &mut Check) {
+    let seed: [u8; 57] = check.bytes(57).try_into().expect("57 bytes");
+    let secret = marked(&seed);
+    let secret: &[u8; 57] = secret[..].try_into().expect("57 bytes");
+    let key = check.hold("from seed", || ed448::SigningKey::from_seed(secret));
+    let plain = ed448::SigningKey::from_seed(&seed);
+    let mut signature = vec![0; 114];
+    check.trace("sign", || {
+        signature.copy_from_slice(&key.sign(MESSAGE, b"context").expect("the context is short"));
+    });
+    check.public("sign", &signature, |signature| {
+        *signature == plain.sign(MESSAGE, b"context").expect("the context is short")
     });
 }
 

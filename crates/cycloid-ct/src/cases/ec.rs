@@ -1,10 +1,10 @@
-//! The NIST curves: keys and their files, ECDSA, ECDH, arithmetic, and batches.
+//! The NIST curves, secp256k1 and brainpoolP256r1: keys and their files, ECDSA, ECDH, arithmetic, and batches.
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::arithmetic::{Point, Scalar};
 use cycloid::scheme::ec::{
-    Curve, P224, P256, P384, P521, PrivateKey, PublicKey, private_key_der_length,
-    private_key_pem_length,
+    BrainpoolP256, Curve, P224, P256, P384, P521, PrivateKey, PublicKey, Secp256k1,
+    private_key_der_length, private_key_pem_length,
 };
 use cycloid::scheme::ecdh;
 use cycloid::scheme::ecdsa::{self, Job};
@@ -37,6 +37,22 @@ on_curves! {
     agree: agree_224 agree_256 agree_384 agree_521;
     arithmetic: arithmetic_224 arithmetic_256 arithmetic_384 arithmetic_521;
     batches: batches_224 batches_256 batches_384 batches_521;
+}
+
+pub(crate) fn keys_k1(check: &mut Check) {
+    keys::<Secp256k1>(check);
+}
+
+pub(crate) fn sign_k1(check: &mut Check) {
+    sign::<Secp256k1>(check);
+}
+
+pub(crate) fn agree_k1(check: &mut Check) {
+    agree::<Secp256k1>(check);
+}
+
+pub(crate) fn sign_brainpool(check: &mut Check) {
+    sign::<BrainpoolP256>(check);
 }
 
 /// The same key twice, unmarked and with its scalar secret.

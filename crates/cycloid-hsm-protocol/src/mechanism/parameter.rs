@@ -73,7 +73,7 @@ pub enum Parameter {
         /// Whether this is Ed25519ph.
         #[n(0)]
         prehashed: bool,
-        /// At most 255 bytes; a non-empty one makes it Ed25519ctx.
+        /// At most 255 bytes; a non-empty one makes Ed25519 Ed25519ctx.
         #[n(1)]
         context: Bytes,
     },
@@ -111,7 +111,8 @@ pub enum Parameter {
     /// last. It is complete blocks without padding.
     #[n(10)]
     Piece(#[n(0)] Bytes),
-    /// For derivation by AES-ECB: the data to encrypt.
+    /// For derivation by AES-ECB: the data to encrypt. For Diffie-Hellman: the peer's public value,
+    /// big-endian.
     #[n(11)]
     Data(#[n(0)] Bytes),
     /// For derivation by AES-CBC: initialisation vector, and the data to encrypt.

@@ -179,7 +179,7 @@ pub(super) fn signable(
                 (false, false) => data,
                 (false, true) => return Err(Code::ARGUMENTS_BAD.into()),
             };
-            Work::Ed25519(EdwardsInput { message, prehashed, context })
+            Work::EdDsa(EdwardsInput { message, prehashed, context })
         }
         ckm::BLS12_381_SIGN => {
             family(ckk::BLS12_381)?;

@@ -206,6 +206,8 @@ impl Daemon {
             Request::InitToken { pin, label } => self.init_token(asked, pin, label),
             Request::InitPin { role, pin } => self.init_pin(asked, role, pin),
             Request::SetPin { old, new } => self.set_pin(asked, old, new),
+            Request::Create { template } => self.create(asked, template),
+            Request::Import { pem, template } => self.import(asked, pem, template),
             Request::Generate { mechanism, template } => self.generate(asked, mechanism, template),
             Request::GeneratePair { mechanism, public, private } => {
                 self.generate_pair(asked, mechanism, public, private);
@@ -280,8 +282,6 @@ impl Daemon {
             Request::SetAttributes { object, template } => {
                 self.set_attributes(application, object, &template)
             }
-            Request::Create { template } => self.create(application, template),
-            Request::Import { pem, template } => self.import(application, &pem, &template),
             Request::Copy { object, template } => self.copy(application, object, &template),
             Request::Destroy { object } => self.destroy(application, object),
             Request::Size { object } => self.size(application, object),
@@ -314,6 +314,8 @@ impl Daemon {
             | Request::InitToken { .. }
             | Request::InitPin { .. }
             | Request::SetPin { .. }
+            | Request::Create { .. }
+            | Request::Import { .. }
             | Request::Generate { .. }
             | Request::GeneratePair { .. }
             | Request::Sign { .. }
@@ -451,9 +453,8 @@ fn is_long(request: &Request) -> bool {
     const MANY: usize = 1 << 16;
     match request {
         Request::Find { .. } | Request::Verify { .. } | Request::Metrics {} => true,
-        Request::Encrypt { data, .. }
-        | Request::MacUpdate { data, .. }
-        | Request::MacFinish { data, .. } => data.0.len() >= MANY,
+        Request::Encrypt { data, .. } => data.0.len() >= MANY,
+        Request::MacUpdate { data, .. } | Request::MacFinish { data, .. } => data.0.len() >= MANY,
         _ => false,
     }
 }

@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::application::Application;
 use super::handler::{Asked, Daemon, needs};
 use super::token::describe;
-use crate::attribute::{Template, cka};
+use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::PrivateKey;
 use crate::mechanism::ckm;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Bytes;
 use crate::rpc::Role;
+use crate::rpc::Secret;
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
 use crate::store::encoding::Value;
 use crate::{Code, Result};
@@ -93,22 +94,46 @@ impl Daemon {
         self.token.insert(&new, &application.who(), how)
     }
 
-    pub(super) fn create(&self, application: &Application, template: Template) -> Result<Response> {
-        let object = self.keep(application, build::created(template)?, "created")?;
+    pub(super) fn create(self: &Arc<Self>, asked: Asked, template: Template) {
+        // Permission is checked before the slow check of a Diffie-Hellman group, and again before the
+        // object is stored.
+        let mut wanted = template.clone();
+        if template.number(cka::CLASS) == Ok(Some(cko::PRIVATE_KEY.into())) {
+            wanted.set_default(cka::PRIVATE, [1]);
+        }
+        if let Err(error) = self.may_write(&asked.application, &wanted) {
+            return asked.reply.send(Err(error));
+        }
+        if template.number(cka::KEY_TYPE) != Ok(Some(ckk::DH.into())) {
+            return self.later(asked, move |daemon, application| {
+                daemon.keep_created(application, build::created(template)?)
+            });
+        }
+        self.compute(asked, move |daemon, asked| {
+            let new = build::created(template);
+            daemon.later(asked, move |daemon, application| daemon.keep_created(application, new?));
+        });
+    }
+
+    fn keep_created(&self, application: &Application, new: New) -> Result<Response> {
+        let object = self.keep(application, new, "created")?;
         Ok(Response::Object { object })
     }
 
     /// Imports both halves of a private key, which was known outside.
-    pub(super) fn import(
-        &self,
-        application: &Application,
-        pem: &[u8],
-        template: &Template,
-    ) -> Result<Response> {
-        let key = PrivateKey::from_pem(pem)?;
-        let (public, private) =
-            build::pair(template.clone(), template.clone(), &key, Origin::Given)?;
-        self.keep_pair(application, public, private, "imported")
+    pub(super) fn import(self: &Arc<Self>, asked: Asked, pem: Secret, template: Template) {
+        // Only the user stores private keys, and slow work is not for everybody.
+        if let Err(error) = needs(&asked.application, Role::User) {
+            return asked.reply.send(Err(error));
+        }
+        self.compute(asked, move |daemon, asked| {
+            let pair = PrivateKey::from_pem(&pem)
+                .and_then(|key| build::pair(template.clone(), template, &key, Origin::Given));
+            daemon.later(asked, move |daemon, application| {
+                let (public, private) = pair?;
+                daemon.keep_pair(application, public, private, "imported")
+            });
+        });
     }
 
     pub(super) fn copy(

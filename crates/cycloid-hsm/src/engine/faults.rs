@@ -5,7 +5,9 @@ use std::fs::{File, OpenOptions};
 use std::os::unix::fs::FileExt;
 
 use cycloid::bls12_381::signature::{self, Scheme};
-use cycloid::scheme::ec::{self, P224, P256, P384, P521};
+use cycloid::scheme::ec::{
+    self, BrainpoolP256, BrainpoolP384, BrainpoolP512, P192, P224, P256, P384, P521, Secp256k1,
+};
 use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::{ed25519, rsa};
 use getrandom::SysRng;
@@ -47,14 +49,20 @@ fn memory_of(key: &PrivateKey) -> (usize, usize) {
             let limbs = rsa::private_key_limbs(public.bits());
             (public.modulus_limbs().as_ptr().addr(), 8 * limbs)
         }
+        PrivateKey::P192(key) => place::<ec::PrivateKey<P192>>(key),
         PrivateKey::P224(key) => place::<ec::PrivateKey<P224>>(key),
         PrivateKey::P256(key) => place::<ec::PrivateKey<P256>>(key),
         PrivateKey::P384(key) => place::<ec::PrivateKey<P384>>(key),
         PrivateKey::P521(key) => place::<ec::PrivateKey<P521>>(key),
+        PrivateKey::Secp256k1(key) => place::<ec::PrivateKey<Secp256k1>>(key),
+        PrivateKey::BrainpoolP256(key) => place::<ec::PrivateKey<BrainpoolP256>>(key),
+        PrivateKey::BrainpoolP384(key) => place::<ec::PrivateKey<BrainpoolP384>>(key),
+        PrivateKey::BrainpoolP512(key) => place::<ec::PrivateKey<BrainpoolP512>>(key),
         // Includes the copy of the public key.
         PrivateKey::Ed25519(key) => place(&**key),
+        PrivateKey::Ed448(key) => place(&**key),
         PrivateKey::Bls(key) => place(&**key),
-        PrivateKey::X25519(_) => unreachable!("it does not sign"),
+        PrivateKey::X25519(_) | PrivateKey::Dh(_) => unreachable!("it does not sign"),
     }
 }
 
@@ -98,15 +106,29 @@ fn verifier(key: &PrivateKey) -> Verify {
                 }
             })
         }
+        PrivateKey::P192(key) => ecdsa!(key),
         PrivateKey::P224(key) => ecdsa!(key),
         PrivateKey::P256(key) => ecdsa!(key),
         PrivateKey::P384(key) => ecdsa!(key),
         PrivateKey::P521(key) => ecdsa!(key),
+        PrivateKey::Secp256k1(key) => ecdsa!(key),
+        PrivateKey::BrainpoolP256(key) => ecdsa!(key),
+        PrivateKey::BrainpoolP384(key) => ecdsa!(key),
+        PrivateKey::BrainpoolP512(key) => ecdsa!(key),
         PrivateKey::Ed25519(key) => {
             let public = ed25519::VerifyingKey::new(key.public().as_bytes()).unwrap();
             Box::new(move |work, signature| {
-                let Work::Ed25519(EdwardsInput { message, .. }) = work else { unreachable!() };
+                let Work::EdDsa(EdwardsInput { message, .. }) = work else { unreachable!() };
                 public.verify_strict(message, signature.try_into().unwrap()).is_ok()
+            })
+        }
+        PrivateKey::Ed448(key) => {
+            let public = *key.public();
+            Box::new(move |work, signature| {
+                let Work::EdDsa(EdwardsInput { message, context, .. }) = work else {
+                    unreachable!()
+                };
+                public.verify(message, context, signature.try_into().unwrap()).is_ok()
             })
         }
         PrivateKey::Bls(key) => {
@@ -117,7 +139,7 @@ fn verifier(key: &PrivateKey) -> Verify {
                 public.verify(Scheme::ProofOfPossession, message, &signature).is_ok()
             })
         }
-        PrivateKey::X25519(_) => unreachable!("it does not sign"),
+        PrivateKey::X25519(_) | PrivateKey::Dh(_) => unreachable!("it does not sign"),
     }
 }
 
@@ -200,6 +222,8 @@ fn a_bit_flip_in_an_ecdsa_key_never_releases_a_wrong_signature() {
     on_curve(Curve::P224, 5);
     on_curve(Curve::P384, 11);
     on_curve(Curve::P521, 29);
+    on_curve(Curve::Secp256k1, 7);
+    on_curve(Curve::BrainpoolP512, 41);
 }
 
 /// Includes the public key, which is hashed: a signature with a wrong public key and one with the
@@ -209,8 +233,17 @@ fn a_bit_flip_in_an_ed25519_key_never_releases_a_wrong_signature() {
     let key =
         PrivateKey::generate_ec(Curve::Ed25519, &mut UnwrapErr(SysRng)).expect("a sound generator");
     let work: fn() -> Work =
-        || Work::Ed25519(EdwardsInput { message: vec![7; 40], prehashed: false, context: vec![] });
+        || Work::EdDsa(EdwardsInput { message: vec![7; 40], prehashed: false, context: vec![] });
     assert!(refused(key, &[work], 1) > 0);
+}
+
+#[test]
+fn a_bit_flip_in_an_ed448_key_never_releases_a_wrong_signature() {
+    let key =
+        PrivateKey::generate_ec(Curve::Ed448, &mut UnwrapErr(SysRng)).expect("a sound generator");
+    let work: fn() -> Work =
+        || Work::EdDsa(EdwardsInput { message: vec![7; 40], prehashed: false, context: vec![] });
+    assert!(refused(key, &[work], 7) > 0);
 }
 
 #[test]

@@ -21,10 +21,14 @@ use crate::{Code, Error, Result};
 pub enum Kind {
     /// RSA private-key operations, with moduli of this many bits.
     Rsa(usize),
+    /// Finite-field Diffie-Hellman, with primes of at most this many bits.
+    Dh(usize),
     /// ECDSA.
     Ecdsa(Curve),
     /// Ed25519.
     Ed25519,
+    /// Ed448.
+    Ed448,
     /// ECDH, X25519.
     Agree(Curve),
     /// BLS12-381.
@@ -36,10 +40,11 @@ impl Kind {
     pub(super) const fn usual(self) -> u64 {
         match self {
             Self::Rsa(bits) => (bits as u64).pow(3) / 15_000,
+            Self::Dh(bits) => (bits as u64).pow(2) / 8,
             Self::Ecdsa(Curve::P256) | Self::Ed25519 => 80_000,
             Self::Ecdsa(_) => 300_000,
             Self::Agree(_) => 100_000,
-            Self::Bls => 1_000_000,
+            Self::Ed448 | Self::Bls => 1_000_000,
         }
     }
 }
@@ -48,8 +53,10 @@ impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Rsa(bits) => write!(f, "rsa-{bits}"),
+            Self::Dh(bits) => write!(f, "dh-{bits}"),
             Self::Ecdsa(curve) => write!(f, "ecdsa-{}", curve.name()),
             Self::Ed25519 => f.write_str("ed25519"),
+            Self::Ed448 => f.write_str("ed448"),
             Self::Agree(curve) => write!(f, "ecdh-{}", curve.name()),
             Self::Bls => f.write_str("bls12-381"),
         }

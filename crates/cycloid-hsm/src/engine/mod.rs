@@ -10,6 +10,8 @@
 //! Applications share the workers' time fairly: within a queue they take [turns], and between
 //! queues their [share] decides.
 
+mod diffie_hellman;
+mod ed448;
 #[cfg(test)]
 mod fairness;
 #[cfg(test)]
@@ -30,17 +32,56 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use cycloid::scheme::nist;
-
 pub(crate) use job::{Batch, Kind, Outcome};
 pub(crate) use operation::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash, padded};
 pub(crate) use workspace::Workspace;
 
 use crate::Code;
-use crate::key::{PrivateKey, PublicKey};
+use crate::key::{PrivateKey, PublicKey, with_prime_curves};
 use job::{Job, Operation};
 use queue::{Line, Queue, Queues};
 use share::LONG;
+
+/// Queues an operation where its key belongs.
+macro_rules! submit {
+    (($engine:expr, $by:expr, $key:expr, $work:expr, $since:expr, $done:expr)
+        $($curve:ident $field:ident),*) => {
+        match ($key, $work) {
+            (PrivateKey::Rsa(key), Work::Rsa(input)) => {
+                let bits = key.bits();
+                $engine.queue($by, |queues| queues.rsa(bits), key, input, $since, $done);
+            }
+            $((PrivateKey::$curve(key), Work::Ecdsa(digest)) => {
+                $engine.queue($by, |queues| &mut queues.$field.ecdsa, key, digest, $since, $done);
+            })*
+            (PrivateKey::Ed25519(key), Work::EdDsa(input)) => {
+                $engine.queue($by, |queues| &mut queues.ed25519, key, input, $since, $done);
+            }
+            (PrivateKey::Ed448(key), Work::EdDsa(input)) => {
+                $engine.queue($by, |queues| &mut queues.ed448, key, input, $since, $done);
+            }
+            (PrivateKey::Dh(key), Work::Dh(peer)) => {
+                let bits = key.group_bits();
+                $engine.queue($by, |queues| queues.dh(bits), key, peer, $since, $done);
+            }
+            (PrivateKey::Bls(key), Work::Bls(message)) => {
+                $engine.queue($by, |queues| &mut queues.bls, key, message, $since, $done);
+            }
+            (key, Work::Agree(peer)) if key.agrees_on_curve() => match (key, *peer) {
+                $((PrivateKey::$curve(key), PublicKey::$curve(peer)) => {
+                    $engine.queue($by, |queues| &mut queues.$field.ecdh, key, peer, $since, $done);
+                })*
+                (PrivateKey::X25519(key), PublicKey::X25519(peer)) => {
+                    $engine.queue($by, |queues| &mut queues.x25519, key, peer, $since, $done);
+                }
+                _ => $done(Err(
+                    Code::PUBLIC_KEY_INVALID.because("the peer's key is on another curve")
+                )),
+            },
+            _ => $done(Err(Code::KEY_TYPE_INCONSISTENT.into())),
+        }
+    };
+}
 
 /// The number of queued jobs of a kind beyond which requests are refused, except of applications
 /// with few.
@@ -89,55 +130,7 @@ impl Engine {
         since: Instant,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
-        use PrivateKey::{Bls, Ed25519, P224, P256, P384, P521, Rsa, X25519};
-        let by = application;
-        match (key, work) {
-            (Rsa(key), Work::Rsa(input)) => {
-                let bits = key.bits();
-                self.queue(by, |queues| queues.rsa(bits), key, input, since, done);
-            }
-            (P224(key), Work::Ecdsa(digest)) => {
-                self.queue(by, |queues| &mut queues.p224.ecdsa, key, digest, since, done);
-            }
-            (P256(key), Work::Ecdsa(digest)) => {
-                self.queue(by, |queues| &mut queues.p256.ecdsa, key, digest, since, done);
-            }
-            (P384(key), Work::Ecdsa(digest)) => {
-                self.queue(by, |queues| &mut queues.p384.ecdsa, key, digest, since, done);
-            }
-            (P521(key), Work::Ecdsa(digest)) => {
-                self.queue(by, |queues| &mut queues.p521.ecdsa, key, digest, since, done);
-            }
-            (Ed25519(key), Work::Ed25519(input)) => {
-                self.queue(by, |queues| &mut queues.ed25519, key, input, since, done);
-            }
-            (Bls(key), Work::Bls(message)) => {
-                self.queue(by, |queues| &mut queues.bls, key, message, since, done);
-            }
-            (key @ (P224(_) | P256(_) | P384(_) | P521(_) | X25519(_)), Work::Agree(peer)) => {
-                match (key, *peer) {
-                    (P224(key), PublicKey::Nist(nist::PublicKey::P224(peer))) => {
-                        self.queue(by, |queues| &mut queues.p224.ecdh, key, peer, since, done);
-                    }
-                    (P256(key), PublicKey::Nist(nist::PublicKey::P256(peer))) => {
-                        self.queue(by, |queues| &mut queues.p256.ecdh, key, peer, since, done);
-                    }
-                    (P384(key), PublicKey::Nist(nist::PublicKey::P384(peer))) => {
-                        self.queue(by, |queues| &mut queues.p384.ecdh, key, peer, since, done);
-                    }
-                    (P521(key), PublicKey::Nist(nist::PublicKey::P521(peer))) => {
-                        self.queue(by, |queues| &mut queues.p521.ecdh, key, peer, since, done);
-                    }
-                    (X25519(key), PublicKey::X25519(peer)) => {
-                        self.queue(by, |queues| &mut queues.x25519, key, peer, since, done);
-                    }
-                    _ => done(Err(
-                        Code::PUBLIC_KEY_INVALID.because("the peer's key is on another curve")
-                    )),
-                }
-            }
-            _ => done(Err(Code::KEY_TYPE_INCONSISTENT.into())),
-        }
+        with_prime_curves!(submit!(self, application, key, work, since, done));
     }
 
     /// Queues a job in its operation's queue. A refused job answers at once.

@@ -27,12 +27,14 @@ pub(crate) enum Work {
     Rsa(RsaInput),
     /// ECDSA of a digest of any length.
     Ecdsa(Vec<u8>),
-    /// Ed25519 (RFC 8032).
-    Ed25519(EdwardsInput),
+    /// Ed25519 or Ed448 (RFC 8032).
+    EdDsa(EdwardsInput),
     /// ECDH or X25519 with this key of the peer.
     Agree(Box<PublicKey>),
     /// A BLS signature of a message.
     Bls(Vec<u8>),
+    /// Finite-field Diffie-Hellman with this public value of the peer, big-endian.
+    Dh(Vec<u8>),
 }
 
 /// An operation with an RSA key (RFC 8017).
@@ -67,13 +69,13 @@ pub(crate) enum RsaInput {
     },
 }
 
-/// A message to sign with Ed25519.
+/// A message to sign with Ed25519 or Ed448.
 pub(crate) struct EdwardsInput {
     /// The message, or its SHA-512 digest.
     pub(crate) message: Vec<u8>,
     /// Whether `message` is the digest.
     pub(crate) prehashed: bool,
-    /// The context of Ed25519ctx and Ed25519ph.
+    /// The context of Ed25519ctx, Ed25519ph and Ed448.
     pub(crate) context: Vec<u8>,
 }
 
@@ -103,7 +105,7 @@ pub(crate) const fn library_hash(hash: Hash) -> scheme::Hash {
     }
 }
 
-fn fault() -> Error {
+pub(super) fn fault() -> Error {
     Code::DEVICE_ERROR.because("a result failed its check and was not released")
 }
 
@@ -113,7 +115,7 @@ fn fault() -> Error {
 ///
 /// The library takes its lanes as one slice, without their places. Nothing else in the engine
 /// matches results to jobs by position.
-fn side_by_side<'a, T, L, P>(
+pub(super) fn side_by_side<'a, T, L, P>(
     items: &'a mut [T],
     prepare: impl FnMut(&'a mut T) -> Option<(L, P)>,
     run: impl FnOnce(&mut [L]),

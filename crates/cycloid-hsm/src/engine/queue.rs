@@ -3,8 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use cycloid::scheme::ec::{P224, P256, P384, P521};
+use cycloid::scheme::ec::{
+    BrainpoolP256, BrainpoolP384, BrainpoolP512, P192, P224, P256, P384, P521, Secp256k1,
+};
 
+use super::diffie_hellman::Dh;
+use super::ed448::Ed448;
 use super::job::{Batch, Job, Jobs, Kind, Operation};
 use super::operation::{Bls, Ecdh, Ecdsa, Ed25519, Rsa, X25519};
 use super::pace::{LANES, Pace, Waiting};
@@ -125,11 +129,19 @@ impl<C: cycloid::scheme::ec::Curve> CurveQueues<C> {
 pub(super) struct Queues {
     /// By the length of the modulus in bits.
     rsa: BTreeMap<usize, Queue<Rsa>>,
+    /// By the length of the prime in bits, rounded up.
+    dh: BTreeMap<usize, Queue<Dh>>,
+    pub(super) p192: CurveQueues<P192>,
     pub(super) p224: CurveQueues<P224>,
     pub(super) p256: CurveQueues<P256>,
     pub(super) p384: CurveQueues<P384>,
     pub(super) p521: CurveQueues<P521>,
+    pub(super) secp256k1: CurveQueues<Secp256k1>,
+    pub(super) brainpool_p256: CurveQueues<BrainpoolP256>,
+    pub(super) brainpool_p384: CurveQueues<BrainpoolP384>,
+    pub(super) brainpool_p512: CurveQueues<BrainpoolP512>,
     pub(super) ed25519: Queue<Ed25519>,
+    pub(super) ed448: Queue<Ed448>,
     pub(super) x25519: Queue<X25519>,
     pub(super) bls: Queue<Bls>,
 }
@@ -138,11 +150,18 @@ impl Default for Queues {
     fn default() -> Self {
         Self {
             rsa: BTreeMap::new(),
+            dh: BTreeMap::new(),
+            p192: CurveQueues::new(Curve::P192),
             p224: CurveQueues::new(Curve::P224),
             p256: CurveQueues::new(Curve::P256),
             p384: CurveQueues::new(Curve::P384),
             p521: CurveQueues::new(Curve::P521),
+            secp256k1: CurveQueues::new(Curve::Secp256k1),
+            brainpool_p256: CurveQueues::new(Curve::BrainpoolP256),
+            brainpool_p384: CurveQueues::new(Curve::BrainpoolP384),
+            brainpool_p512: CurveQueues::new(Curve::BrainpoolP512),
             ed25519: Queue::new(Kind::Ed25519),
+            ed448: Queue::new(Kind::Ed448),
             x25519: Queue::new(Kind::Agree(Curve::X25519)),
             bls: Queue::new(Kind::Bls),
         }
@@ -155,21 +174,41 @@ impl Queues {
         self.rsa.entry(bits).or_insert_with(|| Queue::new(Kind::Rsa(bits)))
     }
 
+    /// Returns the queue of Diffie-Hellman keys with primes of `bits` bits. Custom primes have many
+    /// lengths, so a queue is for a range of them.
+    pub(super) fn dh(&mut self, bits: usize) -> &mut Queue<Dh> {
+        let bits = bits.next_multiple_of(1024);
+        self.dh.entry(bits).or_insert_with(|| Queue::new(Kind::Dh(bits)))
+    }
+
     /// Returns all queues, ordered by kind.
     pub(super) fn all(&mut self) -> impl Iterator<Item = &mut dyn Line> {
-        let others: [&mut dyn Line; 11] = [
+        let others: [&mut dyn Line; 22] = [
+            &mut self.p192.ecdsa,
             &mut self.p224.ecdsa,
             &mut self.p256.ecdsa,
             &mut self.p384.ecdsa,
             &mut self.p521.ecdsa,
+            &mut self.secp256k1.ecdsa,
+            &mut self.brainpool_p256.ecdsa,
+            &mut self.brainpool_p384.ecdsa,
+            &mut self.brainpool_p512.ecdsa,
             &mut self.ed25519,
+            &mut self.ed448,
+            &mut self.p192.ecdh,
             &mut self.p224.ecdh,
             &mut self.p256.ecdh,
             &mut self.p384.ecdh,
             &mut self.p521.ecdh,
+            &mut self.secp256k1.ecdh,
+            &mut self.brainpool_p256.ecdh,
+            &mut self.brainpool_p384.ecdh,
+            &mut self.brainpool_p512.ecdh,
             &mut self.x25519,
             &mut self.bls,
         ];
-        self.rsa.values_mut().map(|queue| queue as &mut dyn Line).chain(others)
+        let rsa = self.rsa.values_mut().map(|queue| queue as &mut dyn Line);
+        let dh = self.dh.values_mut().map(|queue| queue as &mut dyn Line);
+        rsa.chain(dh).chain(others)
     }
 }

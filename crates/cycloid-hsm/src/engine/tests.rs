@@ -223,7 +223,8 @@ fn an_operation_that_does_not_suit_the_key_is_refused() {
         let rsa = Work::Rsa(RsaInput::SignPkcs1v15(vec![1; 32]));
         assert_eq!(refusal(key, rsa), expected(false));
         assert_eq!(refusal(key, Work::Ecdsa(vec![1; 32])), expected(is_prime), "{curve:?}");
-        assert_eq!(refusal(key, edwards(vec![1], vec![])), expected(curve == Some(Curve::Ed25519)));
+        let is_edwards = curve.is_some_and(|curve| curve.key_type() == ckk::EC_EDWARDS);
+        assert_eq!(refusal(key, edwards(vec![1], vec![])), expected(is_edwards));
         assert_eq!(refusal(key, Work::Bls(vec![1])), expected(curve.is_none()));
         let agrees = is_prime || curve == Some(Curve::X25519);
         let peer = PublicKey::X25519([9; 32]);
@@ -237,7 +238,7 @@ fn an_operation_that_does_not_suit_the_key_is_refused() {
 }
 
 pub(super) fn edwards(message: Vec<u8>, context: Vec<u8>) -> Work {
-    Work::Ed25519(EdwardsInput { message, prehashed: false, context })
+    Work::EdDsa(EdwardsInput { message, prehashed: false, context })
 }
 
 /// Doubles a number, and panics at 255 after it has done the jobs before it.
@@ -271,7 +272,8 @@ fn a_panic_in_a_batch_of_eight_interrupts_only_jobs_without_an_outcome() {
             assert_ne!(input, 2, "injected into an answer");
         })
     };
-    let jobs = Jobs::<Doubling> { kind: Kind::Bls, jobs: inputs.into_iter().map(job).collect() };
+    let jobs = inputs.into_iter().map(job).collect();
+    let jobs = Jobs::<Doubling> { kind: Kind::Bls, jobs, expected: Duration::ZERO };
     let mut answered = 0;
     Box::new(jobs).run(&mut Workspace::default(), &mut |_| answered += 1);
     drop(sender);

@@ -1,12 +1,15 @@
 //! Curves, identified by `CKA_EC_PARAMS`, and points in `CKA_EC_POINT`.
 
-use cycloid::scheme::nist;
+use cycloid::scheme::ec;
 
+use super::on_prime_curve;
 use crate::{Code, Result};
 
 /// A curve that the daemon supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Curve {
+    /// NIST P-192, for old data.
+    P192,
     /// NIST P-224.
     P224,
     /// NIST P-256.
@@ -15,24 +18,55 @@ pub enum Curve {
     P384,
     /// NIST P-521.
     P521,
+    /// secp256k1 (SEC 2).
+    Secp256k1,
+    /// brainpoolP256r1 (RFC 5639).
+    BrainpoolP256,
+    /// brainpoolP384r1.
+    BrainpoolP384,
+    /// brainpoolP512r1.
+    BrainpoolP512,
     /// edwards25519, for Ed25519.
     Ed25519,
+    /// edwards448, for Ed448.
+    Ed448,
     /// curve25519, for X25519.
     X25519,
 }
 
 impl Curve {
     /// All curves.
-    pub const ALL: [Self; 6] =
-        [Self::P224, Self::P256, Self::P384, Self::P521, Self::Ed25519, Self::X25519];
+    pub const ALL: [Self; 12] = [
+        Self::P192,
+        Self::P224,
+        Self::P256,
+        Self::P384,
+        Self::P521,
+        Self::Secp256k1,
+        Self::BrainpoolP256,
+        Self::BrainpoolP384,
+        Self::BrainpoolP512,
+        Self::Ed25519,
+        Self::Ed448,
+        Self::X25519,
+    ];
 
-    /// Returns the contents of its object identifier in DER (RFC 5480, section 2.1.1.1; RFC 8410,
-    /// section 3).
+    /// Returns the contents of its object identifier in DER (RFC 5480, section 2.1.1.1; SEC 2,
+    /// appendix A.2; RFC 5639, section 4.1; RFC 8410, section 3).
     pub(super) const fn identifier(self) -> &'static [u8] {
-        match (self.nist(), self) {
-            (Some(curve), _) => curve.object_identifier(),
-            (None, Self::X25519) => &[0x2b, 0x65, 0x6e],
-            (None, _) => &[0x2b, 0x65, 0x70],
+        match self {
+            Self::P192 => &[0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 1],
+            Self::P224 => &[0x2b, 0x81, 4, 0, 0x21],
+            Self::P256 => &[0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
+            Self::P384 => &[0x2b, 0x81, 4, 0, 0x22],
+            Self::P521 => &[0x2b, 0x81, 4, 0, 0x23],
+            Self::Secp256k1 => &[0x2b, 0x81, 4, 0, 0x0a],
+            Self::BrainpoolP256 => &[0x2b, 0x24, 3, 3, 2, 8, 1, 1, 7],
+            Self::BrainpoolP384 => &[0x2b, 0x24, 3, 3, 2, 8, 1, 1, 11],
+            Self::BrainpoolP512 => &[0x2b, 0x24, 3, 3, 2, 8, 1, 1, 13],
+            Self::Ed25519 => &[0x2b, 0x65, 0x70],
+            Self::Ed448 => &[0x2b, 0x65, 0x71],
+            Self::X25519 => &[0x2b, 0x65, 0x6e],
         }
     }
 
@@ -45,11 +79,17 @@ impl Curve {
     /// Returns its usual name.
     pub const fn name(self) -> &'static str {
         match self {
+            Self::P192 => "p-192",
             Self::P224 => "p-224",
             Self::P256 => "p-256",
             Self::P384 => "p-384",
             Self::P521 => "p-521",
+            Self::Secp256k1 => "secp256k1",
+            Self::BrainpoolP256 => "brainpool-p256r1",
+            Self::BrainpoolP384 => "brainpool-p384r1",
+            Self::BrainpoolP512 => "brainpool-p512r1",
             Self::Ed25519 => "ed25519",
+            Self::Ed448 => "ed448",
             Self::X25519 => "x25519",
         }
     }
@@ -59,28 +99,23 @@ impl Curve {
     const fn printable(self) -> Option<&'static [u8]> {
         match self {
             Self::Ed25519 => Some(b"\x13\x0cedwards25519"),
+            Self::Ed448 => Some(b"\x13\x0aedwards448"),
             Self::X25519 => Some(b"\x13\x0acurve25519"),
             _ => None,
         }
     }
 
-    /// Returns the NIST curve that this is, if it is one.
-    pub(crate) const fn nist(self) -> Option<nist::Curve> {
-        Some(match self {
-            Self::P224 => nist::Curve::P224,
-            Self::P256 => nist::Curve::P256,
-            Self::P384 => nist::Curve::P384,
-            Self::P521 => nist::Curve::P521,
-            Self::Ed25519 | Self::X25519 => return None,
-        })
+    /// Returns whether this is a curve over a prime field in Weierstrass form, for ECDSA and ECDH.
+    pub(crate) const fn is_prime(self) -> bool {
+        !matches!(self, Self::Ed25519 | Self::Ed448 | Self::X25519)
     }
 
-    /// Returns the length in bytes of a coordinate, or of a key on curve25519.
+    /// Returns the length in bytes of a coordinate, or of a key on another curve.
     pub const fn bytes(self) -> usize {
-        match self.nist() {
-            Some(curve) => curve.bytes(),
-            None => 32,
-        }
+        on_prime_curve!(self, C => <C as ec::Curve>::BYTES,
+            Self::Ed25519 | Self::X25519 => 32,
+            Self::Ed448 => 57,
+        )
     }
 
     /// Parses `CKA_EC_PARAMS`.

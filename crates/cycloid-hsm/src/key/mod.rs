@@ -1,6 +1,8 @@
 //! Keys: parsed from attributes or their form at rest, and prepared for use.
 
 pub(crate) mod curve;
+mod diffie_hellman;
+mod ed448;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
@@ -11,10 +13,11 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 pub(crate) use curve::Curve;
-pub(crate) use prime_curve::PrimeCurveKey;
+pub(crate) use diffie_hellman::DhKey;
+pub(crate) use prime_curve::{PrimeCurveKey, on_prime_curve, with_prime_curves};
 pub(crate) use private::PrivateKey;
 pub(crate) use public::PublicKey;
-pub(crate) use witnessed::{BlsKey, EdwardsKey};
+pub(crate) use witnessed::{BlsKey, Ed448Key, EdwardsKey};
 
 /// A key prepared for use.
 #[derive(Clone)]

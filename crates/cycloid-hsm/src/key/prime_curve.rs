@@ -8,6 +8,67 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cycloid::scheme::ec::{self, PreparedPublicKey, prepared_key_limbs};
 
+/// Calls a macro with a list of the prime curves: the library's type, and the name of a field for
+/// it. The list follows the macro's own arguments.
+macro_rules! with_prime_curves {
+    ($macro:ident!($($arguments:tt)*)) => {
+        $macro! {
+            ($($arguments)*)
+            P192 p192, P224 p224, P256 p256, P384 p384, P521 p521, Secp256k1 secp256k1,
+            BrainpoolP256 brainpool_p256, BrainpoolP384 brainpool_p384,
+            BrainpoolP512 brainpool_p512
+        }
+    };
+}
+pub(crate) use with_prime_curves;
+
+/// Evaluates `$body` with `$C` as the library's type of a prime curve, or the arms that follow for
+/// other curves.
+macro_rules! on_prime_curve {
+    ($curve:expr, $C:ident => $body:expr, $($rest:tt)*) => {
+        match $curve {
+            Curve::P192 => {
+                type $C = cycloid::scheme::ec::P192;
+                $body
+            }
+            Curve::P224 => {
+                type $C = cycloid::scheme::ec::P224;
+                $body
+            }
+            Curve::P256 => {
+                type $C = cycloid::scheme::ec::P256;
+                $body
+            }
+            Curve::P384 => {
+                type $C = cycloid::scheme::ec::P384;
+                $body
+            }
+            Curve::P521 => {
+                type $C = cycloid::scheme::ec::P521;
+                $body
+            }
+            Curve::Secp256k1 => {
+                type $C = cycloid::scheme::ec::Secp256k1;
+                $body
+            }
+            Curve::BrainpoolP256 => {
+                type $C = cycloid::scheme::ec::BrainpoolP256;
+                $body
+            }
+            Curve::BrainpoolP384 => {
+                type $C = cycloid::scheme::ec::BrainpoolP384;
+                $body
+            }
+            Curve::BrainpoolP512 => {
+                type $C = cycloid::scheme::ec::BrainpoolP512;
+                $body
+            }
+            $($rest)*
+        }
+    };
+}
+pub(crate) use on_prime_curve;
+
 /// The number of signatures before the table is computed, which costs as much as some
 /// verifications.
 const OFTEN: u32 = 8;

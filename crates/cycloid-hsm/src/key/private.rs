@@ -4,15 +4,23 @@
 use std::sync::Arc;
 
 use cycloid::bls12_381::{Cycloid, signature};
-use cycloid::scheme::ec::{self, P224, P256, P384, P521};
+use cycloid::scheme::ec::{
+    self, BrainpoolP256, BrainpoolP384, BrainpoolP512, P192, P224, P256, P384, P521, Secp256k1,
+};
 use cycloid::scheme::rsa::{self, KeyError, PrivateComponents, public_key_limbs};
-use cycloid::scheme::{FormatError, ed25519, nist, x25519};
+use cycloid::scheme::{ed448, ed25519, x25519};
 use pkcs8::der::Decode;
+use pkcs8::der::asn1::AnyRef;
+use pkcs8::der::oid::ObjectIdentifier;
 use rand_core::CryptoRng;
 use zeroize::{Zeroize, Zeroizing};
 
 use super::curve::{Curve, octet_string};
-use super::{BlsKey, EdwardsKey, PrimeCurveKey};
+use super::diffie_hellman::{self, Numbers};
+use super::ed448 as ed448_der;
+use super::{
+    BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, with_prime_curves,
+};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
 
@@ -21,6 +29,8 @@ use crate::{Code, Error, Result};
 pub enum PrivateKey {
     /// RSA.
     Rsa(Arc<rsa::PrivateKey<Memory>>),
+    /// On P-192.
+    P192(Arc<PrimeCurveKey<P192>>),
     /// On P-224.
     P224(Arc<PrimeCurveKey<P224>>),
     /// On P-256.
@@ -29,12 +39,24 @@ pub enum PrivateKey {
     P384(Arc<PrimeCurveKey<P384>>),
     /// On P-521.
     P521(Arc<PrimeCurveKey<P521>>),
+    /// On secp256k1.
+    Secp256k1(Arc<PrimeCurveKey<Secp256k1>>),
+    /// On brainpoolP256r1.
+    BrainpoolP256(Arc<PrimeCurveKey<BrainpoolP256>>),
+    /// On brainpoolP384r1.
+    BrainpoolP384(Arc<PrimeCurveKey<BrainpoolP384>>),
+    /// On brainpoolP512r1.
+    BrainpoolP512(Arc<PrimeCurveKey<BrainpoolP512>>),
     /// Ed25519.
     Ed25519(Arc<EdwardsKey>),
+    /// Ed448.
+    Ed448(Arc<Ed448Key>),
     /// X25519.
     X25519(Arc<x25519::PrivateKey>),
     /// BLS12-381, public keys in G1.
     Bls(Arc<BlsKey>),
+    /// Finite-field Diffie-Hellman.
+    Dh(Arc<DhKey>),
 }
 
 /// The supported lengths of RSA moduli, in bits. Those below [`SOUND_RSA_BITS`] need the security
@@ -63,10 +85,15 @@ fn not_made(error: impl std::fmt::Display) -> Error {
 macro_rules! for_prime_curve {
     ($key:expr, $k:ident => $body:expr, $($rest:tt)*) => {
         match $key {
+            PrivateKey::P192($k) => $body,
             PrivateKey::P224($k) => $body,
             PrivateKey::P256($k) => $body,
             PrivateKey::P384($k) => $body,
             PrivateKey::P521($k) => $body,
+            PrivateKey::Secp256k1($k) => $body,
+            PrivateKey::BrainpoolP256($k) => $body,
+            PrivateKey::BrainpoolP384($k) => $body,
+            PrivateKey::BrainpoolP512($k) => $body,
             $($rest)*
         }
     };
@@ -125,13 +152,14 @@ impl PrivateKey {
     /// # Errors
     /// [`Code::DEVICE_ERROR`] if the random generator fails its check.
     pub fn generate_ec(curve: Curve, rng: &mut impl CryptoRng) -> Result<Self> {
-        if let Some(curve) = curve.nist() {
-            return nist::PrivateKey::generate(curve, rng).map(Self::nist).map_err(not_made);
-        }
-        match curve {
+        on_prime_curve!(curve,
+            C => ec::PrivateKey::<C>::generate(rng).map(Self::from).map_err(not_made),
             Curve::X25519 => x25519::PrivateKey::generate(rng).map(Self::x25519).map_err(not_made),
-            _ => ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made),
-        }
+            Curve::Ed25519 => {
+                ed25519::SigningKey::generate(rng).map(Self::ed25519).map_err(not_made)
+            }
+            Curve::Ed448 => ed448::SigningKey::generate(rng).map(Self::ed448).map_err(not_made),
+        )
     }
 
     /// Generates a key on BLS12-381.
@@ -142,17 +170,24 @@ impl PrivateKey {
         signature::SecretKey::generate(rng).map(Self::bls).map_err(not_made)
     }
 
-    fn nist(key: nist::PrivateKey) -> Self {
-        match key {
-            nist::PrivateKey::P224(key) => Self::P224(Arc::new(key.into())),
-            nist::PrivateKey::P256(key) => Self::P256(Arc::new(key.into())),
-            nist::PrivateKey::P384(key) => Self::P384(Arc::new(key.into())),
-            nist::PrivateKey::P521(key) => Self::P521(Arc::new(key.into())),
-        }
+    /// Generates a Diffie-Hellman key in the group that the public key's template names.
+    ///
+    /// # Errors
+    /// As [`DhKey::generate`].
+    pub(crate) fn generate_dh(
+        public: &Template,
+        private: &Template,
+        rng: &mut impl CryptoRng,
+    ) -> Result<Self> {
+        DhKey::generate(public, private, rng).map(|key| Self::Dh(key.into()))
     }
 
     fn ed25519(key: ed25519::SigningKey) -> Self {
         Self::Ed25519(Arc::new(key.into()))
+    }
+
+    fn ed448(key: ed448::SigningKey) -> Self {
+        Self::Ed448(Arc::new(key.into()))
     }
 
     fn x25519(key: x25519::PrivateKey) -> Self {
@@ -163,12 +198,25 @@ impl PrivateKey {
         Self::Bls(Arc::new(key.into()))
     }
 
-    /// Parses the form at rest.
+    /// Parses a key from outside, which has the form at rest.
     ///
     /// # Errors
     /// [`Code::ATTRIBUTE_VALUE_INVALID`] if the bytes are not a key of this type;
-    /// [`Code::KEY_SIZE_RANGE`].
+    /// [`Code::KEY_SIZE_RANGE`]; [`Code::DOMAIN_PARAMS_INVALID`].
     pub fn from_bytes(key_type: u32, bytes: &[u8]) -> Result<Self> {
+        Self::parse(key_type, bytes, Numbers::Given)
+    }
+
+    /// Parses the form at rest from a sealed record. It was checked when the key was made, so the
+    /// slow test whether a Diffie-Hellman group has a safe prime is not repeated.
+    ///
+    /// # Errors
+    /// As [`from_bytes`](Self::from_bytes).
+    pub(crate) fn from_sealed(key_type: u32, bytes: &[u8]) -> Result<Self> {
+        Self::parse(key_type, bytes, Numbers::Sealed)
+    }
+
+    fn parse(key_type: u32, bytes: &[u8], numbers: Numbers) -> Result<Self> {
         if key_type == ckk::BLS12_381 {
             return signature::SecretKey::from_bytes(bytes).map(Self::bls).map_err(invalid);
         }
@@ -180,17 +228,28 @@ impl PrivateKey {
                 |memory, scratch| rsa::PrivateKey::from_pkcs8_der_legacy(bytes, memory, scratch),
             ),
             ckk::EC => {
-                nist::PrivateKey::from_der(bytes).map(Self::nist).map_err(|error| match error {
-                    ec::Error::Format(FormatError::OtherCurve) => Code::CURVE_NOT_SUPPORTED.into(),
-                    error => invalid(error),
-                })
+                let named =
+                    |parameters: AnyRef<'_>| parameters.decode_as::<ObjectIdentifier>().ok();
+                let named = info.algorithm.parameters.and_then(named);
+                let curve = Curve::ALL
+                    .into_iter()
+                    .find(|curve| named.is_some_and(|name| name.as_bytes() == curve.identifier()))
+                    .ok_or(Code::CURVE_NOT_SUPPORTED)?;
+                on_prime_curve!(curve,
+                    C => ec::PrivateKey::<C>::from_pkcs8_der(bytes).map(Self::from).map_err(invalid),
+                    _ => Err(Code::CURVE_NOT_SUPPORTED.into()),
+                )
             }
             ckk::EC_EDWARDS if oid == Curve::Ed25519.identifier() => {
                 ed25519::SigningKey::from_der(bytes).map(Self::ed25519).map_err(invalid)
             }
+            ckk::EC_EDWARDS if oid == Curve::Ed448.identifier() => {
+                ed448_der::from_info(&info).map(Self::ed448).map_err(invalid)
+            }
             ckk::EC_MONTGOMERY if oid == Curve::X25519.identifier() => {
                 x25519::PrivateKey::from_der(bytes).map(Self::x25519).map_err(invalid)
             }
+            ckk::DH => DhKey::from_der(&info, numbers).map(|key| Self::Dh(key.into())),
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("wrong key type")),
         }
     }
@@ -213,6 +272,8 @@ impl PrivateKey {
                     [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
                     [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
                     oid if oid == Curve::Ed25519.identifier() => ckk::EC_EDWARDS,
+                    oid if oid == Curve::Ed448.identifier() => ckk::EC_EDWARDS,
+                    oid if oid == diffie_hellman::ALGORITHM.as_bytes() => ckk::DH,
                     _ => ckk::EC_MONTGOMERY,
                 }
             }
@@ -259,25 +320,27 @@ impl PrivateKey {
                         .because("the curve belongs to another key type"));
                 }
                 let value = template.needed(cka::VALUE)?;
-                if let Some(on) = curve.nist() {
+                let bytes =
+                    || <&[u8; 32]>::try_from(value).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID);
+                on_prime_curve!(curve, C => {
                     // Some programs drop leading zeros; some add one.
                     let digits = &value[value.iter().take_while(|byte| **byte == 0).count()..];
                     let mut scalar = Zeroizing::new(vec![0; curve.bytes()]);
                     let start = curve.bytes().checked_sub(digits.len());
                     let start = start.ok_or(Code::ATTRIBUTE_VALUE_INVALID)?;
                     scalar[start..].copy_from_slice(digits);
-                    return nist::PrivateKey::from_bytes(on, &scalar)
-                        .map(Self::nist)
-                        .map_err(invalid);
-                }
-                let value: &[u8; 32] =
-                    value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
-                Ok(match curve {
-                    Curve::X25519 => Self::x25519(x25519::PrivateKey::from(*value)),
-                    _ => Self::ed25519(ed25519::SigningKey::from_seed(value)),
-                })
+                    ec::PrivateKey::<C>::from_bytes(&scalar).map(Self::from).map_err(invalid)
+                },
+                    Curve::X25519 => Ok(Self::x25519(x25519::PrivateKey::from(*bytes()?))),
+                    Curve::Ed25519 => Ok(Self::ed25519(ed25519::SigningKey::from_seed(bytes()?))),
+                    Curve::Ed448 => {
+                        let seed = value.try_into().map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
+                        Ok(Self::ed448(ed448::SigningKey::from_seed(seed)))
+                    }
+                )
             }
             ckk::BLS12_381 => Self::from_bytes(key_type, template.needed(cka::VALUE)?),
+            ckk::DH => DhKey::from_attributes(template).map(|key| Self::Dh(key.into())),
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
     }
@@ -290,6 +353,8 @@ impl PrivateKey {
             Self::Ed25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::X25519(key) => key.to_der(&mut buffer).map(<[u8]>::len).ok(),
             Self::Bls(key) => return Zeroizing::new(key.to_bytes().to_vec()),
+            Self::Dh(key) => return key.to_der(),
+            Self::Ed448(key) => return ed448_der::to_der(key),
         );
         let length = written.expect("the buffer has room for the longest");
         Zeroizing::new(buffer[..length].to_vec())
@@ -300,22 +365,34 @@ impl PrivateKey {
         match self {
             Self::Rsa(_) => ckk::RSA,
             Self::Bls(_) => ckk::BLS12_381,
-            Self::Ed25519(_) => ckk::EC_EDWARDS,
+            Self::Dh(_) => ckk::DH,
+            Self::Ed25519(_) | Self::Ed448(_) => ckk::EC_EDWARDS,
             Self::X25519(_) => ckk::EC_MONTGOMERY,
             _ => ckk::EC,
         }
     }
 
+    /// Returns whether it agrees with keys on its curve, by ECDH or X25519.
+    pub(crate) fn agrees_on_curve(&self) -> bool {
+        self.curve().is_some_and(|curve| curve.is_prime() || curve == Curve::X25519)
+    }
+
     /// Returns its curve, if it is a key on one of those.
     pub const fn curve(&self) -> Option<Curve> {
         Some(match self {
+            Self::P192(_) => Curve::P192,
             Self::P224(_) => Curve::P224,
             Self::P256(_) => Curve::P256,
             Self::P384(_) => Curve::P384,
             Self::P521(_) => Curve::P521,
+            Self::Secp256k1(_) => Curve::Secp256k1,
+            Self::BrainpoolP256(_) => Curve::BrainpoolP256,
+            Self::BrainpoolP384(_) => Curve::BrainpoolP384,
+            Self::BrainpoolP512(_) => Curve::BrainpoolP512,
             Self::Ed25519(_) => Curve::Ed25519,
+            Self::Ed448(_) => Curve::Ed448,
             Self::X25519(_) => Curve::X25519,
-            Self::Rsa(_) | Self::Bls(_) => return None,
+            Self::Rsa(_) | Self::Bls(_) | Self::Dh(_) => return None,
         })
     }
 
@@ -337,6 +414,7 @@ impl PrivateKey {
                 let number = if whole { cka::VALUE } else { cka::EC_POINT };
                 to.set(number, key.public().to_bytes());
             }
+            Self::Dh(key) => key.describe(to, whole),
             _ => {
                 let curve = self.curve().expect("all others are on curves");
                 to.set(cka::EC_PARAMS, curve.parameters());
@@ -351,8 +429,9 @@ impl PrivateKey {
     fn public_point(&self) -> Vec<u8> {
         for_prime_curve!(self, key => key.public_key().to_uncompressed().to_vec(),
             Self::Ed25519(key) => key.public().as_bytes().to_vec(),
+            Self::Ed448(key) => key.public().as_bytes().to_vec(),
             Self::X25519(key) => key.public_key().to_vec(),
-            Self::Rsa(_) | Self::Bls(_) => Vec::new(),
+            Self::Rsa(_) | Self::Bls(_) | Self::Dh(_) => Vec::new(),
         )
     }
 
@@ -370,6 +449,8 @@ impl PrivateKey {
                 x25519::public_key_to_der(&key.public_key(), &mut buffer).map(<[u8]>::len).ok()
             }
             Self::Bls(_) => Some(0),
+            Self::Dh(key) => return key.public_key_info(),
+            Self::Ed448(key) => return ed448_der::public_key_info(key.public()),
         );
         buffer.truncate(written.expect("the buffer has room for the longest"));
         buffer
@@ -408,12 +489,15 @@ impl PrivateKey {
             ] {
                 template.set(number, part.as_bytes());
             }
+        } else if let Self::Dh(key) = self {
+            template.set(cka::VALUE, key.exponent());
         } else {
             let mut value = vec![0; self.curve().map_or(32, Curve::bytes)];
             for_prime_curve!(self, key => key.to_bytes(&mut value).map_err(invalid)?,
                 Self::Ed25519(key) => value.copy_from_slice(key.seed()),
+                Self::Ed448(key) => value.copy_from_slice(key.seed()),
                 Self::X25519(key) => value.copy_from_slice(key.as_bytes()),
-                Self::Bls(_) | Self::Rsa(_) => value.copy_from_slice(&bytes),
+                Self::Bls(_) | Self::Rsa(_) | Self::Dh(_) => value.copy_from_slice(&bytes),
             );
             template.set(cka::VALUE, value.as_slice());
             value.zeroize();
@@ -421,6 +505,17 @@ impl PrivateKey {
         Ok(template)
     }
 }
+
+macro_rules! from_library {
+    (() $($curve:ident $field:ident),*) => {$(
+        impl From<ec::PrivateKey<$curve>> for PrivateKey {
+            fn from(key: ec::PrivateKey<$curve>) -> Self {
+                Self::$curve(Arc::new(key.into()))
+            }
+        }
+    )*};
+}
+with_prime_curves!(from_library!());
 
 /// Returns the modulus as bytes, big-endian without leading zeros.
 fn modulus<M: AsRef<[u64]>>(key: &rsa::PublicKey<M>) -> Vec<u8> {
@@ -438,7 +533,7 @@ impl Curve {
     /// Returns the type of its keys, `CKK_…`.
     pub const fn key_type(self) -> u32 {
         match self {
-            Self::Ed25519 => ckk::EC_EDWARDS,
+            Self::Ed25519 | Self::Ed448 => ckk::EC_EDWARDS,
             Self::X25519 => ckk::EC_MONTGOMERY,
             _ => ckk::EC,
         }

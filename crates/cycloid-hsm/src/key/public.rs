@@ -1,11 +1,16 @@
 //! Public keys, parsed from attributes.
 
 use cycloid::bls12_381::{Cycloid, signature};
+use cycloid::scheme::ec::{
+    self, BrainpoolP256, BrainpoolP384, BrainpoolP512, P192, P224, P256, P384, P521, Secp256k1,
+};
 use cycloid::scheme::rsa::{self, KeyError};
-use cycloid::scheme::{ed25519, nist};
+use cycloid::scheme::{ed448, ed25519};
 
 use super::curve::{Curve, point_bytes};
+use super::diffie_hellman::{self, Numbers};
 use super::private::{RSA_BITS, rsa_public_memory};
+use super::{on_prime_curve, with_prime_curves};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
 
@@ -13,14 +18,34 @@ use crate::{Code, Error, Result};
 pub enum PublicKey {
     /// RSA.
     Rsa(rsa::PublicKey<Box<[u64]>>),
-    /// On a NIST curve.
-    Nist(nist::PublicKey),
+    /// On P-192.
+    P192(ec::PublicKey<P192>),
+    /// On P-224.
+    P224(ec::PublicKey<P224>),
+    /// On P-256.
+    P256(ec::PublicKey<P256>),
+    /// On P-384.
+    P384(ec::PublicKey<P384>),
+    /// On P-521.
+    P521(ec::PublicKey<P521>),
+    /// On secp256k1.
+    Secp256k1(ec::PublicKey<Secp256k1>),
+    /// On brainpoolP256r1.
+    BrainpoolP256(ec::PublicKey<BrainpoolP256>),
+    /// On brainpoolP384r1.
+    BrainpoolP384(ec::PublicKey<BrainpoolP384>),
+    /// On brainpoolP512r1.
+    BrainpoolP512(ec::PublicKey<BrainpoolP512>),
     /// Ed25519.
     Ed25519(Box<ed25519::VerifyingKey>),
+    /// Ed448.
+    Ed448(Box<ed448::VerifyingKey>),
     /// X25519.
     X25519([u8; 32]),
     /// BLS12-381.
     Bls(Box<signature::PublicKey<Cycloid, signature::MinPk>>),
+    /// Finite-field Diffie-Hellman. Programs read its value and send it; it has no use inside.
+    Dh,
 }
 
 fn invalid(error: impl std::fmt::Debug) -> Error {
@@ -70,8 +95,25 @@ impl PublicKey {
             ckk::BLS12_381 => signature::PublicKey::from_bytes(template.needed(cka::VALUE)?)
                 .map(|key| Self::Bls(Box::new(key)))
                 .map_err(invalid),
+            ckk::DH => {
+                diffie_hellman::check_public(template, Numbers::Sealed)?;
+                Ok(Self::Dh)
+            }
             _ => Err(Code::ATTRIBUTE_VALUE_INVALID.because("unsupported key type")),
         }
+    }
+
+    /// Builds a key from the attributes that a program gives, with the checks that a stored key does
+    /// not need again.
+    ///
+    /// # Errors
+    /// As [`from_attributes`](Self::from_attributes); [`Code::DOMAIN_PARAMS_INVALID`].
+    pub(crate) fn from_given(key_type: u32, template: &Template) -> Result<Self> {
+        if key_type == ckk::DH {
+            diffie_hellman::check_public(template, Numbers::Given)?;
+            return Ok(Self::Dh);
+        }
+        Self::from_attributes(key_type, template)
     }
 
     /// Parses a point, raw or in an OCTET STRING.
@@ -80,18 +122,35 @@ impl PublicKey {
     /// [`Code::ATTRIBUTE_VALUE_INVALID`].
     pub fn from_point(curve: Curve, point: &[u8]) -> Result<Self> {
         let bytes = curve.bytes();
-        let point = match curve.nist() {
-            None => point_bytes(point, |length| length == 32),
-            Some(_) => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
+        let point = match curve.is_prime() {
+            false => point_bytes(point, |length| length == bytes),
+            true => point_bytes(point, |length| length == 1 + bytes || length == 1 + 2 * bytes),
         };
         let point = point.ok_or_else(|| invalid("wrong length of the point"))?;
-        if let Some(curve) = curve.nist() {
-            return nist::PublicKey::from_sec1(curve, point).map(Self::Nist).map_err(invalid);
-        }
-        let point: &[u8; 32] = point.try_into().map_err(invalid)?;
-        Ok(match curve {
-            Curve::X25519 => Self::X25519(*point),
-            _ => Self::Ed25519(Box::new(ed25519::VerifyingKey::new(point).map_err(invalid)?)),
-        })
+        let encoded = || <&[u8; 32]>::try_from(point).map_err(invalid);
+        on_prime_curve!(curve,
+            C => ec::PublicKey::<C>::from_sec1(point).map(Self::from).map_err(invalid),
+            Curve::X25519 => Ok(Self::X25519(*encoded()?)),
+            Curve::Ed25519 => {
+                let key = ed25519::VerifyingKey::new(encoded()?).map_err(invalid)?;
+                Ok(Self::Ed25519(Box::new(key)))
+            }
+            Curve::Ed448 => {
+                let encoded = point.try_into().map_err(invalid)?;
+                let key = ed448::VerifyingKey::new(encoded).map_err(invalid)?;
+                Ok(Self::Ed448(Box::new(key)))
+            }
+        )
     }
 }
+
+macro_rules! from_library {
+    (() $($curve:ident $field:ident),*) => {$(
+        impl From<ec::PublicKey<$curve>> for PublicKey {
+            fn from(key: ec::PublicKey<$curve>) -> Self {
+                Self::$curve(key)
+            }
+        }
+    )*};
+}
+with_prime_curves!(from_library!());

@@ -5,7 +5,7 @@
 use std::ops::Deref;
 
 use cycloid::bls12_381::{Cycloid, signature};
-use cycloid::scheme::ed25519;
+use cycloid::scheme::{ed448, ed25519};
 
 /// A private key, and a separate copy of the public key that its signatures must verify with.
 pub struct Witnessed<K, P> {
@@ -15,6 +15,9 @@ pub struct Witnessed<K, P> {
 
 /// An Ed25519 key, which hashes its public key into every signature.
 pub(crate) type EdwardsKey = Witnessed<ed25519::SigningKey, ed25519::VerifyingKey>;
+
+/// An Ed448 key, likewise.
+pub(crate) type Ed448Key = Witnessed<ed448::SigningKey, ed448::VerifyingKey>;
 
 /// A key on BLS12-381, which does not contain its public key but computes it.
 pub(crate) type BlsKey = Witnessed<
@@ -31,6 +34,13 @@ impl<K, P> Witnessed<K, P> {
 
 impl From<ed25519::SigningKey> for EdwardsKey {
     fn from(key: ed25519::SigningKey) -> Self {
+        let public = *key.verifying_key();
+        Self { key, public }
+    }
+}
+
+impl From<ed448::SigningKey> for Ed448Key {
+    fn from(key: ed448::SigningKey) -> Self {
         let public = *key.verifying_key();
         Self { key, public }
     }

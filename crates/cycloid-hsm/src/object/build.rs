@@ -136,7 +136,7 @@ pub(crate) fn created(mut template: Template) -> Result<New> {
         cko::PUBLIC_KEY => {
             let key_type = narrow(template.needed_number(cka::KEY_TYPE)?)?;
             check_form(class, key_type, &template)?;
-            let key = PublicKey::from_attributes(key_type, &template)?;
+            let key = PublicKey::from_given(key_type, &template)?;
             if let PublicKey::Rsa(key) = &key {
                 template.set_number(cka::MODULUS_BITS, key.bits() as u64);
             }
@@ -264,6 +264,7 @@ pub(crate) fn generated_pair(
             }
             PrivateKey::generate_ec(curve, rng)?
         }
+        ckm::DH_PKCS_KEY_PAIR_GEN => PrivateKey::generate_dh(&public, &private_template, rng)?,
         ckm::BLS12_381_KEY_PAIR_GEN => PrivateKey::generate_bls(rng)?,
         _ => return Err(Code::MECHANISM_INVALID.into()),
     };

@@ -136,7 +136,7 @@ impl Object {
                 let key = PublicKey::from_attributes(self.key_type(), &self.attributes)?;
                 Ok(Key::Public(key.into()))
             }
-            (cko::PRIVATE_KEY, Some(secret)) => PrivateKey::from_bytes(self.key_type(), secret)
+            (cko::PRIVATE_KEY, Some(secret)) => PrivateKey::from_sealed(self.key_type(), secret)
                 .ok()
                 .filter(|key| key.is_of(&self.attributes))
                 .map(Key::Private)
@@ -162,7 +162,7 @@ fn number(attributes: &Template, number: u32) -> u32 {
 /// Those of the key.
 pub(crate) fn secret_attributes(object: &Object, secret: &[u8]) -> Result<Template> {
     if object.class() == cko::PRIVATE_KEY {
-        return PrivateKey::from_bytes(object.key_type(), secret)?.secret_attributes();
+        return PrivateKey::from_sealed(object.key_type(), secret)?.secret_attributes();
     }
     let mut template = Template::new();
     template.set(cka::VALUE, secret);
@@ -201,7 +201,14 @@ mod tests {
     #[test]
     fn a_bit_flip_in_a_secret_never_yields_another_key() {
         let rng = &mut UnwrapErr(SysRng);
-        let curves = [Curve::P256, Curve::P521, Curve::Ed25519, Curve::X25519];
+        let curves = [
+            Curve::P256,
+            Curve::P521,
+            Curve::BrainpoolP384,
+            Curve::Ed448,
+            Curve::Ed25519,
+            Curve::X25519,
+        ];
         let mut keys: Vec<_> = curves
             .into_iter()
             .map(|curve| PrivateKey::generate_ec(curve, rng).expect("a sound generator"))

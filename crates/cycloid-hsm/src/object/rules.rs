@@ -59,6 +59,8 @@ const PUBLIC: &[u32] = &[
     cka::PUBLIC_EXPONENT,
     cka::EC_PARAMS,
     cka::EC_POINT,
+    cka::PRIME,
+    cka::BASE,
     cka::VALUE,
 ];
 
@@ -76,6 +78,9 @@ const PRIVATE: &[u32] = &[
     cka::MODULUS,
     cka::PUBLIC_EXPONENT,
     cka::EC_PARAMS,
+    cka::PRIME,
+    cka::BASE,
+    cka::VALUE_BITS,
 ];
 
 const SECRET: &[u32] = &[
@@ -157,6 +162,7 @@ const NUMBERS: &[u32] = &[
     cka::JAVA_MIDP_SECURITY_DOMAIN,
     cka::NAME_HASH_ALGORITHM,
     cka::MODULUS_BITS,
+    cka::VALUE_BITS,
     cka::VALUE_LEN,
     cka::RATE_LIMIT,
 ];
@@ -241,8 +247,8 @@ pub(super) fn settle_usages(class: u32, key_type: u32, template: &mut Template) 
         (cko::PRIVATE_KEY, ckk::RSA) => &[cka::SIGN, cka::DECRYPT],
         (cko::PUBLIC_KEY, ckk::RSA) => &[cka::VERIFY, cka::ENCRYPT],
         (cko::PRIVATE_KEY, ckk::EC) => &[cka::SIGN, cka::DERIVE],
-        (cko::PRIVATE_KEY, ckk::EC_MONTGOMERY) => &[cka::DERIVE],
-        (cko::PUBLIC_KEY, ckk::EC_MONTGOMERY) => &[],
+        (cko::PRIVATE_KEY, ckk::EC_MONTGOMERY | ckk::DH) => &[cka::DERIVE],
+        (cko::PUBLIC_KEY, ckk::EC_MONTGOMERY | ckk::DH) => &[],
         (cko::PRIVATE_KEY, _) => &[cka::SIGN],
         (cko::PUBLIC_KEY, _) => &[cka::VERIFY],
         (_, ckk::AES) => &[cka::ENCRYPT, cka::DECRYPT],

@@ -1,6 +1,7 @@
 //! `cycloid-hsm key`: lists, generates, imports, exports and destroys keys.
 
 use base64ct::{Base64, Encoding};
+use cycloid::scheme::dh::Group;
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
@@ -68,15 +69,28 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
             let mechanism = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
             return Ok(Request::GeneratePair { mechanism, public, private: template });
         }
+        kind if Group::named(kind).is_some() => {
+            let group = Group::named(kind).expect("it was found");
+            public.set(cka::PRIME, group.prime_bytes());
+            public.set(cka::BASE, group.generator_bytes());
+            let mechanism = mechanism(ckm::DH_PKCS_KEY_PAIR_GEN);
+            return Ok(Request::GeneratePair { mechanism, public, private: template });
+        }
         "bls12-381" => {
             let mechanism = mechanism(ckm::BLS12_381_KEY_PAIR_GEN);
             return Ok(Request::GeneratePair { mechanism, public, private: template });
         }
+        "p-192" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 1],
         "p-224" => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
         "p-256" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
         "p-384" => &[6, 5, 0x2b, 0x81, 4, 0, 0x22],
         "p-521" => &[6, 5, 0x2b, 0x81, 4, 0, 0x23],
+        "secp256k1" => &[6, 5, 0x2b, 0x81, 4, 0, 0x0a],
+        "brainpool-p256r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 7],
+        "brainpool-p384r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 11],
+        "brainpool-p512r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 13],
         "ed25519" => &[6, 3, 0x2b, 0x65, 0x70],
+        "ed448" => &[6, 3, 0x2b, 0x65, 0x71],
         "x25519" => &[6, 3, 0x2b, 0x65, 0x6e],
         other => {
             return Err(usage(
@@ -87,7 +101,7 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
     };
     public.set(cka::EC_PARAMS, curve);
     let number = match generate.kind.as_str() {
-        "ed25519" => ckm::EC_EDWARDS_KEY_PAIR_GEN,
+        "ed25519" | "ed448" => ckm::EC_EDWARDS_KEY_PAIR_GEN,
         "x25519" => ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
         _ => ckm::EC_KEY_PAIR_GEN,
     };

@@ -56,6 +56,7 @@ fn kind(class: u32, key_type: u32) -> &'static str {
         (cko::DATA, _) => "data",
         (cko::CERTIFICATE, _) => "certificate",
         (_, ckk::RSA) => "rsa",
+        (_, ckk::DH) => "dh",
         (_, ckk::EC) => "ec",
         (_, ckk::EC_EDWARDS) => "ed25519",
         (_, ckk::EC_MONTGOMERY) => "x25519",
@@ -125,7 +126,12 @@ impl Object {
             Some(false) => "stays",
             None => "-",
         };
-        let (handle, kind) = (self.handle, kind(self.class, self.key_type));
+        // The length of a SubjectPublicKeyInfo tells Ed448 from Ed25519.
+        let kind = match kind(self.class, self.key_type) {
+            "ed25519" if self.public_key_info.len() == 69 => "ed448",
+            kind => kind,
+        };
+        let handle = self.handle;
         let label = String::from_utf8_lossy(&self.label);
         format!("{handle}\t{class}\t{kind}\t{leaves}\t{id}\t{}\n", label.escape_debug())
     }

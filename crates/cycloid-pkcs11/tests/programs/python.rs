@@ -1,7 +1,7 @@
 //! python-pkcs11: its own test suite, which is not installed with it.
 //!
 //! `CYCLOID_PYTHON_PKCS11` names the folder of the suite's source, and `CYCLOID_PYTHON` a Python that
-//! has the package and `pytest`. Without the first, the test does nothing.
+//! has the package and `pytest`.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -10,18 +10,11 @@ use cycloid_hsm::legacy::Legacy;
 
 use crate::support::{LABEL, OFFICER_PIN, TestBed, USER_PIN, module};
 
-/// The tests that fail: docs/hsm.md gives the reasons.
-const FAILURES: [&str; 2] = [
-    "tests/test_ecc.py::ECCTests::test_derive_key",
-    "tests/test_ecc.py::ECCTests::test_sign_ed448",
-];
-
 #[test]
+#[ignore = "it needs the suite's source"]
 fn its_own_suite() {
-    let Some(source) = std::env::var_os("CYCLOID_PYTHON_PKCS11") else {
-        eprintln!("skipped: CYCLOID_PYTHON_PKCS11 does not name the suite's source");
-        return;
-    };
+    let source = std::env::var_os("CYCLOID_PYTHON_PKCS11");
+    let source = source.expect("CYCLOID_PYTHON_PKCS11 names the suite's source");
     let bed = TestBed::new();
     // The suite has RSA keys of 1024 bits, and signs with SHA-1.
     Legacy::ALL.into_iter().for_each(|weak| bed.allow(weak));
@@ -50,6 +43,7 @@ fn its_own_suite() {
         .filter_map(|line| line.strip_prefix("FAILED ")?.split_whitespace().next())
         .collect();
     let errors = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(failed, FAILURES.into(), "{said}{errors}");
-    assert!(said.contains(" 128 passed"), "{said}");
+    assert_eq!(failed, BTreeSet::new(), "{said}{errors}");
+    // docs/hsm.md gives the reasons for those that are skipped.
+    assert!(said.contains("131 passed"), "{said}");
 }

@@ -33,6 +33,8 @@ pub mod ec;
 pub mod ecdh;
 pub mod ecdsa;
 pub mod ed25519;
+#[cfg(feature = "sha3")]
+pub mod ed448;
 #[cfg(feature = "encoding")]
 mod encoding;
 #[cfg(feature = "encoding")]

@@ -14,16 +14,17 @@ use super::ec::Curve;
 use crate::machine::lanes::Backend;
 
 /// Selects the size for a curve from those of P-224, P-256, P-384 and P-521, in units of 256 bytes.
+/// Other curves use less than the next of these, as they compute one key at a time.
 const fn of_curve<C: Curve>(sizes: [usize; 4]) -> usize {
     256 * match C::BITS {
-        224 => sizes[0],
-        256 => sizes[1],
-        384 => sizes[2],
+        0..=224 => sizes[0],
+        225..=256 => sizes[1],
+        257..=384 => sizes[2],
         _ => sizes[3],
     }
 }
 
-/// Keys on a NIST curve: generation, reading and writing in every format.
+/// Keys on a curve: generation, reading and writing in every format.
 pub const fn ec_key<C: Curve>() -> usize {
     of_curve::<C>([40, 40, 50, 62])
 }
@@ -77,6 +78,9 @@ pub const ED25519_SIGN_BATCH: usize = 32 << 10;
 
 /// Ed25519: any number of verifications, eight side by side.
 pub const ED25519_VERIFY_BATCH: usize = 72 << 10;
+
+/// Ed448: one signature or verification, and keys.
+pub const ED448: usize = 16 << 10;
 
 /// X25519: agreement, and keys in every format.
 pub const X25519: usize = 5 << 10;

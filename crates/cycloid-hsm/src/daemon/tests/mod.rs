@@ -200,7 +200,7 @@ fn panics(server: &Server) {
         let key = PrivateKey::generate_ec(curve, rng).unwrap();
         let work = match curve {
             Curve::P256 => Work::Ecdsa(vec![1; 32]),
-            _ => Work::Ed25519(EdwardsInput { message: vec![], prehashed: false, context: vec![] }),
+            _ => Work::EdDsa(EdwardsInput { message: vec![], prehashed: false, context: vec![] }),
         };
         let now = std::time::Instant::now();
         server.daemon().engine.submit(1, key, work, now, |_| panic!("{INJECTED}"));

@@ -1,4 +1,6 @@
-//! Plain Rust for one number modulo primes without a special form, those of BLS12-381.
+//! Plain Rust for one number modulo primes whose form, if they have a special one, is not used:
+//! those of BLS12-381, P-192, secp256k1, the brainpool curves and
+//! edwards448.
 //!
 //! Elements are saturated limbs of 64 bits in Montgomery form, less than the prime.
 
@@ -6,7 +8,10 @@ use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable, Words};
 use super::form::{equal_limbs, montgomery};
 use super::portable::one_number;
-use super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
+use super::{
+    Arithmetic, Bls12Base, Bls12Scalar, BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order,
+    P192, P448, Prime, Secp256k1, Wide,
+};
 
 /// Implements `Arithmetic` for a prime of n limbs.
 macro_rules! dense {
@@ -69,6 +74,15 @@ macro_rules! dense {
                     ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
                 }
             }
+        };
+    };
+}
+
+/// Implements `Wide` for a prime of n limbs.
+macro_rules! wide {
+    ($prime:ident $n:literal) => {
+        const _: () = {
+            const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
             /// Sums are kept below p·R; only their upper halves need correction.
             impl Wide<$prime> for Portable {
@@ -121,12 +135,12 @@ macro_rules! dense {
 
 dense!(Bls12Base 6);
 dense!(Bls12Scalar 4);
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::{BrainpoolP256, Secp256k1};
-    use super::*;
-
-    dense!(Secp256k1 4);
-    dense!(BrainpoolP256 4);
-}
+dense!(P192 3);
+dense!(Secp256k1 4);
+dense!(BrainpoolP256 4);
+dense!(BrainpoolP384 6);
+dense!(BrainpoolP512 8);
+dense!(P448 7);
+dense!(Ed448Order 7);
+wide!(Bls12Base 6);
+wide!(Bls12Scalar 4);

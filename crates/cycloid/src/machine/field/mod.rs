@@ -9,6 +9,7 @@
 //! |---|---|---|---|---|
 //! | P-224, P-256, P-384 | times R = 2^(64·n) | `fiat-crypto`, Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
 //! | BLS12-381's two | times R = 2^(64·n) | Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
+//! | P-192, secp256k1, brainpool, edwards448 | times R = 2^(64·n) | Montgomery | as portable | none |
 //! | P-521, 2²⁵⁵ − 19 | as it is | `fiat-crypto`, 58 and 51 bits a limb | 64 bits a limb | 52 bits a limb |
 //!
 //! Time depends on the prime and the shape only, unless a name ends in `_vartime`.
@@ -22,6 +23,7 @@ mod form;
 mod mask;
 mod portable;
 mod prime;
+mod single;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wide;
@@ -34,6 +36,7 @@ use super::words::Limb;
 pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
+pub use single::{BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order, P192, P448, Secp256k1};
 pub use wide::{Dense, Wide, WideTask};
 
 /// A task that runs on any backend for a prime.

@@ -531,51 +531,16 @@ fn all_backends_wide<P: Dense>() {
     }
 }
 
-/// Primes of curves that the library lacks: plain Rust for one number.
-macro_rules! other_primes {
-    ($($prime:ident [$($limb:literal)+];)+) => {$(
-        #[derive(Clone, Copy, Debug, Default)]
-        pub(crate) struct $prime;
-
-        impl Prime for $prime {
-            const NAME: &'static str = stringify!($prime);
-            const BITS: usize = 256;
-            type Words = [Limb; 4];
-            type Lanes = [lanes::Lanes; 5];
-            const MODULUS: [Limb; 4] = [$($limb),+];
-            const MONTGOMERY: bool = true;
-
-            fn run_one<T: Task<Self>>(_: words::Backend, task: T) -> T::Output {
-                task.run(words::Portable)
-            }
-
-            fn run_eight<T: Task<Self>>(_: lanes::Backend, _: T) -> T::Output {
-                unreachable!("no test computes with eight")
-            }
-        }
-
-        impl CurveArithmetic<$prime> for words::Portable {}
-
-        impl CurvePrime for $prime {
-            fn run_one_curve<T: CurveTask<Self>>(_: words::Backend, task: T) -> T::Output {
-                task.run(words::Portable)
-            }
-
-            fn run_eight_curve<T: CurveTask<Self>>(_: lanes::Backend, _: T) -> T::Output {
-                unreachable!("no test computes with eight")
-            }
-        }
-    )+};
-}
-
-other_primes! {
-    Secp256k1 [0xfffffffefffffc2f 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff];
-    BrainpoolP256 [0x2013481d1f6e5377 0x6e3bf623d5262028 0x3e660a909d838d72 0xa9fb57dba1eea9bc];
-}
-
 #[test]
-fn other_primes_against_integers() {
-    let task = || AgainstIntegers { stride: 3 };
-    assert!(Secp256k1::run_one(words::Backend::best(), task()) > 1000);
-    assert!(BrainpoolP256::run_one(words::Backend::best(), task()) > 1000);
+fn primes_of_single_numbers_against_integers() {
+    fn check<P: Prime>() {
+        assert!(P::run_one(words::Backend::best(), AgainstIntegers { stride: 3 }) > 1000);
+    }
+    check::<P192>();
+    check::<Secp256k1>();
+    check::<BrainpoolP256>();
+    check::<BrainpoolP384>();
+    check::<BrainpoolP512>();
+    check::<P448>();
+    check::<Ed448Order>();
 }

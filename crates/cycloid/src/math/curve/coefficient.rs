@@ -16,6 +16,24 @@ pub trait Coefficient<P: CurvePrime> {
     ) -> [A::Element; 3];
 }
 
+/// Doubles a point for any a (Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using mixed
+/// coordinates, 1998), `times` times; `times` is public.
+pub(super) fn double_times<P: CurvePrime, K: Coefficient<P>, A: CurveArithmetic<P>>(
+    f: A,
+    point: &[A::Element; 3],
+    times: usize,
+) -> [A::Element; 3] {
+    (0..times).fold(*point, |[x, y, z], _| {
+        let (xx, yy) = (f.square(&x), f.square(&y));
+        let s = f.double(&f.double(&f.mul(&x, &yy))); // 4·X·Y²
+        let m = K::add_product(f, &f.add(&f.double(&xx), &xx), &f.square_times(&z, 2)); // 3·X² + a·Z⁴
+        let x3 = f.sub(&f.square(&m), &f.double(&s));
+        let eight_yyyy = f.double(&f.square(&f.double(&yy)));
+        let y3 = f.sub(&f.mul(&m, &f.sub(&s, &x3)), &eight_yyyy); // M·(S − X₃) − 8·Y⁴
+        [x3, y3, f.mul(&f.double(&y), &z)]
+    })
+}
+
 /// a = −3, for which 3·X² + a·Z⁴ is 3·(X − Z²)·(X + Z²).
 pub struct MinusThree;
 

@@ -35,6 +35,13 @@ pub struct BaseTable {
 }
 
 impl BaseTable {
+    /// No multiples: those of G are computed like those of any point.
+    pub(super) const NONE: Self = Self { window: 0, spacing: 0, limbs: &[] };
+
+    pub(super) const fn is_none(&self) -> bool {
+        self.limbs.is_empty()
+    }
+
     pub(super) fn of<C: Curve, A: CurveArithmetic<C::Field>>() -> &'static Self {
         if A::WIDTH == 1 { &C::BASE_ONE } else { &C::BASE_EIGHT }
     }
@@ -209,7 +216,12 @@ pub(super) fn base_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],
 ) -> Jacobian<C, A> {
-    let &BaseTable { window, spacing, limbs } = BaseTable::of::<C, A>();
+    let table = BaseTable::of::<C, A>();
+    if table.is_none() {
+        let generators = [AffinePoint::GENERATOR; MAX_WIDTH];
+        return point_multiple(scalars, &Affine::of_points(arithmetic, &generators[..A::WIDTH]));
+    }
+    let &BaseTable { window, spacing, limbs } = table;
     let scalars = &odd_scalars(scalars, window)[..A::WIDTH];
     let entry = 2 * A::STORED_LIMBS;
     sum_of_columns(scalars, window, spacing, |column, place| {

@@ -143,25 +143,30 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     q: &Affine<C, A>,
 ) -> Option<Jacobian<C, A>> {
     let arithmetic = q.x.arithmetic();
-    let &BaseTable { window, limbs, .. } = BaseTable::of::<C, A>();
+    let table = BaseTable::of::<C, A>();
+    let &BaseTable { window, limbs, .. } = table;
     // The first table of G contains the odd multiples below 2^window.
-    let of_g = NonAdjacent::new::<C>(u1, window + 1);
+    let of_g = NonAdjacent::new::<C>(u1, if table.is_none() { WINDOW } else { window + 1 });
     let of_q = NonAdjacent::new::<C>(u2, WINDOW);
-    let base = q.to_jacobian();
-    let twice = base.double();
-    let mut multiples = [base; MULTIPLES];
-    for i in 1..MULTIPLES {
-        multiples[i] = twice.add(&multiples[i - 1]).sum;
-    }
+    let multiples = odd_multiples(&q.to_jacobian());
+    let generator = || Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
+    let of_generator = table.is_none().then(|| odd_multiples::<C, A>(&generator()));
+    let signed = |point: &Jacobian<C, A>, negative: bool| Jacobian {
+        y: if negative { -&point.y } else { point.y },
+        ..*point
+    };
     let places = of_g.places.max(of_q.places);
     let mut sum = Running { sum: None };
     for place in (0..places).rev() {
         sum.double();
         if let Some((negative, index)) = of_q.digit(place) {
-            let Jacobian { x, y, z } = multiples[index];
-            sum.add(&Jacobian { x, y: if negative { -&y } else { y }, z });
+            sum.add(&signed(&multiples[index], negative));
         }
         if let Some((negative, index)) = of_g.digit(place) {
+            if let Some(multiples) = &of_generator {
+                sum.add(&signed(&multiples[index], negative));
+                continue;
+            }
             let [x, y] = [0, 1].map(|coordinate| {
                 let start = (2 * index + coordinate) * A::STORED_LIMBS;
                 let stored = arithmetic.stored(&limbs[start..][..A::STORED_LIMBS]);
@@ -171,6 +176,19 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
         }
     }
     sum.sum
+}
+
+/// Returns the odd multiples of a point, from 1 on. They are distinct, since the order is a large
+/// prime.
+fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
+    point: &Jacobian<C, A>,
+) -> [Jacobian<C, A>; MULTIPLES] {
+    let twice = point.double();
+    let mut multiples = [*point; MULTIPLES];
+    for i in 1..MULTIPLES {
+        multiples[i] = twice.add(&multiples[i - 1]).sum;
+    }
+    multiples
 }
 
 /// A sum of public points; `None` while it is infinity.

@@ -23,9 +23,13 @@ const WINDOW: usize = 5;
 const MULTIPLES: usize = 1 << (WINDOW - 1);
 
 /// Returns the number of digits that share multiples: a divisor of the highest digit's place, as
-/// [`sum_of_columns`] requires; of the two that every curve has, the one with less memory.
+/// [`sum_of_columns`] requires; of the small ones, the one with the least memory.
 const fn spacing<C: Curve>() -> usize {
-    if (digits::<C>(WINDOW) - 1).is_multiple_of(4) { 4 } else { 3 }
+    match digits::<C>(WINDOW) - 1 {
+        top if top.is_multiple_of(4) => 4,
+        top if top.is_multiple_of(3) => 3,
+        _ => 2,
+    }
 }
 
 /// Returns the limbs of a coordinate.

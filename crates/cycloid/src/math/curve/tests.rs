@@ -14,7 +14,6 @@ use super::multiply::{base_multiple, point_multiple};
 use super::multiply_vartime::sum_vartime;
 use super::prepared::prepared_multiple;
 use super::*;
-use crate::machine::field::tests as other;
 use crate::machine::field::{Arithmetic, CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes;
 use crate::math::field::MAX_WIDTH;
@@ -369,87 +368,6 @@ fn points_are_decoded_or_refused() {
     check_decoding::<P521>();
 }
 
-/// Curves that the library lacks, with another a, to show that the formulas serve them: plain Rust,
-/// one number.
-macro_rules! other_curves {
-    ($($curve:ident $name:literal order [$($order:literal)+] a [$($a:literal)+] b [$($b:literal)+]
-        x [$($x:literal)+] y [$($y:literal)+];)+
-    ) => {$(
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        struct $curve;
-
-        impl $curve {
-            const A: Words<Self> = [$($a),+];
-        }
-
-        impl Coefficient<other::$curve> for $curve {
-            fn add_product<A: Arithmetic<other::$curve>>(
-                f: A,
-                sum: &A::Element,
-                x: &A::Element,
-            ) -> A::Element {
-                f.add(sum, &f.mul(&f.load(&[Self::A]), x))
-            }
-
-            fn double_times<A: CurveArithmetic<other::$curve>>(
-                f: A,
-                point: &[A::Element; 3],
-                times: usize,
-            ) -> [A::Element; 3] {
-                (0..times).fold(*point, |point, _| double::<other::$curve, Self, A>(f, &point))
-            }
-        }
-
-        impl Curve for $curve {
-            type Field = other::$curve;
-            type Coefficient = Self;
-            const NAME: &'static str = $name;
-            const BITS: usize = 256;
-            const ORDER: Words<Self> = [$($order),+];
-            const ORDER_R_SQUARED: Words<Self> = scalar::r_squared(&Self::ORDER);
-            const ORDER_N0: Limb = words::montgomery_n0(Self::ORDER[0]);
-            const B: Words<Self> = [$($b),+];
-            const GENERATOR: [Words<Self>; 2] = [[$($x),+], [$($y),+]];
-            const BASE_ONE: BaseTable = NO_TABLE;
-            const BASE_EIGHT: BaseTable = NO_TABLE;
-
-            operations!();
-        }
-    )+};
-}
-
-const NO_TABLE: BaseTable = BaseTable { window: 1, spacing: 1, limbs: &[] };
-
-/// Doubles for any a (Cohen, Miyaji, Ono, 1998).
-fn double<P: CurvePrime, K: Coefficient<P>, A: Arithmetic<P>>(
-    f: A,
-    [x, y, z]: &[A::Element; 3],
-) -> [A::Element; 3] {
-    let (xx, yy) = (f.square(x), f.square(y));
-    let s = f.double(&f.double(&f.mul(x, &yy)));
-    let m = K::add_product(f, &f.add(&f.double(&xx), &xx), &f.square_times(z, 2));
-    let x3 = f.sub(&f.square(&m), &f.double(&s));
-    let eight_yyyy = f.double(&f.square(&f.double(&yy)));
-    let y3 = f.sub(&f.mul(&m, &f.sub(&s, &x3)), &eight_yyyy);
-    [x3, y3, f.mul(&f.double(y), z)]
-}
-
-other_curves! {
-    // SEC 2, section 2.4.1.
-    Secp256k1 "secp256k1"
-        order [0xbfd25e8cd0364141 0xbaaedce6af48a03b 0xfffffffffffffffe 0xffffffffffffffff]
-        a [0 0 0 0] b [7 0 0 0]
-        x [0x59f2815b16f81798 0x029bfcdb2dce28d9 0x55a06295ce870b07 0x79be667ef9dcbbac]
-        y [0x9c47d08ffb10d4b8 0xfd17b448a6855419 0x5da4fbfc0e1108a8 0x483ada7726a3c465];
-    // RFC 5639, section 3.4.
-    BrainpoolP256 "brainpoolP256r1"
-        order [0x901e0e82974856a7 0x8c397aa3b561a6f7 0x3e660a909d838d71 0xa9fb57dba1eea9bc]
-        a [0xe94a4b44f330b5d9 0xfb8055c126dc5c6c 0xeef67530417affe7 0x7d5a0975fc2c3057]
-        b [0x6bccdc18ff8c07b6 0x958416295cf7e1ce 0xf330b5d9bbd77cbf 0x26dc5c6ce94a4b44]
-        x [0x3a4453bd9ace3262 0xb9de27e1e3bd23c2 0x2c4b482ffc81b7af 0x8bd2aeb9cb7e57cb]
-        y [0x5c1d54c72f046997 0xc27745132ded8e54 0x97f8461a14611dc9 0x547ef835c3dac4fd];
-}
-
 /// Checks multiples and complete sums on a curve without tables.
 fn check_without_tables<C: Curve>(a: &BigInt) {
     let model = Model::of::<C>(a);
@@ -460,6 +378,12 @@ fn check_without_tables<C: Curve>(a: &BigInt) {
             assert_eq!(model.multiple(base), None);
             continue;
         };
+        let coordinates = |point: Option<AffinePoint<C>>| {
+            point.map(|point| (self::integer(point.x()), self::integer(point.y())))
+        };
+        assert_eq!(coordinates(multiply_base(&scalar(base))), model.multiple(base));
+        let sum = multiply_add_vartime(&scalar(integer), &scalar(base), &point);
+        assert_eq!(coordinates(sum), model.multiple(&(integer + base * base)));
         let product = AnyPoint::sum_of_products(
             [(&scalar(integer), &AnyPoint::<C>::from(point))].into_iter(),
         );
@@ -467,8 +391,7 @@ fn check_without_tables<C: Curve>(a: &BigInt) {
         let others = [product.clone(), product.negate(), point.into()];
         let factors = [integer * base, model.n.clone() - integer * base % &model.n, base.clone()];
         for (other, factor) in others.iter().zip(factors) {
-            let sum = product.add(other).to_affine();
-            let sum = sum.map(|sum| (self::integer(sum.x()), self::integer(sum.y())));
+            let sum = coordinates(product.add(other).to_affine());
             assert_eq!(sum, model.multiple(&(integer * base + factor)), "{} {integer:x}", C::NAME);
         }
     }
@@ -478,6 +401,9 @@ fn check_without_tables<C: Curve>(a: &BigInt) {
 
 #[test]
 fn formulas_serve_curves_with_any_a() {
+    check_without_tables::<P192>(&BigInt::from(-3));
     check_without_tables::<Secp256k1>(&BigInt::ZERO);
     check_without_tables::<BrainpoolP256>(&integer(BrainpoolP256::A).into());
+    check_without_tables::<BrainpoolP384>(&integer(BrainpoolP384::A).into());
+    check_without_tables::<BrainpoolP512>(&integer(BrainpoolP512::A).into());
 }

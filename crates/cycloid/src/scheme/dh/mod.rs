@@ -7,7 +7,7 @@
 //! - [`PrivateKey`]: public value and agreement, one at a time.
 //! - [`run_batch`]: any number of them, eight side by side.
 //! - [`Generator`]: public values from a table, three to four times as fast.
-//! - [`Group::new`]: a custom group, checked.
+//! - [`Group::new`]: a custom group, checked; [`OwnedGroup`] owns its numbers.
 //!
 //! **Memory.** A key lives in memory of the caller's choice, [`private_key_limbs`], and is wiped
 //! when dropped. Operations take scratch, at best [`scratch_limbs`], at least
@@ -47,6 +47,8 @@ mod batch;
 mod generator;
 mod group;
 mod groups;
+#[cfg(feature = "alloc")]
+mod owned;
 mod parameters;
 mod private;
 mod public;
@@ -56,6 +58,8 @@ mod tests;
 pub use batch::{Job, batch_scratch_limbs, run_batch};
 pub use generator::{Generator, generator_limbs, generator_scratch_limbs};
 pub use group::{Group, exponent_bits};
+#[cfg(feature = "alloc")]
+pub use owned::OwnedGroup;
 pub use parameters::{Parameters, group_limbs, group_scratch_limbs};
 pub use private::{PrivateKey, minimum_scratch_limbs, private_key_limbs, scratch_limbs};
 pub use public::Validation;

@@ -140,11 +140,11 @@ impl<'a> Group<'a> {
 
     /// Creates a group after the checks that need no random numbers: p is odd and of an allowed
     /// length, g is between 2 and p − 2, and a given q is less than p. Only for computing the public
-    /// value of a private key.
+    /// value of a private key, and for numbers that were checked before.
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    #[cfg(all(feature = "alloc", feature = "encoding"))]
+    #[cfg(feature = "alloc")]
     pub(in crate::scheme) fn unchecked(
         parameters: &Parameters<'_>,
         memory: &'a mut [Limb],
@@ -217,7 +217,7 @@ fn check_range(g: &[Limb], p: &[Limb]) -> Result<(), Error> {
 }
 
 /// Returns the known group with these parameters.
-fn known(p: &[Limb], g: &[Limb]) -> Option<&'static Group<'static>> {
+pub(super) fn known(p: &[Limb], g: &[Limb]) -> Option<&'static Group<'static>> {
     let same =
         |group: &&Group<'_>| group.prime() == p && group.generator() == words::trim_vartime(g);
     Group::KNOWN.into_iter().find(same)

@@ -1,7 +1,9 @@
-//! Keys on the NIST curves (SP 800-186, section 3.2.1), for [ECDSA](super::ecdsa) and
-//! [ECDH](super::ecdh).
+//! Keys on the NIST curves (SP 800-186, section 3.2.1) and on others with prime order, for
+//! [ECDSA](super::ecdsa) and [ECDH](super::ecdh).
 //!
-//! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. A [`PublicKey`] holds a point that
+//! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. [`Secp256k1`], [`BrainpoolP256`],
+//! [`BrainpoolP384`], [`BrainpoolP512`] and [`P192`] are for keys that other software made: they are
+//! computed one at a time, in plain Rust, and take several times as long. A [`PublicKey`] holds a point that
 //! is on the curve and not infinity; no other value can be constructed. A [`PrivateKey`] contains
 //! its public key and is wiped when dropped. The groups have prime order, so every point on the
 //! curve is in the group.
@@ -30,7 +32,9 @@ mod public;
 
 #[cfg(feature = "encoding")]
 pub use super::FormatError;
-pub use crate::math::curve::{Curve, P224, P256, P384, P521};
+pub use crate::math::curve::{
+    BrainpoolP256, BrainpoolP384, BrainpoolP512, Curve, P192, P224, P256, P384, P521, Secp256k1,
+};
 #[cfg(feature = "encoding")]
 pub use encoding::{
     private_key_der_length, private_key_pem_length, public_key_der_length, public_key_pem_length,

@@ -52,7 +52,7 @@ impl<C: Curve> PrivateKey<C> {
         keys: &mut [Option<Self>],
         rng: &mut impl TryCryptoRng,
     ) -> Result<(), Error> {
-        let generated = keys.chunks_mut(LANES).try_for_each(|keys| match Backend::best() {
+        let generated = keys.chunks_mut(LANES).try_for_each(|keys| match C::lanes() {
             Some(backend) if keys.len() >= WORTH_EIGHT => {
                 let bytes = stack_use::ecdsa_sign_batch::<C>();
                 stack::clean(bytes, || Self::generate_up_to_eight(backend, keys, rng))

@@ -1,4 +1,4 @@
-//! ECDH on the NIST curves (SP 800-56A, section 5.7.1.2; the cofactor is 1).
+//! ECDH on the curves of [`ec`](super::ec) (SP 800-56A, section 5.7.1.2; the cofactor is 1).
 //!
 //! A [`PublicKey`] is validated when it is read, so the shared secret is the x coordinate of a
 //! point that is never infinity.
@@ -120,7 +120,7 @@ impl<C: Curve> fmt::Debug for Job<'_, C> {
 
 /// Runs all jobs. Each gets the same [outcome](Job::outcome) as by itself.
 pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
-    run_batch_with(Backend::best(), jobs);
+    run_batch_with(C::lanes(), jobs);
 }
 
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.

@@ -193,7 +193,7 @@ impl<'a, C: Curve> Job<'a, C> {
 /// # Ok::<(), cycloid::scheme::ec::Error>(())
 /// ```
 pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
-    run_batch_with(Backend::best(), jobs);
+    run_batch_with(C::lanes(), jobs);
 }
 
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.

@@ -18,15 +18,9 @@ use crate::scheme::encoding::first_tags_of_private;
 /// id-ecPublicKey (RFC 5480, section 2.1.1).
 pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
 
-/// Returns the object identifier of a curve (RFC 5480, section 2.1.1.1).
+/// Returns the object identifier of a curve (RFC 5480, section 2.1.1.1; RFC 5639, section 4.1).
 pub(super) const fn name<C: Curve>() -> ObjectIdentifier {
-    ObjectIdentifier::new_unwrap(match C::BITS {
-        224 => "1.3.132.0.33",
-        256 => "1.2.840.10045.3.1.7",
-        384 => "1.3.132.0.34",
-        521 => "1.3.132.0.35",
-        _ => panic!("there are four curves"),
-    })
+    ObjectIdentifier::new_unwrap(C::OBJECT_IDENTIFIER)
 }
 
 /// Returns the AlgorithmIdentifier of keys on a curve; `name` is the curve's [name].
