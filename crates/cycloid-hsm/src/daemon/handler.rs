@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::time::Instant;
 
-use super::application::{Application, Applications};
+use super::application::{Application, Applications, FIRST_IN_MEMORY};
 use super::connection::Reply;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
@@ -311,17 +311,22 @@ impl Daemon {
     }
 
     /// Returns an object that the application sees.
+    ///
+    /// # Errors
+    /// `missing`; [`Code::DEVICE_ERROR`] if the database was not reached for long: another daemon
+    /// may have made the object.
     pub(super) fn object(
         &self,
         application: &Application,
         id: u64,
         missing: Code,
     ) -> Result<Arc<Object>> {
-        application
-            .object(id)
-            .or_else(|| self.token.object_or_refresh(id))
-            .filter(|object| application.sees(object))
-            .ok_or_else(|| missing.into())
+        let fresh = if id < FIRST_IN_MEMORY { self.token.check_fresh() } else { Ok(()) };
+        match application.object(id).or_else(|| self.token.object_or_refresh(id)) {
+            Some(object) if application.sees(&object) => Ok(object),
+            Some(_) => Err(missing.into()),
+            None => fresh.and(Err(missing.into())),
+        }
     }
 
     /// Returns a key that the application may use. A private one needs the user's login, although
@@ -334,12 +339,15 @@ impl Daemon {
         mechanism: u32,
         missing: Code,
     ) -> Result<Arc<Object>> {
+        let fresh = self.token.check_fresh();
         let object = self.object(application, id, missing)?;
         if object.is_private() {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
-        self.token.check_fresh(&object)?;
+        if object.is_stored() {
+            fresh?;
+        }
         Ok(object)
     }
 

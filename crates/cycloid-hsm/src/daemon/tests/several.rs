@@ -100,8 +100,12 @@ fn a_daemon_that_has_lost_the_database_soon_uses_no_stored_key() {
     assert_eq!((sign(&member, stored), sign(&member, in_memory)), (Ok(()), Ok(())));
     database.cut_off(true);
     until(|| sign(&member, stored) == Err(Code::DEVICE_ERROR));
+    // Another daemon may have made a key that this one does not know.
+    assert_eq!(sign(&member, stored + 1000), Err(Code::DEVICE_ERROR));
+    assert_eq!(sign(&member, in_memory + 1), Err(Code::KEY_HANDLE_INVALID));
     assert_eq!(sign(&member, in_memory), Ok(()));
     // Soon after the server is back, the key is used again.
     database.cut_off(false);
     until(|| sign(&member, stored).is_ok());
+    assert_eq!(sign(&member, stored + 1000), Err(Code::KEY_HANDLE_INVALID));
 }
