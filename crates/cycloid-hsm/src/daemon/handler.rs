@@ -14,7 +14,7 @@ use super::token::Token;
 use super::uses::Uses;
 use crate::attribute::cka;
 use crate::engine::Engine;
-use crate::object::Object;
+use crate::object::{Object, Seen};
 use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, Unreadable, VERSION, version};
 use crate::spans::{self, Span};
@@ -151,6 +151,41 @@ impl Daemon {
             return asked.reply.send(Err(Code::DEVICE_ERROR
                 .because("the keystore is locked; unlock it with `cycloid-hsm unlock`")));
         }
+        if self.reads_the_server(&request) {
+            if let Err(error) = self.tasks.admit(asked.application.number) {
+                return asked.reply.send(Err(error));
+            }
+            return self.compute(asked, move |daemon, asked| {
+                daemon.dispatch_at_once(asked, request);
+                daemon.tasks.wake_worker();
+            });
+        }
+        self.dispatch_at_once(asked, request);
+    }
+
+    /// Returns whether a request reads a secret from a database on a server. No worker waits for
+    /// that: while the server is lost, the others' requests, which do not need it, are answered.
+    fn reads_the_server(&self, request: &Request) -> bool {
+        let reads = |key: &u64| self.token.is_unprepared(*key) && self.token.check_fresh().is_ok();
+        match request {
+            Request::Sign { key, .. }
+            | Request::Decrypt { key, .. }
+            | Request::Encrypt { key, .. }
+            | Request::Verify { key, .. }
+            | Request::Check { key, .. } => reads(key),
+            Request::SignMany { requests } => requests.iter().any(|signing| reads(&signing.key)),
+            Request::Attributes { object, numbers } if self.token.store.is_remote() => {
+                let secret = |object: Arc<Object>| {
+                    numbers.iter().any(|number| matches!(object.see(*number), Seen::InSecret))
+                };
+                self.token.object(*object).is_some_and(secret)
+            }
+            _ => false,
+        }
+    }
+
+    /// Handles a request on this thread, or queues it.
+    fn dispatch_at_once(self: &Arc<Self>, asked: Asked, request: Request) {
         match request {
             // Operations that many clients request concurrently stay on the workers.
             Request::Sign { key, mechanism, data, digested } => {

@@ -228,6 +228,14 @@ impl Token {
         })
     }
 
+    /// Returns whether the next use of an object reads its secret from a server.
+    pub fn is_unprepared(&self, id: u64) -> bool {
+        self.store.is_remote()
+            && self.object(id).is_some_and(|object| {
+                object.has_secret() && self.prepared.get(id, object.version).is_none()
+            })
+    }
+
     /// Returns the number of objects.
     pub fn count(&self) -> usize {
         read(&self.index).len()

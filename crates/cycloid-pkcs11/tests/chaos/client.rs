@@ -25,6 +25,7 @@ use super::P256;
 use super::dice::Dice;
 use super::process::{announce, now};
 use super::rates::SLOT;
+use super::scale;
 use super::support::{USER_PIN, module};
 
 /// The number of threads in a process.
@@ -37,7 +38,7 @@ const MOST_PAIRS: usize = 3;
 const MOST_SHARED: usize = 12;
 
 /// The pause of a thread after an error.
-const PAUSE: Duration = Duration::from_millis(20);
+pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Errors that every function may return during an outage.
 const OUTAGE: [&str; 3] = ["DeviceError", "DeviceRemoved", "SessionHandleInvalid"];
@@ -87,19 +88,20 @@ struct Own {
 }
 
 /// What the threads share.
-struct Program {
+pub(crate) struct Program {
     module: Pkcs11,
     /// For this long after a change, in nanoseconds, a daemon may answer as before it.
     bound: u64,
     /// For this long, C_FindObjects may.
     old_view: u64,
-    done: AtomicBool,
+    pub(crate) done: AtomicBool,
     slots: Mutex<BTreeMap<u64, u64>>,
     refusals: Mutex<BTreeMap<(&'static str, String, u64), u64>>,
     shared: RwLock<Vec<Arc<Shared>>>,
 }
 
-/// Runs a client process. `order` has a name, a seed, and two times in milliseconds.
+/// Runs a client process. `order` has a name, a seed, and two times in milliseconds. With a label
+/// after them, the threads sign with the RSA key of that label, and do nothing else.
 pub(crate) fn run(order: &str) {
     let words: Vec<&str> = order.split(' ').collect();
     let number = |at: usize| words[at].parse::<u64>().unwrap();
@@ -124,7 +126,11 @@ pub(crate) fn run(order: &str) {
         for thread in 0..THREADS {
             let (program, name) = (&program, format!("{}/{thread}", words[0]));
             let dice = Dice::new(number(1) ^ (thread << 32));
-            scope.spawn(move || Client::new(program, name, dice).work());
+            let (mut client, rsa_key) = (Client::new(program, name, dice), words.get(4).copied());
+            scope.spawn(move || match rsa_key {
+                Some(label) => scale::sign(&mut client, label),
+                None => client.work(),
+            });
         }
         let program = &program;
         scope.spawn(move || {
@@ -158,6 +164,11 @@ impl Program {
         }));
     }
 
+    /// Counts a signature.
+    pub(crate) fn count(&self) {
+        *self.slots.lock().unwrap().entry(now() / SLOT).or_default() += 1;
+    }
+
     /// Announces what happened in the slots before `end`.
     fn report(&self, end: u64) {
         let mut slots = self.slots.lock().unwrap();
@@ -182,9 +193,9 @@ impl Program {
 }
 
 /// A thread.
-struct Client<'a> {
-    program: &'a Program,
-    name: String,
+pub(crate) struct Client<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) name: String,
     dice: Dice,
     session: Option<Session>,
     own: Vec<Own>,
@@ -193,7 +204,7 @@ struct Client<'a> {
 }
 
 /// A call of the module that was refused with an error that it may have.
-struct Refused {
+pub(crate) struct Refused {
     code: String,
 }
 
@@ -247,7 +258,7 @@ impl<'a> Client<'a> {
     }
 
     /// Opens a session, logged in.
-    fn open(&self) -> Result<Session, Refused> {
+    pub(crate) fn open(&self) -> Result<Session, Refused> {
         let module = &self.program.module;
         let slots = self.checked("C_GetSlotList", &[], module.get_slots_with_token())?;
         let Some(slot) = slots.first() else { return Err(Refused { code: String::new() }) };
@@ -409,13 +420,12 @@ impl<'a> Client<'a> {
         let message = format!("{} {}", self.name, self.signed);
         let signed = session.sign(&Mechanism::EcdsaSha256, key.private, message.as_bytes());
         let signed = self.checked("C_Sign", more, signed)?;
-        let slot = now() / SLOT;
         let (label, public) = (&key.label, key.public);
         let signature = Signature::from_fixed(Curve::P256, &signed);
         let signature = signature.unwrap_or_else(|error| panic!("{label} {public}: {error}"));
         let verified = key.point.verify(Hash::Sha256, message.as_bytes(), &signature);
         verified.unwrap_or_else(|error| panic!("{label} {public}, {message}: {error}"));
-        *self.program.slots.lock().unwrap().entry(slot).or_default() += 1;
+        self.program.count();
         Ok(())
     }
 }

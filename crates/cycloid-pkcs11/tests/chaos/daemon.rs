@@ -1,7 +1,7 @@
 //! Daemons that are killed, stopped, paused and restarted.
 
 use std::io::BufRead;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use cycloid_hsm::daemon::{Server, Settings};
@@ -22,14 +22,15 @@ pub(crate) fn open(url: &str) -> cycloid_hsm::Result<Store> {
 }
 
 /// Serves a keystore until the standard input ends, as a service that is started again while it
-/// does not reach its database. `order` has the milliseconds of `--stale-after`, the socket, and
-/// the URL.
+/// does not reach its database. `order` has the milliseconds of `--stale-after`, the number of
+/// workers, the socket, and the URL.
 pub(crate) fn serve(order: &str) {
-    let [stale_after, socket, url] = order.splitn(3, ' ').collect::<Vec<_>>()[..] else {
+    let [stale_after, workers, socket, url] = order.splitn(4, ' ').collect::<Vec<_>>()[..] else {
         panic!("{order:?}")
     };
     let settings = Settings {
         socket: socket.into(),
+        workers: workers.parse().unwrap(),
         stale_after: Duration::from_millis(stale_after.parse().unwrap()),
         ..Settings::default()
     };
@@ -50,21 +51,22 @@ pub(crate) fn serve(order: &str) {
 pub(crate) struct Daemon {
     url: String,
     stale_after: Duration,
+    workers: usize,
     pub(crate) socket: PathBuf,
     process: Option<Process>,
     ready: bool,
 }
 
 impl Daemon {
-    pub(crate) fn new(url: &str, stale_after: Duration, directory: &Path, name: &str) -> Self {
-        let socket = directory.join(name);
-        Self { url: url.into(), stale_after, socket, process: None, ready: false }
+    /// Describes a daemon; `workers` is 0 for one per processor.
+    pub(crate) fn new(url: &str, stale_after: Duration, workers: usize, socket: PathBuf) -> Self {
+        Self { url: url.into(), stale_after, workers, socket, process: None, ready: false }
     }
 
     /// Starts it, unless it runs.
     pub(crate) fn start(&mut self) {
         let (stale, socket) = (self.stale_after.as_millis(), self.socket.display());
-        let order = format!("daemon {stale} {socket} {}", self.url);
+        let order = format!("daemon {stale} {} {socket} {}", self.workers, self.url);
         self.process.get_or_insert_with(|| Process::start(&order, ""));
     }
 
@@ -90,6 +92,11 @@ impl Daemon {
             process.end();
         }
         self.ready = false;
+    }
+
+    /// Returns its process id, if it runs.
+    pub(crate) fn process(&self) -> Option<u32> {
+        self.process.as_ref().map(Process::id)
     }
 
     /// Halts it, as if it hung, or lets it continue.

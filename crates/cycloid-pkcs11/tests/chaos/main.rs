@@ -10,6 +10,9 @@
 //! The rate after a fault is compared with the rate just before it, in the same run. On a machine
 //! with other work the rate may return late for reasons of its own, so by default the test fails
 //! only if it does not return at all, and prints how long it took.
+//!
+//! `cargo test --release -p cycloid-pkcs11 --test chaos -- --ignored --nocapture` measures how much
+//! more three daemons do than one (`scale.rs`).
 
 mod client;
 mod daemon;
@@ -19,6 +22,7 @@ mod faults;
 mod keeper;
 mod process;
 mod rates;
+mod scale;
 #[allow(dead_code, unreachable_pub, reason = "the keystore's tests use the rest of it")]
 #[path = "../../../cycloid-hsm/src/store/tests/server.rs"]
 mod server;
@@ -27,7 +31,7 @@ mod support;
 mod world;
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
@@ -57,7 +61,7 @@ const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const DAEMONS: usize = 3;
 
 /// The number of client processes, for 64 clients in all.
-const PROCESSES: u64 = 64 / client::THREADS;
+const PROCESSES: usize = 64 / client::THREADS as usize;
 
 /// The daemons' `--stale-after`.
 const STALE_AFTER: Duration = Duration::from_secs(2);
@@ -111,7 +115,8 @@ fn several_daemons_act_as_one_whatever_ends() {
     eprintln!("CYCLOID_CHAOS_SEED={seed}");
     let directory = tempfile::tempdir().unwrap();
     let (send, keeper) = channel();
-    let mut chaos = Chaos::start(seed, directory.path(), keeper);
+    let mut chaos = Chaos::start(0, seed, directory.path(), keeper);
+    chaos.start_clients(PROCESSES, DAEMONS, "");
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let worker = Keeper::new(chaos.addresses(0).into(), send);
@@ -139,28 +144,34 @@ impl Drop for Ends<'_> {
 }
 
 impl Chaos {
-    fn start(seed: u64, directory: &std::path::Path, keeper: Receiver<String>) -> Self {
+    /// Starts the database and the daemons, each with this number of workers.
+    fn start(workers: usize, seed: u64, directory: &Path, keeper: Receiver<String>) -> Self {
         let server = Server::start();
         let url = server.url(&server.new_database());
         let store = Store::create(&url, &daemon::unlocking()).unwrap();
         initialize(&store, LABEL, OFFICER_PIN.as_bytes(), USER_PIN.as_bytes()).unwrap();
         drop(store);
-        let new = |number| Daemon::new(&url, STALE_AFTER, directory, &format!("daemon-{number}"));
+        let socket = |number| directory.join(format!("daemon-{number}"));
+        let new = |number| Daemon::new(&url, STALE_AFTER, workers, socket(number));
         let daemons: Vec<Daemon> = (0..DAEMONS).map(new).collect();
         let (clients, world, dice) = (Vec::new(), World::default(), Dice::new(seed));
         let mut chaos = Self { server, url, daemons, clients, keeper, world, dice };
         chaos.daemons.iter_mut().for_each(Daemon::start);
         chaos.until("the daemons serve", |chaos| chaos.daemons.iter_mut().all(Daemon::is_ready));
+        chaos
+    }
+
+    /// Starts client processes, which turn to `spread` daemons first. `rest` ends their order.
+    fn start_clients(&mut self, count: usize, spread: usize, rest: &str) {
         let bound = STALE_AFTER.as_millis();
         // Until a daemon that lost the database for longest has read it again, with room to spare.
         let old_view = (LONGEST_CUT + Duration::from_secs(30)).as_millis();
-        for number in 0..PROCESSES {
-            let seed = chaos.dice.below(u64::MAX);
-            let order = format!("client p{number} {seed} {bound} {old_view}");
-            let addresses = chaos.addresses(number as usize);
-            chaos.clients.push(Process::start(&order, &addresses));
+        for number in 0..count {
+            let seed = self.dice.below(u64::MAX);
+            let order = format!("client p{number} {seed} {bound} {old_view}{rest}");
+            let addresses = self.addresses(number % spread);
+            self.clients.push(Process::start(&order, &addresses));
         }
-        chaos
     }
 
     /// Returns the daemons' addresses, starting with a given one.
@@ -269,7 +280,7 @@ impl Chaos {
         let World { rates, changes, refusals, ended, .. } = &self.world;
         eprintln!(
             "{DAEMONS} daemons, {} clients, {} s of faults, stale after {STALE_AFTER:?}",
-            PROCESSES * client::THREADS,
+            PROCESSES * client::THREADS as usize,
             took.as_secs()
         );
         eprintln!("{} signatures, each verified by its client", rates.total());
