@@ -294,7 +294,10 @@ impl Chaos {
             latest / 1_000_000
         );
         eprintln!("after a fault, seconds until two thirds of the rate before it:");
-        eprintln!("{:<32} {:>5} {:>7} {:>8} {:>10}", "fault", "times", "median", "longest", "rate/s");
+        eprintln!(
+            "{:<32} {:>5} {:>7} {:>8} {:>10}",
+            "fault", "times", "median", "longest", "rate/s"
+        );
         for fault in Fault::ALL {
             let of = recoveries.iter().filter(|recovery| recovery.fault == fault);
             let mut seconds: Vec<f64> = of.clone().map(|recovery| recovery.seconds).collect();

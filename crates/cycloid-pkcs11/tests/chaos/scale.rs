@@ -89,7 +89,9 @@ impl Share {
             false => Self(first.join("cpu").join(name)),
         };
         let must = |done: std::io::Result<()>| {
-            done.unwrap_or_else(|error| panic!("no share of time, at {}: {error}", group.0.display()));
+            done.unwrap_or_else(|error| {
+                panic!("no share of time, at {}: {error}", group.0.display())
+            });
         };
         must(fs::create_dir(&group.0));
         let set = |file: &str, value: String| must(fs::write(group.0.join(file), value));
@@ -158,10 +160,7 @@ fn three_daemons_do_almost_three_times_as_much_as_one() {
         let (one, used) = rate(&mut chaos, 1);
         let (three, used_by_three) = rate(&mut chaos, DAEMONS);
         ratios.push(three / one);
-        eprintln!(
-            "{one:>12.1} {three:>9.1} {:>7.2}   {used:?}, {used_by_three:?}",
-            three / one
-        );
+        eprintln!("{one:>12.1} {three:>9.1} {:>7.2}   {used:?}, {used_by_three:?}", three / one);
     }
     chaos.daemons.iter_mut().for_each(Daemon::kill);
     // The groups are empty once the kernel has reaped the daemons.
@@ -179,6 +178,7 @@ fn generate(client: &rpc::Client) {
     private.set(cka::LABEL, KEY);
     let mut public = private.clone();
     public.set_number(cka::MODULUS_BITS, 4096);
-    let mechanism = rpc::Mechanism { number: ckm::RSA_PKCS_KEY_PAIR_GEN, parameter: Parameter::None };
+    let mechanism =
+        rpc::Mechanism { number: ckm::RSA_PKCS_KEY_PAIR_GEN, parameter: Parameter::None };
     client.call(&Request::GeneratePair { mechanism, public, private }).unwrap();
 }

@@ -114,7 +114,10 @@ impl World {
             assert_ne!(object.end, End::Destroyed, "{label} was destroyed");
             assert_eq!((&object.label, object.private), (&label, record.has_secret));
             let identifier = bytes(cka::ID);
-            assert!(object.identifiers.contains(&identifier), "{label}: {identifier:?}, {object:?}");
+            assert!(
+                object.identifiers.contains(&identifier),
+                "{label}: {identifier:?}, {object:?}"
+            );
         }
         for (label, halves) in &mut strangers {
             halves.sort_unstable();
@@ -124,9 +127,8 @@ impl World {
         for (id, object) in self.objects.iter().filter(|(_, object)| object.end == End::Alive) {
             assert!(found.contains(id), "{object:?} is lost");
         }
-        let uncertain = |(id, object): &(&u64, &Object)| {
-            object.end == End::Uncertain && !found.contains(id)
-        };
+        let uncertain =
+            |(id, object): &(&u64, &Object)| object.end == End::Uncertain && !found.contains(id);
         let unacknowledged = strangers.len() + self.objects.iter().filter(uncertain).count();
         check_log(store, &records);
         (found, unacknowledged)
@@ -159,7 +161,8 @@ fn check_log(store: &Store, records: &[Record]) {
         let mut words = entry.what.split(' ');
         let (first, last) = (words.next(), entry.what.rsplit(' ').next());
         let numbers: Vec<u64> = words.filter_map(|word| word.parse().ok()).collect();
-        for number in numbers.into_iter().filter(|_| first.is_some_and(|it| it.contains("object"))) {
+        for number in numbers.into_iter().filter(|_| first.is_some_and(|it| it.contains("object")))
+        {
             match last {
                 Some("generated") => assert_eq!(versions.insert(number, 1), None, "{number}"),
                 Some("changed") => *versions.get_mut(&number).unwrap() += 1,

@@ -120,7 +120,9 @@ fn workers_do_not_wait_for_a_database_that_is_lost() {
     let (cold, warm) = (key(&member, true), key(&member, true));
     sign(&member, warm).unwrap();
     let asked = || {
-        let Ok(Response::Text { text }) = member.client.call(&Request::Metrics {}) else { panic!() };
+        let Ok(Response::Text { text }) = member.client.call(&Request::Metrics {}) else {
+            panic!()
+        };
         text.contains("cycloid_hsm_requests_total{message=\"Sign\"} 2")
     };
     database.cut_off(true);
