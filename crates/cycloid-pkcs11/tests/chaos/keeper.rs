@@ -65,11 +65,11 @@ impl Keeper {
                 made += 1;
                 let label = format!("shared/{made}");
                 keys.extend(self.make(&label).map(|pair| (label, pair)));
-            } else if let Some((label, (public, private))) = keys.pop_front() {
-                if self.destroy(private, done) {
-                    self.tell(format!("ended {label} {}", now()));
-                    self.destroy(public, done);
-                }
+            } else if let Some((label, (public, private))) = keys.pop_front()
+                && self.destroy(private, done)
+            {
+                self.tell(format!("ended {label} {}", now()));
+                self.destroy(public, done);
             }
             // The pace of the changes.
             thread::sleep(PACE);
