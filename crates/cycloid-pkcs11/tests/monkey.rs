@@ -4,6 +4,8 @@
 
 #[macro_use]
 mod common;
+#[path = "support/dice.rs"]
+mod dice;
 
 use std::collections::BTreeMap;
 use std::ptr::null_mut as n;
@@ -14,25 +16,10 @@ use common::{Mood, TestBed};
 use cryptoki_sys::*;
 use cycloid_hsm::attribute::cka;
 use cycloid_hsm::mechanism::{OFFERED, ckm};
+use dice::Dice;
 
 /// The size in bytes of every buffer; every length is within it or impossible.
 const ROOM: usize = 4096;
-
-/// A pseudorandom generator (xorshift, Marsaglia 2003).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, bound: u64) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0 % bound
-    }
-
-    fn one_of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-}
 
 /// The arguments of one thread's calls.
 struct Hand {
@@ -50,7 +37,7 @@ struct Hand {
 impl Hand {
     fn new(seed: u64) -> Self {
         Self {
-            dice: Dice(seed),
+            dice: Dice::new(seed),
             sessions: vec![0],
             buffers: [vec![0; ROOM], vec![0; ROOM]],
             numbers: [0; 2],

@@ -10,6 +10,8 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Duration;
 
 use rustix::io::Errno;
 use rustix::net::RecvFlags;
@@ -50,6 +52,11 @@ pub fn addresses(place: &Path) -> Vec<PathBuf> {
 
 /// The prefix of TLS addresses.
 const TLS: &str = "tls://";
+
+/// How often a further connection is tried, if the daemon hangs up on it,
+const ATTEMPTS: u32 = 5;
+/// and the pause after each time.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// The address of a daemon.
 #[derive(Clone)]
@@ -291,6 +298,17 @@ impl Client {
 
     /// Opens another connection: the application's first, or a further one.
     fn open(&self) -> Result<Connection> {
+        for _ in 0..ATTEMPTS {
+            if let Some(connection) = self.try_open()? {
+                return Ok(connection);
+            }
+            thread::sleep(PAUSE);
+        }
+        Err(Code::DEVICE_MEMORY.because("the daemon takes no more connections"))
+    }
+
+    /// Opens a connection; `None` if the daemon hung up on a further one.
+    fn try_open(&self) -> Result<Option<Connection>> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
         let mut connection =
             Connection { stream, buffer: Zeroizing::default(), polling: Polling::default() };
@@ -300,18 +318,17 @@ impl Client {
             None => Request::Hello { version: VERSION, name: self.name.clone() },
         };
         connection.write(&request)?;
-        let answer = connection.exchange().map_err(|error| match known {
-            // The daemon listens but hung up on this further connection; the existing ones show
-            // whether it is alive.
-            Some(_) => Code::DEVICE_MEMORY.because("the daemon takes no more connections"),
-            None => self.lose(&error),
-        });
-        match answer? {
+        let answer = match connection.exchange() {
+            // The daemon is full, or ends: then the next connection finds nobody.
+            Err(_) if known.is_some() => return Ok(None),
+            answer => answer.map_err(|error| self.lose(&error))?,
+        };
+        match answer {
             Response::Welcome { ticket, .. } => {
                 if known.is_none() {
                     self.state().ticket = Some(ticket);
                 }
-                Ok(connection)
+                Ok(Some(connection))
             }
             Response::Refused { code, detail } => {
                 let error = Code(code).because(detail);

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::application::{Application, Applications};
 use super::connection::Reply;
+use super::handle::FIRST_IN_MEMORY;
 use super::legacy::Permissions;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
@@ -15,7 +16,7 @@ use super::token::Token;
 use super::uses::Uses;
 use crate::attribute::cka;
 use crate::engine::Engine;
-use crate::object::Object;
+use crate::object::{Object, Seen};
 use crate::rpc::message::{Request, Response};
 use crate::rpc::{Role, Secret, Unreadable, VERSION, version};
 use crate::spans::{self, Span};
@@ -154,6 +155,42 @@ impl Daemon {
             return asked.reply.send(Err(Code::DEVICE_ERROR
                 .because("the keystore is locked; unlock it with `cycloid-hsm unlock`")));
         }
+        if self.reads_the_server(&request) {
+            if let Err(error) = self.tasks.admit(asked.application.number) {
+                return asked.reply.send(Err(error));
+            }
+            return self.compute(asked, move |daemon, asked| {
+                daemon.dispatch_at_once(asked, request);
+                daemon.tasks.call_worker();
+            });
+        }
+        self.dispatch_at_once(asked, request);
+    }
+
+    /// Returns whether a request reads a secret from a database on a server. No worker waits for
+    /// that: while the server is lost, the others' requests, which do not need it, are answered.
+    fn reads_the_server(&self, request: &Request) -> bool {
+        let reads = |key: &u64| self.token.is_unprepared(*key) && self.token.check_fresh().is_ok();
+        match request {
+            Request::Sign { key, .. }
+            | Request::Decrypt { key, .. }
+            | Request::Encrypt { key, .. }
+            | Request::Verify { key, .. }
+            | Request::Check { key, .. }
+            | Request::MacBegin { key, .. } => reads(key),
+            Request::SignMany { requests } => requests.iter().any(|signing| reads(&signing.key)),
+            Request::Attributes { object, numbers } if self.token.store.is_remote() => {
+                let secret = |object: Arc<Object>| {
+                    numbers.iter().any(|number| matches!(object.see(*number), Seen::InSecret))
+                };
+                self.token.object(*object).is_some_and(secret)
+            }
+            _ => false,
+        }
+    }
+
+    /// Handles a request on this thread, or queues it.
+    fn dispatch_at_once(self: &Arc<Self>, asked: Asked, request: Request) {
         match request {
             // Operations that many clients request concurrently stay on the workers.
             Request::Sign { key, mechanism, data, digested } => {
@@ -337,17 +374,22 @@ impl Daemon {
     }
 
     /// Returns an object that the application sees.
+    ///
+    /// # Errors
+    /// `missing`; [`Code::DEVICE_ERROR`] if the database was not reached for long: another daemon
+    /// may have made the object.
     pub(super) fn object(
         &self,
         application: &Application,
         id: u64,
         missing: Code,
     ) -> Result<Arc<Object>> {
-        application
-            .object(id)
-            .or_else(|| self.token.object_or_refresh(id))
-            .filter(|object| application.sees(object))
-            .ok_or_else(|| missing.into())
+        let fresh = if id < FIRST_IN_MEMORY { self.token.check_fresh() } else { Ok(()) };
+        match application.object(id).or_else(|| self.token.object_or_refresh(id)) {
+            Some(object) if application.sees(&object) => Ok(object),
+            Some(_) => Err(missing.into()),
+            None => fresh.and(Err(missing.into())),
+        }
     }
 
     /// Returns a key that the application may use. A private one needs the user's login, although
@@ -360,13 +402,16 @@ impl Daemon {
         mechanism: u32,
         missing: Code,
     ) -> Result<Arc<Object>> {
+        let fresh = self.token.check_fresh();
         let object = self.object(application, id, missing)?;
         if object.is_private() {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
         self.permissions.check_length(&object.attributes)?;
-        self.token.check_fresh(&object)?;
+        if object.is_stored() {
+            fresh?;
+        }
         Ok(object)
     }
 

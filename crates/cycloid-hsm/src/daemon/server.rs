@@ -238,6 +238,8 @@ impl Server {
     }
 
     fn end(&mut self) {
+        // First of all: a program that connects from now on turns to another daemon at once.
+        let _ = std::fs::remove_file(&self.shared.settings.socket);
         self.shared.stopping.store(true, Ordering::SeqCst);
         self.shared.daemon.engine.close();
         self.shared.daemon.tasks.close();
@@ -248,7 +250,6 @@ impl Server {
         }
         let daemon = &self.shared.daemon;
         daemon.uses.settle(&daemon.token.store, Duration::ZERO);
-        let _ = std::fs::remove_file(&self.shared.settings.socket);
     }
 }
 

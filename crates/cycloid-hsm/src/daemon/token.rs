@@ -49,10 +49,6 @@ impl Freshness {
         Self { begin: Instant::now(), confirmed: AtomicU64::default(), limit }
     }
 
-    fn confirm(&self) {
-        self.confirm_at(Instant::now());
-    }
-
     /// Records that all changes before `asked` are known.
     fn confirm_at(&self, asked: Instant) {
         let time = asked.saturating_duration_since(self.begin).as_millis();
@@ -151,12 +147,13 @@ impl Token {
     /// The store's errors.
     pub fn load(&self) -> Result<()> {
         let mut known = self.order();
+        let asked = Instant::now();
         let (generation, records) = self.store.load()?;
         let mut index = Index::default();
         records.into_iter().for_each(|record| index.insert(object(record)));
         *write(&self.index) = index;
         *known = Some(generation);
-        self.freshness.confirm();
+        self.freshness.confirm_at(asked);
         Ok(())
     }
 
@@ -203,12 +200,13 @@ impl Token {
     }
 
     /// Checks that the daemon knows what others have changed up to a short while ago. Otherwise it
-    /// may use no stored key: others may have destroyed it.
+    /// may use no stored key: others may have destroyed it. To be asked before the object is looked
+    /// up: afterwards, a refresh may just have removed what was found.
     ///
     /// # Errors
     /// [`Code::DEVICE_ERROR`] if the server of the database was unreachable for longer.
-    pub fn check_fresh(&self, object: &Object) -> Result<()> {
-        if object.is_stored() { self.freshness.check() } else { Ok(()) }
+    pub fn check_fresh(&self) -> Result<()> {
+        self.freshness.check()
     }
 
     /// Returns the object with this handle.
@@ -228,6 +226,14 @@ impl Token {
             self.refresh().ok()?;
             self.object(id)
         })
+    }
+
+    /// Returns whether the next use of an object reads its secret from a server.
+    pub fn is_unprepared(&self, id: u64) -> bool {
+        self.store.is_remote()
+            && self.object(id).is_some_and(|object| {
+                object.has_secret() && self.prepared.get(id, object.version).is_none()
+            })
     }
 
     /// Returns the number of objects.

@@ -1,5 +1,6 @@
 //! Several daemons on one database of PostgreSQL.
 
+use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -132,8 +133,47 @@ fn a_daemon_that_has_lost_the_database_soon_uses_no_stored_key() {
     assert_eq!((sign(&member, stored), sign(&member, in_memory)), (Ok(()), Ok(())));
     database.cut_off(true);
     until(|| sign(&member, stored) == Err(Code::DEVICE_ERROR));
+    // Another daemon may have made a key that this one does not know.
+    assert_eq!(sign(&member, stored + 1000), Err(Code::DEVICE_ERROR));
+    assert_eq!(sign(&member, in_memory + 1), Err(Code::KEY_HANDLE_INVALID));
     assert_eq!(sign(&member, in_memory), Ok(()));
     // Soon after the server is back, the key is used again.
     database.cut_off(false);
     until(|| sign(&member, stored).is_ok());
+    assert_eq!(sign(&member, stored + 1000), Err(Code::KEY_HANDLE_INVALID));
+}
+
+#[test]
+fn workers_do_not_wait_for_a_database_that_is_lost() {
+    let database = Place::own_postgresql();
+    let url = create(&database);
+    let stale_after = Duration::from_secs(3600);
+    let member = start(&url, Settings { workers: 1, stale_after, ..Settings::default() });
+    let (cold, warm) = (key(&member, true), key(&member, true));
+    sign(&member, warm).unwrap();
+    let asked = || {
+        let Ok(Response::Text { text }) = member.client.call(&Request::Metrics {}) else {
+            panic!()
+        };
+        text.contains("cycloid_hsm_requests_total{message=\"Sign\"} 2")
+    };
+    database.cut_off(true);
+    thread::scope(|scope| {
+        // The first use of a key reads it from the database.
+        let waits = scope.spawn(|| sign(&member, cold));
+        let (done, is_done) = mpsc::channel();
+        let database = &database;
+        // A worker that waits is released, or the test would hang.
+        let releases = scope.spawn(move || {
+            let in_time = is_done.recv_timeout(PATIENT).is_ok();
+            database.cut_off(false);
+            in_time
+        });
+        until(asked);
+        assert_eq!(sign(&member, warm), Ok(()));
+        assert!(!waits.is_finished());
+        done.send(()).unwrap();
+        assert!(releases.join().unwrap(), "a worker waited");
+        assert_eq!(waits.join().unwrap(), Ok(()));
+    });
 }
