@@ -120,6 +120,11 @@ impl Daemon {
         if version != VERSION {
             return reply.send(Err(self.other_version(version)));
         }
+        // The program may come from another daemon on the same file, where it has made objects. A
+        // server announces them; no worker waits for it.
+        if !self.token.store.is_remote() {
+            self.refresh();
+        }
         let connection = reply.connection();
         let answer =
             connection.peer().and_then(|peer| {
