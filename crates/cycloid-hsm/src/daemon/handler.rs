@@ -8,6 +8,7 @@ use super::application::{Application, Applications};
 use super::connection::Reply;
 use super::handle::FIRST_IN_MEMORY;
 use super::legacy::Permissions;
+use super::logins::Logins;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
 use super::pin;
@@ -31,6 +32,7 @@ pub struct Daemon {
     /// The metrics.
     pub metrics: Metrics,
     pub(super) judge: pin::Judge,
+    pub(super) logins: Logins<(Asked, Secret)>,
     pub(super) memory: Memory,
     pub(super) applications: Applications,
     pub(super) tasks: Arc<Tasks>,
@@ -64,6 +66,7 @@ impl Daemon {
             engine: Engine::new(workers),
             metrics: Metrics::default(),
             judge: pin::Judge::default(),
+            logins: Logins::default(),
             memory,
             applications: Applications::default(),
             tasks: Tasks::new(workers).into(),

@@ -7,6 +7,7 @@ mod handle;
 mod handler;
 mod index;
 mod legacy;
+mod logins;
 mod memory;
 mod metrics;
 mod objects;

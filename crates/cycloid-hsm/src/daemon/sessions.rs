@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::application::Application;
 use super::handler::{Asked, Daemon, needs};
+use super::logins;
 use super::pin;
 use super::token::describe;
 use super::uses;
@@ -38,6 +39,21 @@ pub(super) fn check_label(label: &str) -> Result<()> {
 pub(super) fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     check_label(label)?;
     write.set_setting(LABEL, label.as_bytes())
+}
+
+/// The turn of a login whose PIN is judged. When it ends, even by a panic, those that have waited
+/// begin again.
+struct Turn {
+    daemon: Arc<Daemon>,
+    of: logins::Of,
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        for (asked, pin) in self.daemon.logins.end(self.of) {
+            self.daemon.login(asked, self.of.0, pin);
+        }
+    }
 }
 
 impl Daemon {
@@ -106,8 +122,16 @@ impl Daemon {
                     });
                 }
                 Ok(false) => {
+                    let of = (role, asker);
+                    let Some((login, first)) = daemon.logins.begin(of, (asked, pin)) else {
+                        return;
+                    };
+                    let turn = first.then(|| Turn { daemon: daemon.clone(), of });
+                    let (asked, pin) = login;
                     let what = format!("login as {role:?}");
                     daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
+                        // It ends with this closure, after the PIN is remembered.
+                        let _turn = turn;
                         daemon.token.store.write(|write| {
                             right?.settle(write)?;
                             write.audit(&application.who_as(Some(role)), "login")

@@ -25,7 +25,6 @@ use super::P256;
 use super::dice::Dice;
 use super::process::{announce, now};
 use super::rates::SLOT;
-use super::scale;
 use super::support::{USER_PIN, module};
 
 /// The number of threads in a process.
@@ -101,8 +100,8 @@ pub(crate) struct Program {
 }
 
 /// Runs a client process. `order` has a name, a seed, and two times in milliseconds. With a label
-/// after them, the threads sign with the RSA key of that label, and do nothing else.
-pub(crate) fn run(order: &str) {
+/// after them, the threads only do `work` with the RSA key of that label.
+pub(crate) fn run(order: &str, work: fn(&mut Client<'_>, &str)) {
     let words: Vec<&str> = order.split(' ').collect();
     let number = |at: usize| words[at].parse::<u64>().unwrap();
     // A thread that finds a defect ends the process.
@@ -128,7 +127,7 @@ pub(crate) fn run(order: &str) {
             let dice = Dice::new(number(1) ^ (thread << 32));
             let (mut client, rsa_key) = (Client::new(program, name, dice), words.get(4).copied());
             scope.spawn(move || match rsa_key {
-                Some(label) => scale::sign(&mut client, label),
+                Some(label) => work(&mut client, label),
                 None => client.work(),
             });
         }

@@ -104,7 +104,7 @@ struct Chaos {
 fn several_daemons_act_as_one_whatever_ends() {
     match process::order().as_deref().map(|order| order.split_once(' ').unwrap()) {
         Some(("daemon", order)) => return daemon::serve(order),
-        Some(("client", order)) => return client::run(order),
+        Some(("client", order)) => return client::run(order, scale::sign),
         Some(other) => panic!("{other:?}"),
         None => {}
     }
