@@ -54,6 +54,8 @@ pub(super) struct Draft {
     pub(super) forward_compatible: bool,
     /// The first occurrence of each directive.
     pub(super) seen: BTreeMap<&'static str, Directive>,
+    /// Lines such as `ca [inline]`, which announce a block.
+    pub(super) announced: Vec<Directive>,
     pub(super) warnings: Vec<Warning>,
     pub(super) depth: usize,
     /// Number of files that `config` included.

@@ -58,6 +58,15 @@ impl Draft {
             .at(file, 0, ""));
         };
         self.check_places(role)?;
+        for line in &self.announced {
+            let block = self.seen.get(line.name.as_str()).is_some_and(|it| it.block.is_some());
+            if !block {
+                let name = &line.name;
+                let hint = format!("add <{name}>, its contents and </{name}>, or name a file");
+                let message = format!("the file has no block <{name}>");
+                return Err(line.error(Problem::new(message, hint)));
+            }
+        }
         self.check_common(file, role)?;
         if let Some(management) = &mut self.common.management {
             management.options = self.management_options.clone();
