@@ -48,6 +48,8 @@ pub(super) struct Draft {
     pub(super) topology_given: bool,
     pub(super) tun_mtu_given: bool,
     pub(super) mssfix_given: bool,
+    /// `auth none`.
+    pub(super) no_digest: bool,
     pub(super) device_type: Option<String>,
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,

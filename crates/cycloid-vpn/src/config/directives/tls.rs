@@ -237,6 +237,10 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("auth", BOTH, 1, 1, |draft, call| {
+        draft.no_digest = call.text(0).eq_ignore_ascii_case("none");
+        if draft.no_digest {
+            return Ok(());
+        }
         draft.common.data.digest = Digest::from_name(call.text(0)).ok_or_else(|| {
             Problem::new(
                 format!("the digest {} is not supported", call.text(0)),

@@ -281,6 +281,7 @@ fn lines_of_provider_files() {
         assert_eq!(warned, warns, "{line}: {warnings:?}");
     }
     assert_eq!(common("ns-cert-type server").tls.peer_role, Some(Role::Server));
+    assert!(common("auth none").data.ciphers.iter().all(|cipher| cipher.is_aead()));
     let tls = common("tls-cipher DEFAULT:@SECLEVEL=0\ntls-groups X25519MLKEM768:X25519").tls;
     assert_eq!((tls.cipher_suites_1_2.len(), tls.groups.len()), (6, 2));
     assert!(tls.cipher_suites_1_3.is_empty(), "tls-cipher does not concern TLS 1.3");

@@ -44,6 +44,8 @@ fn lines_of_clients() {
         ("data-ciphers BF-CBC", "BF-CBC is not supported", "AES-256-GCM"),
         ("data-ciphers ?BF-CBC", "no cipher is left", "AES-256-GCM"),
         ("auth MD5", "MD5", "SHA256"),
+        ("auth none\ndata-ciphers AES-256-CBC", "need a digest", "SHA256"),
+        ("auth none\ntls-auth ta.key", "need a digest", "tls-crypt"),
         ("comp-lzo maybe", "does not accept 'maybe'", "adaptive"),
         ("compress zstd", "does not accept 'zstd'", "lz4-v2"),
         ("fragment 1300", "does not fragment", "mssfix"),
