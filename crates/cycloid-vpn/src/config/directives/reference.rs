@@ -57,6 +57,11 @@ fn reference() -> String {
             | ("management-client" | "management-query-remote", Action::Use(_)) => {
                 "refused at the start, with a reason and the next step".to_owned()
             }
+            ("dh", Action::Use(_)) => {
+                "ignored, with a warning unless it is `dh none`: key agreement always uses \
+                 ephemeral elliptic curve keys"
+                    .to_owned()
+            }
             (_, Action::Use(_)) => "used".to_owned(),
             (_, Action::Ignore(reason)) => format!("ignored: {reason}"),
             (_, Action::Refuse { reason, hint }) => format!("refused: {reason}; {hint}"),

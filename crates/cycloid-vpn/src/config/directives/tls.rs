@@ -218,7 +218,15 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.exit_on_failure = true;
         Ok(())
     }),
-    ignored("dh", BOTH, "key agreement always uses ephemeral elliptic curve keys"),
+    used("dh", BOTH, 1, 1, |draft, call| {
+        // OpenVPN's servers need the line `dh none`, which says what always holds here.
+        if call.directive.block.is_some() || call.text(0) != "none" {
+            let message = "dh is ignored: key agreement always uses ephemeral elliptic curve keys";
+            draft.warn(call.directive, message);
+        }
+        Ok(())
+    })
+    .or_block(),
     ignored("key-method", BOTH, "only key method 2 exists"),
     // The data channel.
     used("data-ciphers", BOTH, 1, 1, data_ciphers),
