@@ -97,3 +97,57 @@ fn mistakes_are_answered_in_two_lines() {
         assert!(advice.starts_with("hint: ") && advice.contains(hint), "{text}");
     }
 }
+
+/// `check` accepts what a start accepts, and otherwise both give the same reason.
+#[test]
+fn check_and_start_agree() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    stdout(directory, &["pki", "init"]);
+    stdout(directory, &["pki", "server", "gate", "--host", "vpn.example"]);
+    stdout(directory, &["pki", "client", "alice"]);
+    let alice = std::fs::read_to_string(directory.join("pki/alice.ovpn")).unwrap();
+    let profile = |line: &str| {
+        std::fs::write(directory.join("x.ovpn"), format!("{alice}\n{line}\n")).unwrap();
+    };
+    for line in [
+        "tls-cipher TLS-ECDHE-RSA-WITH-AES-256-GCM-SHA384",
+        "tls-cipher DEFAULT:@SECLEVEL=0",
+        "tls-cipher ECDHE-RSA-AES256-GCM-SHA384:!aNULL",
+        "tls-ciphersuites TLS-AES-256-GCM-SHA384",
+        "tls-groups X25519MLKEM768:X25519:prime256v1",
+        "comp-lzo",
+        "compress lz4",
+        "ns-cert-type server",
+        "cert [inline]",
+    ] {
+        profile(line);
+        stdout(directory, &["check", "x.ovpn"]);
+    }
+    std::fs::write(directory.join("list.pem"), "no list").unwrap();
+    for (line, reason) in [
+        ("tls-cipher TLS-DHE-RSA-WITH-AES-256-CBC-SHA", "no supported cipher suite of TLS 1.2"),
+        ("tls-cipher DEFAULT:@SECLEVEL=5", "security level 5"),
+        ("tls-ciphersuites TLS_X", "unknown cipher suite of TLS 1.3 'TLS_X'"),
+        ("tls-groups X25519:X9999", "unsupported key exchange group 'X9999'"),
+        ("remote-cert-eku nonsense", "not a known purpose"),
+        ("crl-verify list.pem", "no revocation list"),
+        ("daemon", "foreground"),
+        ("chroot /", "root"),
+        ("user no-such-user", "no-such-user"),
+        ("management 127.0.0.1 7505\nmanagement-query-remote", "management-query-remote"),
+        ("tls-export-cert x", "tls-export-cert"),
+        ("auth-user-pass absent", "auth-user-pass"),
+    ] {
+        profile(line);
+        let [check, start] = ["check", "client"].map(|command| {
+            let output = run(directory, &[command, "x.ovpn"]);
+            assert!(!output.status.success(), "{command}: {line}");
+            String::from_utf8(output.stderr).unwrap()
+        });
+        for (command, text) in [("check", check), ("start", start)] {
+            let error = text.lines().find(|line| line.starts_with("error: "));
+            assert!(error.is_some_and(|it| it.contains(reason)), "{command}: {line}: {text}");
+        }
+    }
+}

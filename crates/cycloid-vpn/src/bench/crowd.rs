@@ -34,7 +34,8 @@ impl Crowd {
             return Err(Failure::new("a crowd needs UDP").hint("set `proto udp`"));
         }
         let tls = settings::tls(Role::Client, &config.common.tls, None)?;
-        let settings = core_settings(config, &remote.link, tls, None)?;
+        let key = remote.link.control_key.load(config.common.data.digest, Role::Client)?;
+        let settings = core_settings(config, &remote.link, key, tls, None);
         let server = resolve(remote).ok().and_then(|addresses| addresses.first().copied());
         let server = server.ok_or_else(|| {
             Failure::new(format!("{}: no address", remote.host)).hint("set `remote` to an address")

@@ -48,12 +48,16 @@ pub(super) struct Draft {
     pub(super) topology_given: bool,
     pub(super) tun_mtu_given: bool,
     pub(super) mssfix_given: bool,
+    /// `auth none`.
+    pub(super) no_digest: bool,
     pub(super) device_type: Option<String>,
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,
     pub(super) forward_compatible: bool,
     /// The first occurrence of each directive.
     pub(super) seen: BTreeMap<&'static str, Directive>,
+    /// Lines such as `ca [inline]`, which announce a block.
+    pub(super) announced: Vec<Directive>,
     pub(super) warnings: Vec<Warning>,
     pub(super) depth: usize,
     /// Number of files that `config` included.

@@ -14,7 +14,7 @@ use super::common::{Hooks, PasswordVia};
 use super::directives::{self, two_keys};
 use super::draft::Draft;
 use super::error::{Error, Problem, Warning};
-use super::link::{Bind, ControlKey, PORT};
+use super::link::{Bind, ControlKey, Link, PORT};
 use super::place;
 use super::server::{Listen, Network, Pool, Pool6, Server};
 use super::tls::ClientCertificate;
@@ -58,6 +58,15 @@ impl Draft {
             .at(file, 0, ""));
         };
         self.check_places(role)?;
+        for line in &self.announced {
+            let block = self.seen.get(line.name.as_str()).is_some_and(|it| it.block.is_some());
+            if !block {
+                let name = &line.name;
+                let hint = format!("add <{name}>, its contents and </{name}>, or name a file");
+                let message = format!("the file has no block <{name}>");
+                return Err(line.error(Problem::new(message, hint)));
+            }
+        }
         self.check_common(file, role)?;
         if let Some(management) = &mut self.common.management {
             management.options = self.management_options.clone();
@@ -141,6 +150,24 @@ impl Draft {
             if tunnel.ifconfig.is_none() && tunnel.ifconfig_ipv6.is_none() {
                 let message = "the tunnel has no address: add ifconfig";
                 self.warn_of("", file, message);
+            }
+        }
+        if self.no_digest {
+            let data = &self.common.data;
+            let cbc = data.ciphers.iter().chain(&data.fallback).any(|cipher| !cipher.is_aead());
+            let links = self.client.remotes.iter().map(|remote| &remote.link);
+            let authenticates = |link: &Link| match &link.control_key {
+                ControlKey::Auth { .. } => true,
+                ControlKey::CryptV2 { shared: Some(shared), .. } => {
+                    matches!(**shared, ControlKey::Auth { .. })
+                }
+                _ => false,
+            };
+            if cbc || links.chain([&self.common.link]).any(authenticates) {
+                let hint = "set auth to the peer's digest, such as SHA256, or use AEAD ciphers \
+                            and tls-crypt only";
+                let message = "CBC ciphers and tls-auth need a digest";
+                return Err(self.wrong("auth", file, message, hint));
             }
         }
         if let Some(cipher) = self.common.data.cipher {

@@ -94,6 +94,16 @@ impl Draft {
             return Err(wrong(Problem::new(format!("not allowed {place}"), hint)));
         }
         self.check_shape(entry, directive).map_err(wrong)?;
+        let announces = directive.arguments.first().is_some_and(|word| word == "[inline]");
+        if announces && entry.block && scope == Scope::Profile {
+            self.announced.push(directive.clone());
+            // `tls-auth [inline] 1`
+            if let ("tls-auth", Some(direction)) = (entry.name, directive.arguments.get(1)) {
+                let (name, arguments) = ("key-direction".to_owned(), vec![direction.clone()]);
+                return self.directive(scope, &Directive { name, arguments, ..directive.clone() });
+            }
+            return Ok(());
+        }
         match entry.action {
             Action::Use(apply) => {
                 let base = self.base(directive);

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use rustls::{CipherSuite, NamedGroup};
+
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
 
@@ -80,12 +82,12 @@ pub struct Tls {
     pub version_min: TlsVersion,
     /// `tls-version-max`. The default is TLS 1.3.
     pub version_max: TlsVersion,
-    /// `tls-cipher`: TLS 1.2 cipher suites, in IANA or OpenSSL spelling.
-    pub cipher_suites_1_2: Option<Vec<String>>,
-    /// `tls-ciphersuites`: TLS 1.3 cipher suites.
-    pub cipher_suites_1_3: Option<Vec<String>>,
-    /// `tls-groups`: groups in OpenSSL spelling.
-    pub groups: Option<Vec<String>>,
+    /// `tls-cipher`: TLS 1.2 cipher suites, best first; empty for all.
+    pub cipher_suites_1_2: Vec<CipherSuite>,
+    /// `tls-ciphersuites`: TLS 1.3 cipher suites, best first; empty for all.
+    pub cipher_suites_1_3: Vec<CipherSuite>,
+    /// `tls-groups`: key exchange groups, best first; empty for all.
+    pub groups: Vec<NamedGroup>,
     /// `tls-cert-profile`. The default is legacy.
     pub certificate_profile: CertificateProfile,
     /// `verify-x509-name`.
@@ -120,9 +122,9 @@ impl Default for Tls {
             revoked: None,
             version_min: TlsVersion::V1_2,
             version_max: TlsVersion::V1_3,
-            cipher_suites_1_2: None,
-            cipher_suites_1_3: None,
-            groups: None,
+            cipher_suites_1_2: Vec::new(),
+            cipher_suites_1_3: Vec::new(),
+            groups: Vec::new(),
             certificate_profile: CertificateProfile::Legacy,
             peer_name: None,
             username_field: "CN".into(),

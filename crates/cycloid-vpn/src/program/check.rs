@@ -1,6 +1,7 @@
 //! `cycloid-vpn check`.
 
 use cycloid_vpn::config::{self, Error};
+use cycloid_vpn::service;
 
 use crate::arguments::Check;
 use crate::clock::now;
@@ -8,7 +9,19 @@ use cycloid_command::{Stop, output};
 
 pub(super) fn run(arguments: &Check) -> Result<(), Stop> {
     let stop = |error: &Error| Stop::failed(error.to_string(), error.hint.clone());
-    let report = config::check(&arguments.file, now()).map_err(|error| stop(&error))?;
+    let mut report = config::check(&arguments.file, now()).map_err(|error| stop(&error))?;
+    if report.failures.is_empty() {
+        let (profile, _) = config::read(&arguments.file).map_err(|error| stop(&error))?;
+        if let Err(failure) = service::rehearse(&profile) {
+            report.failures.push(Error {
+                file: arguments.file.clone(),
+                line: 0,
+                text: String::new(),
+                message: failure.to_string(),
+                hint: failure.advice().unwrap_or("correct the file").to_owned(),
+            });
+        }
+    }
     if arguments.json {
         let warnings: Vec<_> = report.warnings.iter().map(ToString::to_string).collect();
         let failures: Vec<_> = report

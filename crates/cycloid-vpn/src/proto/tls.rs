@@ -7,6 +7,7 @@
 mod encrypted;
 mod identity;
 mod revocation;
+mod suites;
 mod verifier;
 
 use std::io::{Read, Write};
@@ -19,8 +20,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::{
-    ClientConfig, ClientConnection, Connection, ServerConfig, ServerConnection,
-    SupportedProtocolVersion,
+    CipherSuite, ClientConfig, ClientConnection, Connection, NamedGroup, ServerConfig,
+    ServerConnection, SupportedProtocolVersion,
 };
 use zeroize::Zeroizing;
 
@@ -29,6 +30,7 @@ pub use encrypted::is_encrypted;
 pub use identity::{Identity, Subject};
 pub(crate) use identity::{decimal, short_name};
 pub use revocation::{RevocationList, RevokedSerials, UnusableList};
+pub use suites::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
 pub use verifier::{NameRule, PeerRules, Usage};
 
 /// The longest TLS record, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.
@@ -91,50 +93,37 @@ pub struct TlsSettings {
     pub only_tls13: bool,
     /// Allow only TLS 1.2.
     pub only_tls12: bool,
-    /// Cipher suites by IANA or OpenSSL names; empty allows all.
-    pub cipher_suites: Vec<String>,
-    /// Key exchange groups by OpenSSL or RFC names, best first; empty allows all.
-    pub groups: Vec<String>,
+    /// Cipher suites of TLS 1.2, best first; empty allows all.
+    pub suites_1_2: Vec<CipherSuite>,
+    /// Cipher suites of TLS 1.3, best first; empty allows all.
+    pub suites_1_3: Vec<CipherSuite>,
+    /// Key exchange groups, best first; empty allows all.
+    pub groups: Vec<NamedGroup>,
 }
 
 impl TlsSettings {
     /// Returns a provider restricted to the settings.
-    fn provider(&self) -> Result<CryptoProvider, Error> {
+    fn provider(&self) -> CryptoProvider {
         let mut provider = cycloid_rustls::default_provider();
-        if !self.cipher_suites.is_empty() {
-            provider.cipher_suites.retain(|suite| {
-                let name = suite.suite().as_str().unwrap_or("").replace("TLS13_", "TLS_");
-                let short = name.replace("TLS_", "").replace("_WITH", "").replace('_', "-");
-                let openssl = short.replace("AES-", "AES");
-                self.cipher_suites.iter().any(|wanted| {
-                    [&name, &openssl].iter().any(|known| known.eq_ignore_ascii_case(wanted))
-                        || openssl.strip_suffix("-SHA256").is_some_and(|chacha| {
-                            chacha.contains("CHACHA20") && chacha.eq_ignore_ascii_case(wanted)
-                        })
-                })
-            });
+        let all = std::mem::take(&mut provider.cipher_suites);
+        for (wanted, tls13) in [(&self.suites_1_3, true), (&self.suites_1_2, false)] {
+            let version = all.iter().filter(|suite| suite.tls13().is_some() == tls13);
+            if wanted.is_empty() {
+                provider.cipher_suites.extend(version);
+                continue;
+            }
+            for name in wanted {
+                let suite = version.clone().find(|suite| suite.suite() == *name);
+                provider.cipher_suites.extend(suite);
+            }
         }
         if !self.groups.is_empty() {
             let all = std::mem::take(&mut provider.kx_groups);
             for wanted in &self.groups {
-                let name = match wanted.to_ascii_lowercase().as_str() {
-                    "prime256v1" | "p-256" => "secp256r1".to_owned(),
-                    "p-384" => "secp384r1".to_owned(),
-                    "p-521" => "secp521r1".to_owned(),
-                    other => other.to_owned(),
-                };
-                let group = all.iter().find(|group| {
-                    group.name().as_str().is_some_and(|known| known.eq_ignore_ascii_case(&name))
-                });
-                provider.kx_groups.extend(group);
+                provider.kx_groups.extend(all.iter().find(|group| group.name() == *wanted));
             }
         }
-        if provider.cipher_suites.is_empty() || provider.kx_groups.is_empty() {
-            return Err(Error::Configuration(
-                "none of the configured cipher suites or groups is supported".into(),
-            ));
-        }
-        Ok(provider)
+        provider
     }
 }
 
@@ -155,7 +144,7 @@ impl TlsFactory {
     /// Parses keys and certificates once for all connections.
     pub fn new(role: Role, settings: &TlsSettings) -> Result<Self, Error> {
         let clock = Arc::new(Clock::default());
-        let provider = Arc::new(settings.provider()?);
+        let provider = Arc::new(settings.provider());
         let versions: &[&SupportedProtocolVersion] =
             match (settings.only_tls12, settings.only_tls13) {
                 (false, false) => &[&rustls::version::TLS13, &rustls::version::TLS12],

@@ -32,8 +32,11 @@ use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
 use crate::proto::message::pending_timeout;
 use crate::proto::tls::TlsFactory;
+use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
 
+pub(super) use self::requests::stored_credentials;
+pub(super) use self::start::control_keys;
 pub(crate) use self::start::{core_settings, resolve};
 
 /// Directory of the undo journals.
@@ -66,10 +69,14 @@ struct Program<'a> {
     context: &'a mut Context,
     journal: Journal,
     tls: TlsFactory,
+    /// The control channel key of each of the configuration's remotes.
+    control_keys: Vec<ProtectionKey>,
     handle: Handle,
     events: Events,
     interface: String,
     status: Option<(StatusFile, Duration, Duration)>,
+    /// User name and password from the configuration, as far as it has them.
+    stored_credentials: (Option<String>, Option<Zeroizing<String>>),
     credentials: Option<(String, Zeroizing<String>)>,
     /// The token that replaces the credentials (`auth-token`).
     token: Option<(String, Zeroizing<String>)>,
@@ -104,10 +111,9 @@ impl<'a> Program<'a> {
     ) -> Result<Self, Failure> {
         let common = &config.common;
         let tls = context.tls(Role::Client, common, Some(person))?;
-        for remote in &config.remotes {
-            // Unreadable keys are reported before anything is changed.
-            remote.link.control_key.load(common.data.digest, Role::Client)?;
-        }
+        // Keys are read before anything is changed, and before privileges are dropped.
+        let control_keys = control_keys(config)?;
+        let credentials = stored_credentials(config)?;
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         for (undo, error) in journal.undo() {
@@ -136,10 +142,12 @@ impl<'a> Program<'a> {
             context,
             journal,
             tls,
+            control_keys,
             handle,
             events,
             interface,
             status,
+            stored_credentials: credentials,
             credentials: None,
             token: None,
             auth_retry: config.auth_retry,
@@ -223,8 +231,9 @@ impl<'a> Program<'a> {
 
     /// Reloads keys. Keeps the old keys if reading fails, as it may after privileges were dropped.
     fn read_keys(&mut self) {
-        match self.context.tls(Role::Client, &self.config.common, None) {
-            Ok(tls) => self.tls = tls,
+        let tls = self.context.tls(Role::Client, &self.config.common, None);
+        match tls.and_then(|tls| Ok((tls, control_keys(self.config)?))) {
+            Ok((tls, control_keys)) => (self.tls, self.control_keys) = (tls, control_keys),
             Err(failure) => self.warn(&format!("keeping the old keys: {failure}")),
         }
     }
@@ -304,14 +313,14 @@ impl<'a> Program<'a> {
 
     fn talk(&mut self, link: &Link, address: SocketAddr, way: Remote) -> (After, bool) {
         let credentials = self.token.clone().or_else(|| self.credentials.clone());
-        let settings = core_settings(self.config, link, self.tls.clone(), credentials);
-        let begun = settings.and_then(|settings| {
-            Client::new(self.context.clock.now(), Arc::new(settings), &mut random)
-                .map_err(|error| Failure::new(error.to_string()))
-        });
+        // Remotes with the same settings have the same key.
+        let position = self.config.remotes.iter().position(|remote| remote.link == *link);
+        let key = self.control_keys[position.unwrap_or(0)].clone();
+        let settings = core_settings(self.config, link, key, self.tls.clone(), credentials);
+        let begun = Client::new(self.context.clock.now(), Arc::new(settings), &mut random);
         let mut client = match begun {
             Ok(client) => client,
-            Err(failure) => return (After::Stop(Err(failure)), false),
+            Err(error) => return (After::Stop(Err(Failure::new(error.to_string()))), false),
         };
         let mut patience = Some(self.context.clock.now().monotonic + link.connect_timeout);
         let mut stood = false;

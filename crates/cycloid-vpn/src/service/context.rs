@@ -348,8 +348,8 @@ pub(super) fn drop_privileges(process: &config::Process) -> Result<(), Failure> 
     )
 }
 
-/// Applies nice and mlock, and rejects unsupported process directives.
-fn prepare(process: &config::Process) -> Result<(), Failure> {
+/// Rejects unsupported process directives.
+pub(super) fn unsupported_process(process: &config::Process) -> Result<(), Failure> {
     if process.daemon.is_some() {
         return Err(Failure::new("daemon: the program always stays in the foreground")
             .hint("remove it, and start the systemd unit cycloid-vpn-server@NAME"));
@@ -358,6 +358,12 @@ fn prepare(process: &config::Process) -> Result<(), Failure> {
         return Err(Failure::new("chroot: the program cannot change its root")
             .hint("remove it, and set RootDirectory= in the systemd unit"));
     }
+    Ok(())
+}
+
+/// Applies nice and mlock.
+fn prepare(process: &config::Process) -> Result<(), Failure> {
+    unsupported_process(process)?;
     if let Some(nice) = process.nice {
         rustix::process::nice(nice.into())
             .map_err(|error| Failure::new(format!("nice {nice}: {error}")))?;
@@ -369,8 +375,8 @@ fn prepare(process: &config::Process) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Returns the script runner, if `script-security` permits the configured scripts.
-fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
+/// Rejects scripts that `script-security` forbids, and unsupported directives for scripts.
+pub(super) fn unsupported_scripts(hooks: &config::Hooks) -> Result<(), Failure> {
     let security = hooks.security.unwrap_or(1);
     let scripts = [
         &hooks.up,
@@ -399,6 +405,13 @@ fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
         return Err(Failure::new("tls-export-cert is not supported")
             .hint("use tls-verify or client-connect"));
     }
+    Ok(())
+}
+
+/// Returns the script runner, if `script-security` permits the configured scripts.
+fn hooks(hooks: &config::Hooks) -> Result<Hooks, Failure> {
+    unsupported_scripts(hooks)?;
+    let security = hooks.security.unwrap_or(1);
     let directory = hooks.directory.clone().unwrap_or_else(|| PathBuf::from("/tmp"));
     Ok(Hooks::new(security, directory, SCRIPT_LIMIT))
 }
@@ -414,11 +427,8 @@ fn environment(common: &Common) -> Environment {
     environment
 }
 
-fn listen(
-    management: &config::Management,
-    common: &Common,
-    server: bool,
-) -> Result<Management, Failure> {
+/// Rejects unsupported management directives.
+pub(super) fn unsupported_management(management: &config::Management) -> Result<(), Failure> {
     let options = &management.options;
     for (given, name) in [
         (options.connect, "management-client"),
@@ -430,6 +440,16 @@ fn listen(
                 .hint("use an address and a port, or a path and `unix`"));
         }
     }
+    Ok(())
+}
+
+fn listen(
+    management: &config::Management,
+    common: &Common,
+    server: bool,
+) -> Result<Management, Failure> {
+    let options = &management.options;
+    unsupported_management(management)?;
     let identity = |user: Option<&str>, group: Option<&str>| {
         Identity::find(user, group).map_err(|error| Failure::new(format!("management: {error}")))
     };

@@ -82,7 +82,7 @@ impl Context {
     }
 }
 
-fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
+pub(super) fn first_line(path: &Path) -> Result<Zeroizing<String>, Failure> {
     let text = std::fs::read_to_string(path)
         .map(Zeroizing::new)
         .map_err(|error| Failure::new(format!("askpass {}: {error}", path.display())))?;

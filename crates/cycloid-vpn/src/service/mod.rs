@@ -15,6 +15,7 @@ pub mod metrics;
 pub mod notify;
 pub mod pool;
 pub mod privileges;
+mod rehearsal;
 pub mod server;
 pub mod settings;
 pub mod signals;
@@ -23,6 +24,7 @@ pub mod words;
 
 pub use failure::Failure;
 pub use keys::Person;
+pub use rehearsal::rehearse;
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 

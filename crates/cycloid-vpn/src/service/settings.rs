@@ -77,13 +77,9 @@ pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<Tl
         peer: rules(tls)?,
         only_tls13: tls.version_min == TlsVersion::V1_3,
         only_tls12: tls.version_max == TlsVersion::V1_2,
-        cipher_suites: [&tls.cipher_suites_1_2, &tls.cipher_suites_1_3]
-            .into_iter()
-            .flatten()
-            .flatten()
-            .cloned()
-            .collect(),
-        groups: tls.groups.clone().unwrap_or_default(),
+        suites_1_2: tls.cipher_suites_1_2.clone(),
+        suites_1_3: tls.cipher_suites_1_3.clone(),
+        groups: tls.groups.clone(),
     };
     TlsFactory::new(role, &settings).map_err(|error| Failure::new(format!("TLS: {error}")))
 }

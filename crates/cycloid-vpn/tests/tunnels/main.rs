@@ -1,6 +1,7 @@
 //! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
 //! `cycloid`.
 
+mod dropped_privileges;
 mod flood;
 mod p2p;
 mod revocation;

@@ -8,6 +8,8 @@ mod connection;
 mod entry;
 mod other;
 mod process;
+#[cfg(test)]
+mod reference;
 mod server;
 mod tls;
 mod tunnel;

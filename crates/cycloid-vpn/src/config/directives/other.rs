@@ -52,6 +52,12 @@ pub(super) const TABLE: &[Entry] = &[
         "each session has its own keys, so old packets are never accepted",
     ),
     ignored("single-session", BOTH, "a peer's new session always replaces its old one"),
+    ignored("memstats", BOTH, "counters are in the status file and the metrics"),
+    refused(
+        "no-name-remapping",
+        "names in certificates are never remapped",
+        "remove it; this is what it asks for",
+    ),
     ignored("gremlin", BOTH, "packets are never corrupted on purpose"),
     ignored("setcon", BOTH, "the service manager sets the SELinux context"),
     ignored("auth-token", CLIENT | PUSHED, "tokens come from the server"),

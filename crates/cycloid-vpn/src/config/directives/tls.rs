@@ -10,6 +10,11 @@ use crate::config::tls::{
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
+use crate::proto::tls::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
+
+/// The warning for a directive that asks for compression.
+const NEVER_COMPRESSED: &str = "packets have its framing but are never compressed, because \
+     compression leaks plaintext (VORACLE); packets that the peer compresses are dropped";
 
 pub(super) const TABLE: &[Entry] = &[
     used("ca", BOTH, 1, 1, |draft, call| {
@@ -48,6 +53,27 @@ pub(super) const TABLE: &[Entry] = &[
     ),
     refused("pkcs11-providers", "PKCS #11 tokens are not supported", "set cert and key to files"),
     refused("pkcs11-id", "PKCS #11 tokens are not supported", "set cert and key to files"),
+    refused(
+        "pkcs11-cert-private",
+        "PKCS #11 tokens are not supported",
+        "set cert and key to files",
+    ),
+    refused(
+        "pkcs11-id-management",
+        "PKCS #11 tokens are not supported",
+        "set cert and key to files",
+    ),
+    refused("pkcs11-pin-cache", "PKCS #11 tokens are not supported", "set cert and key to files"),
+    refused(
+        "pkcs11-private-mode",
+        "PKCS #11 tokens are not supported",
+        "set cert and key to files",
+    ),
+    refused(
+        "pkcs11-protected-authentication",
+        "PKCS #11 tokens are not supported",
+        "set cert and key to files",
+    ),
     refused("cryptoapicert", "this is for Windows", "set cert and key to files"),
     refused(
         "management-external-key",
@@ -83,21 +109,15 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("tls-cipher", BOTH, 1, 1, |draft, call| {
-        draft.common.tls.cipher_suites_1_2 = Some(call.list(0));
+        draft.common.tls.cipher_suites_1_2 = chosen(draft, call, tls12_suites(call.text(0)))?;
         Ok(())
     }),
     used("tls-ciphersuites", BOTH, 1, 1, |draft, call| {
-        draft.common.tls.cipher_suites_1_3 = Some(call.list(0));
+        draft.common.tls.cipher_suites_1_3 = chosen(draft, call, tls13_suites(call.text(0)))?;
         Ok(())
     }),
-    used("tls-groups", BOTH, 1, 1, |draft, call| {
-        draft.common.tls.groups = Some(call.list(0));
-        Ok(())
-    }),
-    used("ecdh-curve", BOTH, 1, 1, |draft, call| {
-        draft.common.tls.groups = Some(call.list(0));
-        Ok(())
-    }),
+    used("tls-groups", BOTH, 1, 1, tls_groups),
+    used("ecdh-curve", BOTH, 1, 1, tls_groups),
     used("tls-cert-profile", BOTH, 1, 1, |draft, call| {
         let choices = [
             ("insecure", CertificateProfile::Insecure),
@@ -170,11 +190,16 @@ pub(super) const TABLE: &[Entry] = &[
         "authority fingerprints are not supported",
         "use peer-fingerprint for the peer's certificate, or ca for the authority",
     ),
-    refused(
-        "ns-cert-type",
-        "Netscape certificate types are no longer supported",
-        "use `remote-cert-tls` with the same word; the peer's certificate needs that key usage",
-    ),
+    used("ns-cert-type", BOTH, 1, 1, |draft, call| {
+        let role = call.choice(0, &[("server", Role::Server), ("client", Role::Client)])?;
+        draft.common.tls.peer_role = Some(role);
+        draft.warn(
+            call.directive,
+            "it has the effect of remote-cert-tls: the peer's certificate needs the extended key \
+             usage, and its Netscape type is not read",
+        );
+        Ok(())
+    }),
     used("verify-client-cert", SERVER, 0, 1, |draft, call| {
         let choices = [
             ("require", ClientCertificate::Require),
@@ -193,7 +218,15 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.exit_on_failure = true;
         Ok(())
     }),
-    ignored("dh", BOTH, "key agreement always uses ephemeral elliptic curve keys"),
+    used("dh", BOTH, 1, 1, |draft, call| {
+        // OpenVPN's servers need the line `dh none`, which says what always holds here.
+        if call.directive.block.is_some() || call.text(0) != "none" {
+            let message = "dh is ignored: key agreement always uses ephemeral elliptic curve keys";
+            draft.warn(call.directive, message);
+        }
+        Ok(())
+    })
+    .or_block(),
     ignored("key-method", BOTH, "only key method 2 exists"),
     // The data channel.
     used("data-ciphers", BOTH, 1, 1, data_ciphers),
@@ -212,6 +245,10 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("auth", BOTH, 1, 1, |draft, call| {
+        draft.no_digest = call.text(0).eq_ignore_ascii_case("none");
+        if draft.no_digest {
+            return Ok(());
+        }
         draft.common.data.digest = Digest::from_name(call.text(0)).ok_or_else(|| {
             Problem::new(
                 format!("the digest {} is not supported", call.text(0)),
@@ -220,20 +257,31 @@ pub(super) const TABLE: &[Entry] = &[
         })?;
         Ok(())
     }),
-    used("comp-lzo", BOTH | PUSHED, 0, 1, |draft, call| match call.get(0) {
-        Some("no") => {
-            draft.common.data.framing = Framing::Prefix;
-            Ok(())
+    used("comp-lzo", BOTH | PUSHED, 0, 1, |draft, call| {
+        let choices = [("no", false), ("yes", true), ("adaptive", true)];
+        if call.get(0).is_none() || call.choice(0, &choices)? {
+            draft.warn(call.directive, NEVER_COMPRESSED);
         }
-        _ => Err(compression()),
+        draft.common.data.framing = Framing::Prefix;
+        Ok(())
     }),
     used("compress", BOTH | PUSHED, 0, 1, |draft, call| {
-        draft.common.data.framing = match call.get(0) {
-            None | Some("stub") => Framing::Swap,
-            Some("stub-v2") => Framing::StubV2,
-            Some("migrate") => Framing::None,
-            Some(_) => return Err(compression()),
+        let choices = [
+            ("stub", (Framing::Swap, false)),
+            ("stub-v2", (Framing::StubV2, false)),
+            ("migrate", (Framing::None, false)),
+            ("lzo", (Framing::Prefix, true)),
+            ("lz4", (Framing::Swap, true)),
+            ("lz4-v2", (Framing::StubV2, true)),
+        ];
+        let (framing, compresses) = match call.get(0) {
+            Some(_) => call.choice(0, &choices)?,
+            None => choices[0].1,
         };
+        if compresses {
+            draft.warn(call.directive, NEVER_COMPRESSED);
+        }
+        draft.common.data.framing = framing;
         Ok(())
     }),
     used("allow-compression", BOTH, 1, 1, |draft, call| {
@@ -342,19 +390,31 @@ pub(super) const TABLE: &[Entry] = &[
     }),
 ];
 
+fn tls_groups(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    draft.common.tls.groups = chosen(draft, call, groups(call.text(0)))?;
+    Ok(())
+}
+
+/// Returns the supported entries of a list of names, and warns of the others.
+fn chosen<T>(
+    draft: &mut Draft,
+    call: &Call<'_>,
+    choice: std::result::Result<Choice<T>, UnusableNames>,
+) -> Result<Vec<T>> {
+    let choice = choice.map_err(|error| Problem::new(error.message, error.hint))?;
+    if !choice.ignored.is_empty() {
+        let message = format!("not supported and left out: {}", choice.ignored.join(", "));
+        draft.warn(call.directive, message);
+    }
+    Ok(choice.entries)
+}
+
 fn version(call: &Call<'_>) -> Result<TlsVersion> {
     call.choice(0, &[("1.2", TlsVersion::V1_2), ("1.3", TlsVersion::V1_3)])
 }
 
 fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
     Ok(std::time::Duration::from_secs(call.number(0, 1..=86400)?))
-}
-
-fn compression() -> Problem {
-    Problem::new(
-        "compression is not supported: it leaks plaintext (VORACLE)",
-        "turn it off at both ends; `comp-lzo no` or `compress stub-v2` keep only its framing",
-    )
 }
 
 /// Returns a supported cipher by name, ignoring case. `finish` sets the digest of CBC ciphers.

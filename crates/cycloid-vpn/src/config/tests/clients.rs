@@ -252,3 +252,42 @@ fn defaults_are_those_of_the_manual() {
     assert_eq!((common.log.verbosity, common.tunnel.topology), (1, Topology::Net30));
     assert_eq!((client.auth_retry, client.resolve_retry), (AuthRetry::None, None));
 }
+
+/// Forms that files of providers have.
+#[test]
+fn lines_of_provider_files() {
+    let read = |lines: &str| {
+        let text = format!(
+            "client\ndev tun\nremote h\nauth-user-pass\nca [inline]\n<ca>\nx\n</ca>\n{lines}\n"
+        );
+        parse(Path::new("x.ovpn"), text.as_bytes()).unwrap()
+    };
+    let common = |lines: &str| read(lines).0.common().clone();
+    for (line, framing, warns) in [
+        ("comp-lzo", Framing::Prefix, true),
+        ("comp-lzo no", Framing::Prefix, false),
+        ("comp-lzo adaptive", Framing::Prefix, true),
+        ("compress", Framing::Swap, false),
+        ("compress stub", Framing::Swap, false),
+        ("compress stub-v2", Framing::StubV2, false),
+        ("compress lzo", Framing::Prefix, true),
+        ("compress lz4", Framing::Swap, true),
+        ("compress lz4-v2", Framing::StubV2, true),
+        ("compress migrate", Framing::None, false),
+    ] {
+        let (profile, warnings) = read(line);
+        assert_eq!(profile.common().data.framing, framing, "{line}");
+        let warned = warnings.iter().any(|it| it.message.contains("never compressed"));
+        assert_eq!(warned, warns, "{line}: {warnings:?}");
+    }
+    assert_eq!(common("ns-cert-type server").tls.peer_role, Some(Role::Server));
+    assert!(common("auth none").data.ciphers.iter().all(|cipher| cipher.is_aead()));
+    let tls = common("tls-cipher DEFAULT:@SECLEVEL=0\ntls-groups X25519MLKEM768:X25519").tls;
+    assert_eq!((tls.cipher_suites_1_2.len(), tls.groups.len()), (6, 2));
+    assert!(tls.cipher_suites_1_3.is_empty(), "tls-cipher does not concern TLS 1.3");
+    let link = common("tls-auth [inline] 1\n<tls-auth>\nx\n</tls-auth>").link;
+    assert!(matches!(
+        link.control_key,
+        ControlKey::Auth { direction: Some(Direction::Inverse), .. }
+    ));
+}

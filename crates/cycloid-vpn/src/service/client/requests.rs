@@ -92,21 +92,10 @@ impl Program<'_> {
         if self.credentials.is_some() || self.token.is_some() {
             return Ok(true);
         }
-        let (name, password) = match &self.config.credentials {
-            None => return Ok(true),
-            Some(Credentials::Ask) => (None, None),
-            Some(Credentials::Inline { username, password }) => {
-                (Some(username.clone()), password.clone())
-            }
-            Some(Credentials::File(path)) => {
-                let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| {
-                    Failure::new(format!("auth-user-pass {}: {error}", path.display()))
-                })?;
-                let mut lines = text.lines();
-                let name = lines.next().unwrap_or_default().to_owned();
-                (Some(name), lines.next().map(|line| Zeroizing::new(line.to_owned())))
-            }
-        };
+        if self.config.credentials.is_none() {
+            return Ok(true);
+        }
+        let (name, password) = self.stored_credentials.clone();
         let options = self.config.common.management.as_ref().map(|it| &it.options);
         match (name, password) {
             (Some(name), Some(password)) => self.credentials = Some((name, password)),
@@ -170,4 +159,28 @@ impl Program<'_> {
             ..Snapshot::default()
         }
     }
+}
+
+/// Returns the user name and password that the configuration or its file has. `auth-user-pass FILE`
+/// is read here, while the program may still read it.
+///
+/// # Errors
+/// An unreadable file.
+pub(in crate::service) fn stored_credentials(
+    config: &config::Client,
+) -> Result<(Option<String>, Option<Zeroizing<String>>), Failure> {
+    Ok(match &config.credentials {
+        None | Some(Credentials::Ask) => (None, None),
+        Some(Credentials::Inline { username, password }) => {
+            (Some(username.clone()), password.clone())
+        }
+        Some(Credentials::File(path)) => {
+            let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| {
+                Failure::new(format!("auth-user-pass {}: {error}", path.display()))
+            })?;
+            let mut lines = text.lines();
+            let name = lines.next().unwrap_or_default().to_owned();
+            (Some(name), lines.next().map(|line| Zeroizing::new(line.to_owned())))
+        }
+    })
 }

@@ -10,19 +10,33 @@ use crate::net::udp::{self, PathMtu, UdpSocket};
 use crate::proto::Role;
 use crate::proto::client::ClientSettings;
 use crate::proto::tls::TlsFactory;
+use crate::proto::wrap::ProtectionKey;
 use crate::service::{Failure, random, settings};
+
+/// Reads the control channel key of each remote, in order.
+///
+/// # Errors
+/// A key that cannot be read.
+pub(in crate::service) fn control_keys(
+    config: &config::Client,
+) -> Result<Vec<ProtectionKey>, Failure> {
+    let load = |remote: &config::Remote| {
+        Ok(remote.link.control_key.load(config.common.data.digest, Role::Client)?)
+    };
+    config.remotes.iter().map(load).collect()
+}
 
 /// Returns the core's settings for one connection.
 pub(crate) fn core_settings(
     config: &config::Client,
     link: &Link,
+    protection: ProtectionKey,
     tls: TlsFactory,
     credentials: Option<(String, Zeroizing<String>)>,
-) -> Result<ClientSettings, Failure> {
+) -> ClientSettings {
     let common = &config.common;
     let transport = link.protocol.transport;
-    let protection = link.control_key.load(common.data.digest, Role::Client)?;
-    Ok(ClientSettings {
+    ClientSettings {
         options: settings::options(Role::Client, &common.data, link, transport, &protection),
         protection,
         tls,
@@ -44,7 +58,7 @@ pub(crate) fn core_settings(
         replay_window: common.data.replay_window.0,
         exit_notify: link.explicit_exit_notify > 0,
         judges: common.hooks.tls_verify.is_some(),
-    })
+    }
 }
 
 /// Binds UDP sockets for both address families, each as a group.
