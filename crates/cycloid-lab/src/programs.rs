@@ -5,6 +5,7 @@
 //! build them first, so that it never measures an older build.
 
 use std::env;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
@@ -23,14 +24,18 @@ pub const MODULE: &str = "libcycloid_pkcs11.so";
 /// The packages that contain them.
 const PACKAGES: [&str; 3] = [HSM, VPN, "cycloid-pkcs11"];
 
-/// Returns the path of this program.
+/// Returns the path of this program, also after a build has replaced it.
 ///
 /// # Errors
 /// The system's error.
 pub fn own() -> Result<PathBuf, Failure> {
-    env::current_exe().map_err(|error| {
-        Failure::new(format!("cannot find this program's own path: {error}"), "see proc(5)")
-    })
+    static OWN: OnceLock<Result<PathBuf, Failure>> = OnceLock::new();
+    let read = || {
+        env::current_exe().map_err(|error| {
+            Failure::new(format!("cannot find this program's own path: {error}"), "see proc(5)")
+        })
+    };
+    OWN.get_or_init(read).clone()
 }
 
 /// Returns whether `name` can be found or built.
@@ -80,22 +85,37 @@ fn profile(own: &Path) -> Option<&'static str> {
     }
 }
 
-/// Has cargo build the services together with the lab's program, which is up to date: the crates
-/// that they share then have the same features, and compile once.
+/// Has cargo build the services.
 fn build(profile: &str) -> Result<(), Failure> {
     eprintln!("building {}", PACKAGES.join(", "));
+    match builder(profile).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => Err(Failure::new("the services do not compile", "see cargo's message above")),
+        Err(error) => Err(Failure::new(format!("cannot run cargo: {error}"), "install cargo")),
+    }
+}
+
+/// Returns the command that builds the services together with the lab's program, which is up to date:
+/// the crates that they share then have the same features, and compile once.
+fn builder(profile: &str) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.args(["build", "--quiet", "--locked", "--profile", profile, "-p", "cycloid-cli"]);
     command.args(["--no-default-features", "--features", &features()]);
     command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
-    let manifest = env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default();
-    let status = command.current_dir(manifest).stdin(Stdio::null()).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new("the services do not compile", "see cargo's message above")),
-        Err(error) => Err(Failure::new(format!("cannot run cargo: {error}"), "install cargo")),
+    command.current_dir(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    for name in env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo_run(name)) {
+        command.env_remove(name);
     }
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Returns whether `cargo run` sets a variable for the program that it starts. Build scripts depend on
+/// some of them: with `CARGO_MANIFEST_DIR`, cargo compiles ring and all that uses it again.
+fn is_of_cargo_run(name: &OsStr) -> bool {
+    let name = name.as_encoded_bytes();
+    name.starts_with(b"CARGO_MANIFEST_") || name.starts_with(b"CARGO_PKG_")
 }
 
 /// Returns the module's default feature and the features with which the lab was compiled.
@@ -132,6 +152,21 @@ mod tests {
         let own = own().unwrap();
         let (name, folder) = (own.file_name().unwrap(), own.parent().unwrap());
         assert_eq!(find(name.to_str().unwrap()).unwrap(), folder.join(name));
+    }
+
+    #[test]
+    fn the_builder_has_the_environment_of_a_shell() {
+        // Cargo sets these for tests, too.
+        let kept = |name: &str| {
+            let command = builder("dev");
+            let removed = command.get_envs().any(|(other, value)| other == name && value.is_none());
+            env::var_os(name).is_some() && !removed
+        };
+        assert!(env::var_os("CARGO_MANIFEST_DIR").is_some());
+        for name in ["CARGO_MANIFEST_DIR", "CARGO_MANIFEST_PATH", "CARGO_PKG_NAME"] {
+            assert!(!kept(name), "{name}");
+        }
+        assert!(kept("PATH"));
     }
 
     #[test]
