@@ -14,7 +14,7 @@ use cycloid_command::{Stop, output, processor};
 use cycloid_lab::record::{Environment, Peer, Report, Table};
 use cycloid_lab::suite::{self, Progress, list};
 use cycloid_lab::{interrupt, peers, programs};
-use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
@@ -49,11 +49,8 @@ enum Message {
 /// # Errors
 /// As for any run.
 pub(crate) fn measure(common: &Common, names: &str) -> Result<(), Stop> {
-    // This process must not outlive its parent.
+    // This process must not outlive its parent. If the parent has just ended, writing fails.
     let _ = set_parent_process_death_signal(Some(Signal::TERM));
-    if getppid().is_none_or(Pid::is_init) {
-        return Err(Stop::Exit(bench::INTERRUPTED));
-    }
     let effort = common.effort();
     processor::limit(common.cpu.as_deref())?;
     let peers = peers::Peer::from_list(&common.peers).map_err(Stop::Usage)?;
