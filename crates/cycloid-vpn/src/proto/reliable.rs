@@ -1,8 +1,8 @@
 //! The reliability layer: ordered, lossless messages over unreliable packets.
 //!
 //! Messages are numbered from 0 in each direction of a session. At most six are in flight. An
-//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when
-//! three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
+//! unacknowledged message is retransmitted after 2 seconds (a reset after 1), then twice the time,
+//! and so on, or at once when three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
 //! early. Acknowledgements name single messages and can be in any packet.
 //!
 //! Source: draft-openvpn-wire-protocol, "Reliability layer".
@@ -19,6 +19,8 @@ pub const SEND_WINDOW: usize = 6;
 pub const RECEIVE_WINDOW: usize = 12;
 
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
+/// For a reset: the peer may not be there yet, and costs nothing.
+const RESET_TIMEOUT: Duration = Duration::from_secs(1);
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(32);
 
 /// Number of later acknowledgements after which a message counts as lost.
@@ -87,7 +89,10 @@ impl SendWindow {
             content: buffer,
             acknowledged: false,
             due: None,
-            timeout: FIRST_TIMEOUT,
+            timeout: match opcode {
+                Opcode::Control | Opcode::ControlWkc | Opcode::Ack => FIRST_TIMEOUT,
+                _ => RESET_TIMEOUT,
+            },
             later_acks: 0,
         });
         self.next = self.next.wrapping_add(1);

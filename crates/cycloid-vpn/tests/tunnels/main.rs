@@ -4,7 +4,9 @@
 mod dropped_privileges;
 mod flood;
 mod p2p;
+mod relay;
 mod revocation;
+mod roaming;
 mod service;
 mod test_bed;
 

@@ -53,6 +53,8 @@ pub(crate) struct Settings {
     pub(crate) tcp: bool,
     pub(crate) protection: Protection,
     pub(crate) cipher: &'static str,
+    /// The address that the client connects to.
+    pub(crate) remote: &'static str,
     /// Whether the server has a single peer and pushes nothing.
     pub(crate) point_to_point: bool,
     /// More configuration lines: for both ends, for the server, for the client.
@@ -67,6 +69,7 @@ impl Default for Settings {
             tcp: false,
             protection: Protection::TlsCrypt,
             cipher: "AES-256-GCM",
+            remote: SERVER,
             point_to_point: false,
             both: String::new(),
             server: String::new(),
@@ -187,8 +190,9 @@ impl TestBed {
                 settings.server
             ),
             (false, tcp) => format!(
-                "proto {}\nremote {SERVER} 1194\nremote-cert-tls server\n{}\n",
+                "proto {}\nremote {} 1194\nremote-cert-tls server\n{}\n",
                 if tcp { "tcp-client" } else { "udp" },
+                settings.remote,
                 settings.client
             ),
         };

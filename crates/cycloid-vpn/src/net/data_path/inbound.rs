@@ -169,7 +169,10 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// Receives trains. Gathers single datagrams in the buffer as if they were a train.
     fn socket(&mut self, group: usize, buffer: &mut [u8], places: &mut Vec<Range<usize>>) {
-        let socket = &self.shared.groups[group][self.worker];
+        // A group that was just removed may still be reported.
+        let Some(socket) = self.table.group(group).map(|sockets| &sockets[self.worker]) else {
+            return;
+        };
         let mut rounds = 0..ROUNDS;
         let mut more = true;
         while more && rounds.next().is_some() {
@@ -339,7 +342,8 @@ impl<'a> Current<'a> {
             self.shared.drops.rejected.add(1);
             return None;
         };
-        if self.receiving.moved(from) {
+        if !self.receiving.is_at(from) && self.receiving.has_moved(key_id, from, self.shared.now())
+        {
             self.shared.tell(Event::Float { peer: self.peer.id, from });
         }
         self.packets += 1;

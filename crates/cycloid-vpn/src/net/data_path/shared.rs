@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
@@ -20,8 +21,7 @@ pub(super) struct Shared {
     pub(super) peers: Peers,
     pub(super) table: Published<Table>,
     pub(super) queues: Vec<Queue>,
-    /// Sockets by group, then by worker.
-    pub(super) groups: Vec<Vec<UdpSocket>>,
+    next_group: AtomicUsize,
     pub(super) next_stream: AtomicU64,
     pub(super) drops: Drops,
     events: EventSender,
@@ -46,14 +46,9 @@ pub(super) const WAKE: u64 = u64::MAX;
 pub(super) const FIRST_STREAM: u64 = 1 << 32;
 
 impl Shared {
-    pub(super) fn new(
-        queues: Vec<Queue>,
-        groups: Vec<Vec<UdpSocket>>,
-        peers: Peers,
-        events: EventSender,
-    ) -> io::Result<Self> {
+    pub(super) fn new(queues: Vec<Queue>, peers: Peers, events: EventSender) -> io::Result<Self> {
         let mut workers = Vec::with_capacity(queues.len());
-        for index in 0..queues.len() {
+        for _ in 0..queues.len() {
             let worker = Worker {
                 arrivals: epoll::create(epoll::CreateFlags::CLOEXEC)?,
                 wake_inbound: wake()?,
@@ -64,16 +59,13 @@ impl Shared {
                 epoll::add(&worker.arrivals, source.as_fd(), name, epoll::EventFlags::IN)
             };
             add(&worker.wake_inbound, WAKE)?;
-            for (name, group) in groups.iter().enumerate() {
-                add(&group[index], name as u64)?;
-            }
             workers.push(worker);
         }
         Ok(Self {
             peers,
             table: Published::default(),
             queues,
-            groups,
+            next_group: AtomicUsize::new(0),
             next_stream: AtomicU64::new(FIRST_STREAM),
             drops: Drops::default(),
             events,
@@ -120,6 +112,32 @@ impl Shared {
         }
     }
 
+    /// Adds sockets, one for each worker. Returns the index of their group, which is never reused.
+    pub(super) fn add_group(&self, sockets: Vec<UdpSocket>) -> io::Result<usize> {
+        if sockets.len() < self.workers.len() {
+            return Err(io::Error::other("too few sockets"));
+        }
+        let group = self.next_group.fetch_add(1, Ordering::Relaxed);
+        let sockets: Arc<[UdpSocket]> = sockets.into();
+        self.publish(|table| table.add_group(group, Arc::clone(&sockets)));
+        for (worker, socket) in self.workers.iter().zip(&*sockets) {
+            let name = epoll::EventData::new_u64(group as u64);
+            epoll::add(&worker.arrivals, socket, name, epoll::EventFlags::IN)?;
+        }
+        Ok(group)
+    }
+
+    /// Closes a group's sockets once no thread uses them any more.
+    pub(super) fn remove_group(&self, group: usize) {
+        if let Some(sockets) = self.table.current().group(group) {
+            for (worker, socket) in self.workers.iter().zip(&**sockets) {
+                // A failure means that it was never added.
+                let _ = epoll::delete(&worker.arrivals, socket);
+            }
+        }
+        self.publish(|table| table.remove_group(group));
+    }
+
     /// Registers a stream with a worker's epoll set for reading and writing. Edge-triggered, so
     /// that an idle writable stream does not cause wake-ups.
     pub(super) fn watch(&self, id: StreamId, stream: &PacketStream) -> io::Result<()> {
@@ -140,7 +158,7 @@ impl Shared {
     ) -> io::Result<Written> {
         match to {
             Remote::Udp { group, endpoint } => {
-                let group = self.groups.get(group).ok_or(io::ErrorKind::NotConnected)?;
+                let group = table.group(group).ok_or(io::ErrorKind::NotConnected)?;
                 group[worker].send(bytes, segment, &endpoint)?;
                 Ok(Written::All)
             }
