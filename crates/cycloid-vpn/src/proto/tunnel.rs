@@ -142,6 +142,8 @@ struct FailedRenegotiation {
 struct Activity {
     traffic: Traffic,
     sent: Duration,
+    /// Whether a ping is due regardless of the time.
+    ping_is_due: bool,
     received: Duration,
     /// Time of the last control packet that was accepted.
     heard: Duration,
@@ -241,9 +243,7 @@ impl Tunnel {
     /// Makes up for a time in which this end's machine slept: the next ping is due, so that the
     /// peer learns of a new address.
     pub(super) fn resume(&mut self) {
-        if !self.timing.ping.is_zero() {
-            self.activity.sent = Duration::ZERO;
-        }
+        self.activity.ping_is_due = true;
     }
 
     /// Returns the silence after which the peer counts as lost; zero is never.
@@ -619,7 +619,9 @@ impl Tunnel {
             activity.used = time;
             activity.used_bytes = traffic.inner_bytes;
         }
-        if !timing.ping.is_zero() && time >= activity.sent + timing.ping {
+        let is_due = time >= activity.sent + timing.ping || activity.ping_is_due;
+        if !timing.ping.is_zero() && is_due {
+            activity.ping_is_due = false;
             sink.send_data(&data::PING);
             activity.sent = time;
             activity.traffic = sink.traffic();
@@ -662,7 +664,8 @@ impl Tunnel {
                     .filter(|_| self.next.is_none())
                     .map(|due| self.failed.as_ref().map_or(due, |failed| due.max(failed.retry))),
                 self.failed.as_ref().map(|failed| failed.key_expires),
-                some(self.activity.sent, timing.ping),
+                some(self.activity.sent, timing.ping)
+                    .map(|due| if self.activity.ping_is_due { Duration::ZERO } else { due }),
                 some(self.activity.received, timing.silence),
                 some(self.activity.used, timing.inactive),
                 Some(self.activity.checked + period),

@@ -1,10 +1,10 @@
-//! Clients whose address changes: NATs that rebind, a new address, replayed packets; and what a
-//! reconnection costs.
+//! Paths as they are: NATs that rebind, a new address, replayed packets, small packets, and control
+//! packets that are lost for a while.
 
 use std::net::UdpSocket;
 
 use crate::relay::{INSIDE, Relay};
-use crate::test_bed::{INNER, LIMIT, SERVER, Settings, TestBed, UP, Who};
+use crate::test_bed::{ALL, INNER, LIMIT, SERVER, Settings, TestBed, UP, Who};
 
 /// A second address of the client's end.
 const ELSEWHERE: &str = "10.99.0.3";
@@ -89,4 +89,39 @@ fn each_attempt_of_a_client_without_a_port_has_a_new_one() {
         assert_eq!(relay.clients(), attempt, "{}", alice.text());
     }
     bed.assert_reaches("the third connection", [&mut gate, &mut alice]);
+}
+
+#[test]
+fn a_tunnel_comes_up_over_a_path_for_small_packets() {
+    let bed = TestBed::new();
+    let settings = Settings { both: "max-packet-size 800".into(), ..behind_nat("") };
+    for (server, client) in ALL {
+        let relay = Relay::new(&bed);
+        relay.limit_packets(800);
+        let mut gate = bed.start(server, true, &settings);
+        let mut alice = bed.start(client, false, &settings);
+        bed.assert_reaches("over a narrow path", [&mut gate, &mut alice]);
+    }
+}
+
+#[test]
+fn a_failed_renegotiation_keeps_the_tunnel() {
+    let bed = TestBed::new();
+    for (server, client) in ALL {
+        let relay = Relay::new(&bed);
+        let both = "reneg-sec 4\nhand-window 4".into();
+        let settings = Settings { both, ..behind_nat("") };
+        let mut gate = bed.start(server, true, &settings);
+        let mut alice = bed.start(client, false, &settings);
+        bed.assert_reaches("before the first renegotiation", [&mut gate, &mut alice]);
+        relay.lose_control(true);
+        let own = if server == Who::Cycloid { &mut gate } else { &mut alice };
+        own.wait_for("a renegotiation has failed", 1, LIMIT);
+        bed.assert_reaches("after a failed renegotiation", [&mut gate, &mut alice]);
+        relay.lose_control(false);
+        if (server, client) == (Who::Cycloid, Who::Cycloid) {
+            gate.wait_for("a new key is in use", 1, LIMIT);
+        }
+        bed.assert_reaches("after the next renegotiation", [&mut gate, &mut alice]);
+    }
 }

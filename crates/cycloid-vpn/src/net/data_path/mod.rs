@@ -9,6 +9,9 @@
 //! | outbound | a super-packet from TUN | finds the peer by the inner destination, splits, seals each segment into one train | the train, in one call |
 //! | inbound | a train from a socket, or frames from a stream | finds the peer by its id, opens each packet in place, checks its source, joins | super-packets to TUN, one call each |
 //!
+//! While there are few packets, the inbound thread reads TUN as well: a packet and its answer then
+//! wake one thread, not two.
+//!
 //! The peers are in a `table::Table`, which the control thread replaces as a whole and the workers
 //! check once per batch. Each peer's keys have their own locks, taken once per train. The kernel
 //! steers a peer's datagrams to one worker, so only the control thread contends for them. All
@@ -29,8 +32,8 @@ mod table;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub use events::{Event, Events};
@@ -68,8 +71,9 @@ pub fn start(
         shared.add_group(group).map_err(failed)?;
     }
     for worker in 0..workers {
-        let outbound = outbound::Outbound::new(Arc::clone(&shared), worker);
-        let inbound = inbound::Inbound::new(Arc::clone(&shared), worker);
+        let sender = Arc::new(Mutex::new(outbound::Sender::new(&shared, worker)));
+        let outbound = outbound::Outbound::new(Arc::clone(&shared), worker, Arc::clone(&sender));
+        let inbound = inbound::Inbound::new(Arc::clone(&shared), worker, sender);
         handle.spawn(format!("outbound {worker}"), move || outbound.run()).map_err(failed)?;
         handle.spawn(format!("inbound {worker}"), move || inbound.run()).map_err(failed)?;
     }

@@ -37,10 +37,21 @@ pub(super) struct Worker {
     pub(super) arrivals: OwnedFd,
     pub(super) wake_inbound: OwnedFd,
     pub(super) wake_outbound: OwnedFd,
+    /// Whether the outbound thread reads the queue; otherwise the inbound thread does.
+    outbound_has_queue: AtomicBool,
+}
+
+impl Worker {
+    pub(super) fn outbound_has_queue(&self) -> bool {
+        self.outbound_has_queue.load(Ordering::Acquire)
+    }
 }
 
 /// The epoll token of the inbound thread's wake-up.
 pub(super) const WAKE: u64 = u64::MAX;
+
+/// The epoll token of the queue, while the inbound thread reads it.
+pub(super) const QUEUE: u64 = u64::MAX - 1;
 
 /// Epoll tokens: sockets use their group's index, streams start here.
 pub(super) const FIRST_STREAM: u64 = 1 << 32;
@@ -48,17 +59,19 @@ pub(super) const FIRST_STREAM: u64 = 1 << 32;
 impl Shared {
     pub(super) fn new(queues: Vec<Queue>, peers: Peers, events: EventSender) -> io::Result<Self> {
         let mut workers = Vec::with_capacity(queues.len());
-        for _ in 0..queues.len() {
+        for queue in &queues {
             let worker = Worker {
                 arrivals: epoll::create(epoll::CreateFlags::CLOEXEC)?,
                 wake_inbound: wake()?,
                 wake_outbound: wake()?,
+                outbound_has_queue: AtomicBool::new(false),
             };
             let add = |source: &dyn std::os::fd::AsFd, name| {
                 let name = epoll::EventData::new_u64(name);
                 epoll::add(&worker.arrivals, source.as_fd(), name, epoll::EventFlags::IN)
             };
             add(&worker.wake_inbound, WAKE)?;
+            add(queue, QUEUE)?;
             workers.push(worker);
         }
         Ok(Self {
@@ -136,6 +149,24 @@ impl Shared {
             }
         }
         self.publish(|table| table.remove_group(group));
+    }
+
+    /// Passes a worker's queue from the inbound thread to the outbound thread.
+    pub(super) fn pass_queue(&self, worker: usize) -> io::Result<()> {
+        let own = &self.workers[worker];
+        epoll::delete(&own.arrivals, &self.queues[worker])?;
+        own.outbound_has_queue.store(true, Ordering::Release);
+        signal(&own.wake_outbound);
+        Ok(())
+    }
+
+    /// Returns a worker's queue to the inbound thread. Packets that have arrived meanwhile wake it.
+    pub(super) fn return_queue(&self, worker: usize) -> io::Result<()> {
+        let own = &self.workers[worker];
+        own.outbound_has_queue.store(false, Ordering::Release);
+        let name = epoll::EventData::new_u64(QUEUE);
+        epoll::add(&own.arrivals, &self.queues[worker], name, epoll::EventFlags::IN)?;
+        Ok(())
     }
 
     /// Registers a stream with a worker's epoll set for reading and writing. Edge-triggered, so
