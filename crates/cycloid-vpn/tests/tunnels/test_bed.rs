@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 /// Addresses of the server: outside the tunnel, and inside.
 pub(crate) const SERVER: &str = "10.99.0.1";
+pub(crate) const SERVER6: &str = "fd99::1";
 pub(crate) const INNER: &str = "10.8.0.1";
 pub(crate) const INNER6: &str = "fd00:8::1";
 
@@ -104,6 +105,9 @@ impl TestBed {
             ip(&format!("-n {name} addr add {address}/24 dev veth"));
             ip(&format!("-n {name} link set veth up"));
         }
+        for (name, address) in bed.namespaces.iter().zip([SERVER6, "fd99::2"]) {
+            ip(&format!("-n {name} addr add {address}/64 dev veth nodad"));
+        }
         bed.keys();
         bed
     }
@@ -183,15 +187,19 @@ impl TestBed {
                  ifconfig-ipv6 fd00:8::2/64 fd00:8::1\nkeepalive 1 5\n"
             }
         };
+        let (family, local) = match settings.remote.contains(':') {
+            true => ("6", SERVER6),
+            false => ("", SERVER),
+        };
         text += &match (server, settings.tcp) {
             (true, tcp) => format!(
-                "proto {}\nlocal {SERVER}\nport 1194\ndh none\n{}\n",
-                if tcp { "tcp-server" } else { "udp" },
+                "proto {}\nlocal {local}\nport 1194\ndh none\n{}\n",
+                if tcp { format!("tcp{family}-server") } else { format!("udp{family}") },
                 settings.server
             ),
             (false, tcp) => format!(
                 "proto {}\nremote {} 1194\nremote-cert-tls server\n{}\n",
-                if tcp { "tcp-client" } else { "udp" },
+                if tcp { format!("tcp{family}-client") } else { format!("udp{family}") },
                 settings.remote,
                 settings.client
             ),
