@@ -51,6 +51,8 @@ pub struct ClientSettings {
     pub framing: Framing,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// The longest control packet in bytes, without IP and UDP headers.
+    pub max_control_packet: usize,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
     /// Whether the caller approves each server before credentials are sent: see
@@ -80,6 +82,8 @@ pub enum ClientNotice {
     Connected(Box<Connected>),
     /// A new key is in use.
     Renegotiated,
+    /// A renegotiation has failed; the old key stays in use until it expires.
+    RenegotiationFailed(Error),
     /// The server waits this many seconds for an action by the user.
     AuthPending {
         /// The text after `AUTH_PENDING`.
@@ -138,6 +142,10 @@ const PULL_CAPABILITIES: u32 = protocol::DATA_V2
     | protocol::AUTH_FAIL_TEMP
     | protocol::DYNAMIC_TLS_CRYPT;
 
+/// How long a server that has answered may leave packets without acknowledgement during the
+/// handshake: they are sent three times meanwhile.
+const STALL_TIME: Duration = Duration::from_millis(6500);
+
 /// Interval of push requests until the reply arrives.
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -178,7 +186,7 @@ impl Client {
         let credentials = settings.credentials.clone();
         settings.tls.set_time(now.unix);
         let protection = settings.protection.protect(Role::Client)?;
-        let tunnel = Tunnel::new(
+        let mut tunnel = Tunnel::new(
             now,
             Role::Client,
             Beginning {
@@ -193,6 +201,7 @@ impl Client {
             own_hello(&settings, credentials.as_ref()),
             random,
         )?;
+        tunnel.limit_packets(settings.max_control_packet);
         Ok(Self {
             settings,
             tunnel,
@@ -206,13 +215,20 @@ impl Client {
 
     /// Returns when [`tick`](Self::tick) is due, or `None` once the connection has ended.
     pub fn deadline(&self) -> Option<Duration> {
-        match self.stage {
-            Stage::Over => None,
-            Stage::Asking { next, .. } => {
-                Some(self.tunnel.deadline().map_or(next, |deadline| deadline.min(next)))
-            }
-            _ => self.tunnel.deadline(),
-        }
+        let next = match self.stage {
+            Stage::Over => return None,
+            Stage::Asking { next, .. } => Some(next),
+            _ => None,
+        };
+        self.tunnel.deadline().into_iter().chain(next).chain(self.stall()).min()
+    }
+
+    /// Returns when the server counts as gone: it has answered the first packet, but acknowledges
+    /// no later one, as a server that has been restarted meanwhile.
+    fn stall(&self) -> Option<Duration> {
+        let connects = matches!(self.stage, Stage::Connecting | Stage::Asking { .. });
+        let heard = self.tunnel.heard().filter(|_| connects && self.tunnel.waits())?;
+        Some(heard + STALL_TIME)
     }
 
     /// Returns whether the connection has ended.
@@ -249,7 +265,25 @@ impl Client {
             }
             (Ok(()), Ok(())) => self.transmit(now, sink, notify),
         }
+        self.tell_failure(notify);
         Ok(())
+    }
+
+    fn tell_failure(&mut self, notify: &mut dyn FnMut(ClientNotice)) {
+        if let Some(error) = self.tunnel.take_failure() {
+            notify(ClientNotice::RenegotiationFailed(error));
+        }
+    }
+
+    /// Continues after the machine has slept for this long. If the server has lost this client
+    /// meanwhile, the connection ends. Otherwise a ping tells the server the client's address,
+    /// which may be another one.
+    pub fn resumed(&mut self, asleep: Duration, notify: &mut dyn FnMut(ClientNotice)) {
+        let silence = self.tunnel.silence();
+        if self.stage != Stage::Up || !silence.is_zero() && asleep >= silence {
+            return self.end(ClientEnd::Failed(Error::TimedOut("the machine slept")), notify);
+        }
+        self.tunnel.resume();
     }
 
     /// Performs due actions.
@@ -269,6 +303,11 @@ impl Client {
         {
             return self.end(ClientEnd::Failed(error), notify);
         }
+        if self.stall().is_some_and(|end| now.monotonic >= end) {
+            let gone = Error::TimedOut("the server stopped answering during the handshake");
+            return self.end(ClientEnd::Failed(gone), notify);
+        }
+        self.tell_failure(notify);
         if let Stage::Asking { until, next } = self.stage
             && now.monotonic >= next
         {

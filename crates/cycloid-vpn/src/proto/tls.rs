@@ -307,6 +307,31 @@ impl Tls {
     }
 }
 
+/// Converts an error, and tells a refused certificate from other failures.
+fn of_rustls(error: rustls::Error) -> Error {
+    use rustls::AlertDescription as Alert;
+    let refused = match &error {
+        rustls::Error::InvalidCertificate(_)
+        | rustls::Error::InvalidCertRevocationList(_)
+        | rustls::Error::NoCertificatesPresented
+        | rustls::Error::General(_) => true,
+        rustls::Error::AlertReceived(alert) => matches!(
+            alert,
+            Alert::BadCertificate
+                | Alert::UnsupportedCertificate
+                | Alert::CertificateRevoked
+                | Alert::CertificateExpired
+                | Alert::CertificateUnknown
+                | Alert::CertificateRequired
+                | Alert::UnknownCA
+                | Alert::AccessDenied
+        ),
+        _ => false,
+    };
+    let text = error.to_string();
+    if refused { Error::Refused(text) } else { Error::Tls(text) }
+}
+
 fn take_record(
     connection: &mut Connection,
     mut record: &[u8],
@@ -318,7 +343,7 @@ fn take_record(
         if read == 0 {
             return Err(Error::Tls("the connection was closed".into()));
         }
-        let state = connection.process_new_packets().map_err(|error| failed(error.to_string()))?;
+        let state = connection.process_new_packets().map_err(of_rustls)?;
         if state.plaintext_bytes_to_read() > 0 {
             let mut text = Zeroizing::new(vec![0; state.plaintext_bytes_to_read()]);
             connection.reader().read_exact(&mut text).map_err(|error| failed(error.to_string()))?;

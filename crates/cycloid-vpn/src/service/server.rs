@@ -39,10 +39,13 @@ use crate::net::undo::Journal;
 use crate::proto::auth_token::Tokens;
 use crate::proto::data::OCC_EXIT;
 use crate::proto::server::{PeerId, Server, ServerNotice};
-use crate::proto::{Now, Role, Transport};
+use crate::proto::{Error, Now, Role, Transport};
 
 /// A stream that does not become a client within this time is closed.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The minimum interval between reports that `max-clients` is reached.
+const FULL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The most streams without a client.
 const MAX_UNAUTHENTICATED_STREAMS: usize = 256;
@@ -98,6 +101,8 @@ struct Program<'a> {
     remotes: Option<Remotes>,
     /// Traffic totals of previous peers, in point-to-point mode.
     passed: Counters,
+    /// When to report the next refusal because of `max-clients`.
+    full_next: Duration,
     /// Time since which there is no peer: the last disconnect, or the start.
     alone_since: Duration,
     /// Whether the program is about to end.
@@ -186,6 +191,7 @@ impl<'a> Program<'a> {
             counts: Snapshot::default(),
             remotes,
             passed: Counters::default(),
+            full_next: Duration::ZERO,
             alone_since: now,
             finished: false,
         };
@@ -319,15 +325,21 @@ impl<'a> Program<'a> {
                     }
                     taken
                 });
-                if let Err(error) = taken {
-                    self.say(4, &format!("dropped a packet from {address}: {error}"));
+                match taken {
+                    Err(error @ Error::Full(_)) if now.monotonic >= self.full_next => {
+                        self.full_next = now.monotonic + FULL_INTERVAL;
+                        let most = self.config.max_clients;
+                        self.warn(&format!("refused {address}: {error}, {most}"));
+                    }
+                    Err(error) => self.say(4, &format!("dropped a packet from {address}: {error}")),
+                    Ok(_) => {}
                 }
             }
             Event::Message { peer, packet } if packet.starts_with(&OCC_EXIT) => {
                 self.with_core(|core, link| core.kill(now, PeerId(peer), None, link));
             }
             Event::Message { .. } => {}
-            Event::Float { peer, from } => self.float(PeerId(peer), from),
+            Event::Float { peer, from } => self.float(now, PeerId(peer), from),
             Event::Closed { stream } => {
                 if let Some((address, _)) = self.streams.remove(&stream) {
                     self.with_core(|core, link| core.disconnected(address, link));
@@ -340,26 +352,26 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    fn float(&mut self, id: PeerId, from: Remote) {
+    /// Follows a client to the address of its latest packet. A server for many always does so, as
+    /// a NAT may change a client's port at any time; point to point, `float` permits it.
+    fn float(&mut self, now: Now, id: PeerId, from: Remote) {
         let Remote::Udp { endpoint, .. } = from else { return };
-        if !self.config.common.link.float {
-            return;
-        }
-        match self.core.float(id, endpoint.remote) {
+        let floats = self.config.many || self.config.common.link.float;
+        let Some(peer) = self.peers.get_mut(&id).filter(|_| floats) else { return };
+        let to = endpoint.remote;
+        let text = match self.core.float(now, id, to) {
             Ok(()) => {
                 self.counts.floats += 1;
-                if let Some(peer) = self.peers.get_mut(&id) {
-                    let text = format!("{} moved to {}", peer.name, endpoint.remote);
-                    peer.way = from;
-                    peer.address = endpoint.remote;
-                    self.say(1, &text);
-                }
+                let text = format!("{} moved from {} to {to}", peer.name, peer.address);
+                (peer.way, peer.address) = (from, to);
                 self.handle.set_remote(id.0, from);
+                text
             }
             Err(error) => {
-                self.say(2, &format!("cannot move a client to {}: {error}", endpoint.remote));
+                format!("cannot move {} from {} to {to}: {error}", peer.name, peer.address)
             }
-        }
+        };
+        self.say(1, &text);
     }
 
     fn accept_streams(&mut self, now: Now) {
@@ -403,6 +415,13 @@ impl<'a> Program<'a> {
                 self.counts.renewals += 1;
                 let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
                 self.say(3, &format!("{name}: a new key is in use"));
+            }
+            ServerNotice::RenegotiationFailed(error) => {
+                let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
+                self.warn(&format!(
+                    "{name}: a renegotiation has failed, and the old key stays in use until it \
+                     expires: {error}"
+                ));
             }
             ServerNotice::Response(text) => self.responded(id, &text),
             ServerNotice::Ended(end) => self.ended(id, &end),

@@ -16,7 +16,7 @@ use cycloid_vpn::proto::tls::TlsFactory;
 use cycloid_vpn::proto::tunnel::{DataKeys, Sink, Traffic};
 use cycloid_vpn::proto::wire::{self, KeyId};
 use cycloid_vpn::proto::wrap::ProtectionKey;
-use cycloid_vpn::proto::{Error, Now, Transport};
+use cycloid_vpn::proto::{Error, MAX_CONTROL_PACKET, Now, Transport};
 
 use super::Dice;
 use super::network::{Network, Weather};
@@ -118,7 +118,7 @@ impl ClientSide {
 
 impl Sink for ClientSide {
     fn send(&mut self, packet: &[u8]) {
-        assert!(packet.len() <= cycloid_vpn::proto::MAX_CONTROL_PACKET + 1100, "a long packet");
+        assert!(packet.len() <= MAX_CONTROL_PACKET + 1100, "a long packet");
         self.outbox.push(packet.to_vec());
     }
     fn install(&mut self, keys: DataKeys) {
@@ -146,6 +146,7 @@ pub(crate) struct ServerSide {
     pub(crate) verify: Vec<(PeerId, Box<Verify>)>,
     pub(crate) connected: Vec<(PeerId, SocketAddr)>,
     pub(crate) renegotiated: u32,
+    pub(crate) failures: Vec<Error>,
     pub(crate) ended: Vec<(PeerId, ServerEnd)>,
     pub(crate) addresses: HashMap<PeerId, SocketAddr>,
 }
@@ -180,6 +181,7 @@ impl ServerSink for ServerSide {
                 self.connected.push((peer, connected.address));
             }
             ServerNotice::Renegotiated => self.renegotiated += 1,
+            ServerNotice::RenegotiationFailed(error) => self.failures.push(error),
             ServerNotice::Response(_) => {}
             ServerNotice::Ended(end) => {
                 self.paths.remove(&peer);
@@ -239,6 +241,7 @@ pub(crate) fn client_settings(protection: ProtectionKey, tls: TlsFactory) -> Cli
         timing: Timing::default(),
         framing: Framing::None,
         replay_window: 64,
+        max_control_packet: MAX_CONTROL_PACKET,
         exit_notify: true,
         judges: false,
     }
@@ -257,6 +260,7 @@ pub(crate) fn server_settings(protection: ProtectionKey, tls: TlsFactory) -> Ser
         replay_window: 64,
         many: true,
         max_clients: 64,
+        max_control_packet: MAX_CONTROL_PACKET,
         initial: (100, Duration::from_secs(10)),
         force_cookie: true,
     }

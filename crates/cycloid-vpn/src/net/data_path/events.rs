@@ -29,7 +29,8 @@ pub enum Event {
         /// The inner packet.
         packet: Vec<u8>,
     },
-    /// An authentic packet of a peer came from a new address. Reported once.
+    /// The latest authentic packet of a peer came from a new address. Repeated after a second if
+    /// the peer is not moved there; limited in number.
     Float {
         /// The peer.
         peer: PeerId,

@@ -16,6 +16,8 @@ pub struct Opener {
     key_id: KeyId,
     framing: Framing,
     window: ReplayWindow,
+    /// Whether the last opened packet had the highest id so far.
+    newest: bool,
     packets: u64,
     bytes: u64,
     forged: u64,
@@ -39,7 +41,7 @@ impl Opener {
             None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
         let window = ReplayWindow::new(replay_window);
-        Ok(Self { key, key_id, framing, window, packets: 0, bytes: 0, forged: 0 })
+        Ok(Self { key, key_id, framing, window, newest: false, packets: 0, bytes: 0, forged: 0 })
     }
 
     /// Opens a datagram in place and returns the inner packet, a slice of it. After an error the
@@ -78,7 +80,7 @@ impl Opener {
                         self.forged += 1;
                         Error::NotAuthentic("data packet")
                     })?;
-                self.window.commit(u32::from_be_bytes(id));
+                self.newest = self.window.commit(u32::from_be_bytes(id));
                 inner
             }
             Key::Cbc(cbc) => {
@@ -87,13 +89,19 @@ impl Opener {
                 let (id, inner) = plain.split_first_chunk_mut::<ID>().ok_or(SHORT)?;
                 let id = u32::from_be_bytes(*id);
                 self.window.check(id)?;
-                self.window.commit(id);
+                self.newest = self.window.commit(id);
                 inner
             }
         };
         self.packets += 1;
         self.bytes += inner.len() as u64;
         self.framing.strip(inner)
+    }
+
+    /// Returns whether the last opened packet is the latest that the peer has sent, as far as is
+    /// known: a packet that was delayed, on purpose or not, is no news of the peer's address.
+    pub fn opened_newest(&self) -> bool {
+        self.newest
     }
 
     /// Returns the number of authentic packets so far, and the bytes of their inner packets.

@@ -50,14 +50,16 @@ impl ReplayWindow {
         Ok(())
     }
 
-    /// Marks an id as seen, after [`check`](Self::check) accepted it.
+    /// Marks an id as seen, after [`check`](Self::check) accepted it. Returns whether it is the
+    /// highest so far.
     #[inline]
-    pub fn commit(&mut self, id: u32) {
+    pub fn commit(&mut self, id: u32) -> bool {
+        let newest = id > self.highest;
         if self.words.is_empty() {
             self.highest = self.highest.max(id);
-            return;
+            return newest;
         }
-        if id > self.highest {
+        if newest {
             // Clears the words after that of the previous highest id, up to that of the new one. At
             // most the whole ring needs clearing.
             let entered = ((id >> 6) - (self.highest >> 6)).min(self.words.len() as u32);
@@ -69,6 +71,7 @@ impl ReplayWindow {
         }
         let word = self.word(id);
         self.words[word] |= bit(id);
+        newest
     }
 
     #[inline]
@@ -106,7 +109,8 @@ mod tests {
         for id in ids {
             assert_eq!(window.check(id).is_ok(), model.allows(size, id), "id {id}, size {size}");
             if window.check(id).is_ok() {
-                window.commit(id);
+                let highest = model.seen.last().copied().unwrap_or(0);
+                assert_eq!(window.commit(id), id > highest, "id {id}, size {size}");
                 model.seen.insert(id);
                 assert!(window.check(id).is_err(), "id {id} twice, size {size}");
             }
@@ -149,7 +153,7 @@ mod tests {
     #[test]
     fn a_large_jump_clears_the_window() {
         let mut window = ReplayWindow::new(64);
-        (1..=200).for_each(|id| window.commit(id));
+        (1..=200).for_each(|id| assert!(window.commit(id)));
         window.commit(u32::MAX);
         (u32::MAX - 63..u32::MAX).for_each(|id| assert!(window.check(id).is_ok(), "{id}"));
     }

@@ -37,6 +37,7 @@ pub(super) fn core_settings(
         replay_window: common.data.replay_window.0,
         many: config.many,
         max_clients: config.max_clients as usize,
+        max_control_packet: settings::max_control_packet(&common.link),
         initial: config.connect_frequency_initial,
         force_cookie,
     })
