@@ -9,7 +9,7 @@ const FOLDER: &str = "crates/cycloid-c";
 const HEADER: &str = "crates/cycloid-c/include/cycloid.h";
 
 /// The order of the modules in the header; those of a folder follow their module.
-const MODULES: [&str; 16] = [
+const MODULES: [&str; 19] = [
     "error",
     "hash",
     "random",
@@ -25,7 +25,10 @@ const MODULES: [&str; 16] = [
     "rsa/sign",
     "rsa/verify",
     "rsa/encrypt",
+    "rsa/batch",
     "dh",
+    "bls",
+    "batch",
 ];
 
 /// Writes the header, or with `check` compares it with the existing one.

@@ -200,6 +200,12 @@
 // The most bits of a modulus.
 #define CYCLOID_RSA_MAX_BITS 16384
 
+// RSASSA-PKCS1-v1_5.
+#define CYCLOID_RSA_PKCS1V15 1
+
+// RSASSA-PSS, with the hash function of the digest also for the mask.
+#define CYCLOID_RSA_PSS 2
+
 // The group ffdhe2048 of RFC 7919.
 #define CYCLOID_FFDHE2048 1
 
@@ -230,8 +236,30 @@
 // Group 18 of RFC 3526, of 8192 bits.
 #define CYCLOID_MODP8192 10
 
+// The bytes of a private key.
+#define CYCLOID_BLS_PRIVATE_KEY_BYTES 32
+
+// The bytes of a public key, and of a compressed point of G1.
+#define CYCLOID_BLS_PUBLIC_KEY_BYTES 48
+
+// The bytes of a signature, and of a compressed point of G2.
+#define CYCLOID_BLS_SIGNATURE_BYTES 96
+
+// The scheme whose messages differ (basic).
+#define CYCLOID_BLS_BASIC 0
+
+// The scheme that signs the public key with the message (message augmentation).
+#define CYCLOID_BLS_AUGMENTATION 1
+
+// The scheme whose keys come with a proof of possession, such as Ethereum's.
+#define CYCLOID_BLS_POSSESSION 2
+
 // A private exponent in memory of cycloid_dh_private_key_size bytes, which must stay in place.
 typedef struct cycloid_dh_private_key cycloid_dh_private_key;
+
+// The state of one thread's batches, in memory of cycloid_rsa_batch_size bytes, which must stay in
+// place: blindings, a random generator and working memory.
+typedef struct cycloid_rsa_batch cycloid_rsa_batch;
 
 // The state of one thread's operations with a private key, in memory of
 // cycloid_rsa_context_size bytes, which must stay in place: the blinding, a random generator and
@@ -291,8 +319,171 @@ typedef struct cycloid_ed25519_public_key {
     uint64_t opaque[32];
 } cycloid_ed25519_public_key;
 
+// The signature of a digest by ECDSA, deterministic, as cycloid_ecdsa_sign_prehashed makes it.
+typedef struct cycloid_ecdsa_sign_job {
+    // A private key.
+    const struct cycloid_ec_private_key *key;
+    // The hash function of the nonce.
+    cycloid_hash hash;
+    // The outcome, which cycloid_ecdsa_sign_batch writes.
+    cycloid_error error;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature, to write.
+    uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+} cycloid_ecdsa_sign_job;
+
+// The verification of a signature of a digest by ECDSA, as cycloid_ecdsa_verify_prehashed does
+// it.
+typedef struct cycloid_ecdsa_verify_job {
+    // A public key.
+    const struct cycloid_ec_public_key *key;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature.
+    const uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+    // The outcome, which cycloid_ecdsa_verify_batch writes.
+    cycloid_error error;
+} cycloid_ecdsa_verify_job;
+
+// An agreement by ECDH, as cycloid_ecdh_agree does it.
+typedef struct cycloid_ecdh_job {
+    // A private key.
+    const struct cycloid_ec_private_key *key;
+    // The peer's public key.
+    const struct cycloid_ec_public_key *peer;
+    // The shared secret, to write.
+    uint8_t *secret;
+    // The bytes of the shared secret.
+    size_t length;
+    // The outcome, which cycloid_ecdh_batch writes.
+    cycloid_error error;
+} cycloid_ecdh_job;
+
+// An agreement by X25519, as cycloid_x25519_agree does it.
+typedef struct cycloid_x25519_job {
+    // A private key of 32 bytes.
+    const uint8_t *private_key;
+    // The peer's public key of 32 bytes.
+    const uint8_t *peer;
+    // The shared secret of 32 bytes, to write.
+    uint8_t *secret;
+    // The outcome, which cycloid_x25519_batch writes.
+    cycloid_error error;
+} cycloid_x25519_job;
+
+// A signature of Ed25519, as cycloid_ed25519_sign makes it.
+typedef struct cycloid_ed25519_sign_job {
+    // A private key.
+    const struct cycloid_ed25519_private_key *key;
+    // The message.
+    const uint8_t *message;
+    // The bytes of the message.
+    size_t message_length;
+    // The signature of 64 bytes, to write.
+    uint8_t *signature;
+    // The outcome, which cycloid_ed25519_sign_batch writes.
+    cycloid_error error;
+} cycloid_ed25519_sign_job;
+
+// The verification of a signature of Ed25519, as cycloid_ed25519_verify does it.
+typedef struct cycloid_ed25519_verify_job {
+    // A public key.
+    const struct cycloid_ed25519_public_key *key;
+    // The rule, such as CYCLOID_ED25519_COFACTORLESS.
+    uint32_t rule;
+    // The outcome, which cycloid_ed25519_verify_batch writes.
+    cycloid_error error;
+    // The message.
+    const uint8_t *message;
+    // The bytes of the message.
+    size_t message_length;
+    // The signature of 64 bytes.
+    const uint8_t *signature;
+} cycloid_ed25519_verify_job;
+
+// A signature of a digest, as cycloid_rsa_sign_pkcs1v15_prehashed and
+// cycloid_rsa_sign_pss_prehashed make it.
+typedef struct cycloid_rsa_sign_job {
+    // A private key, as long as the batch demands.
+    const struct cycloid_rsa_private_key *key;
+    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
+    uint32_t scheme;
+    // The hash function of the digest.
+    cycloid_hash hash;
+    // The bytes of the salt, for PSS.
+    size_t salt_length;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature, to write.
+    uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+    // The outcome, which cycloid_rsa_sign_batch writes.
+    cycloid_error error;
+} cycloid_rsa_sign_job;
+
+// The verification of a signature of a digest, as cycloid_rsa_verify_pkcs1v15_prehashed and
+// cycloid_rsa_verify_pss_prehashed do it.
+typedef struct cycloid_rsa_verify_job {
+    // A public key.
+    const struct cycloid_rsa_public_key *key;
+    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
+    uint32_t scheme;
+    // The hash function of the digest.
+    cycloid_hash hash;
+    // The bytes of the salt, for PSS, or CYCLOID_RSA_ANY_SALT.
+    size_t salt_length;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature.
+    const uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+    // The outcome, which cycloid_rsa_verify_batch writes.
+    cycloid_error error;
+} cycloid_rsa_verify_job;
+
 // A group: one of CYCLOID_FFDHE2048 and so on.
 typedef uint32_t cycloid_dh_group;
+
+// A private key. A plain value: it may be copied and moved, and each copy must be wiped.
+typedef struct cycloid_bls_private_key {
+    // The key.
+    uint64_t opaque[8];
+} cycloid_bls_private_key;
+
+// A public key, in the group and not infinity. A plain value, which may be copied and moved.
+typedef struct cycloid_bls_public_key {
+    // The key.
+    uint64_t opaque[20];
+} cycloid_bls_public_key;
+
+// A signature, in the group. A plain value, which may be copied and moved.
+typedef struct cycloid_bls_signature {
+    // The signature.
+    uint64_t opaque[40];
+} cycloid_bls_signature;
+
+// A message.
+typedef struct cycloid_message {
+    // Its bytes.
+    const uint8_t *bytes;
+    // Their number.
+    size_t length;
+} cycloid_message;
 
 #ifdef __cplusplus
 extern "C" {
@@ -742,6 +933,51 @@ size_t cycloid_rsa_context_minimum_size(size_t bits);
 // bits: at most CYCLOID_RSA_SCRATCH_SIZE(bits). 0 if keys of this length are not supported.
 size_t cycloid_rsa_scratch_size(size_t bits);
 
+// Signs digests by ECDSA. Writes the outcome of each job, and returns the first that is an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdsa_sign_prehashed. No output of a job
+// overlaps anything else of the jobs.
+cycloid_error cycloid_ecdsa_sign_batch(struct cycloid_ecdsa_sign_job *jobs, size_t count);
+
+// Verifies signatures of digests by ECDSA. Writes the outcome of each job, and returns the first
+// that is an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdsa_verify_prehashed.
+cycloid_error cycloid_ecdsa_verify_batch(struct cycloid_ecdsa_verify_job *jobs, size_t count);
+
+// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdh_agree. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_ecdh_batch(struct cycloid_ecdh_job *jobs, size_t count);
+
+// Computes shared secrets by X25519. Writes the outcome of each job, and returns the first that is
+// an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_x25519_agree. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_x25519_batch(struct cycloid_x25519_job *jobs, size_t count);
+
+// Signs messages by Ed25519. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ed25519_sign. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_ed25519_sign_batch(struct cycloid_ed25519_sign_job *jobs, size_t count);
+
+// Verifies signatures of Ed25519. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ed25519_verify.
+cycloid_error cycloid_ed25519_verify_batch(struct cycloid_ed25519_verify_job *jobs, size_t count);
+
 // Generates a private key of bits bits, an even number from 2048, with an odd public exponent of
 // at least 65537.
 //
@@ -1070,6 +1306,60 @@ cycloid_error cycloid_rsa_decrypt_oaep(struct cycloid_rsa_context *context,
                                        size_t capacity,
                                        size_t *message_length);
 
+// Returns the bytes of a batch for keys of bits bits; 0 if keys of this length are not supported.
+size_t cycloid_rsa_batch_size(size_t bits);
+
+// Returns the bytes of scratch for cycloid_rsa_verify_batch with keys of up to bits bits; 0 if
+// keys of this length are not supported.
+size_t cycloid_rsa_verify_batch_scratch_size(size_t bits);
+
+// Makes a batch for keys of exactly bits bits.
+//
+// batch has size bytes, at least cycloid_rsa_batch_size(bits). It is aligned to 8 bytes and
+// must stay in place until it is wiped. One thread at a time uses it.
+//
+// Errors: CYCLOID_ERROR_MEMORY_TOO_SMALL, CYCLOID_ERROR_NUMBERS.
+//
+// Requirements:
+// batch is memory of this size, which need not be initialised. random is null or a source whose
+// callback works until the batch is wiped.
+cycloid_error cycloid_rsa_batch_new(struct cycloid_rsa_batch *batch,
+                                    size_t size,
+                                    size_t bits,
+                                    const struct cycloid_random *random);
+
+// Wipes a batch.
+//
+// Errors: CYCLOID_ERROR_KEY if the memory holds none; nothing is written then.
+//
+// Requirements:
+// batch is initialised memory of at least 128 bytes, which nothing else uses meanwhile.
+cycloid_error cycloid_rsa_batch_wipe(struct cycloid_rsa_batch *batch);
+
+// Signs digests. Writes the outcome of each job, and returns the first that is an error. If the
+// random generator fails, every job has that error.
+//
+// Requirements:
+// batch is a batch that nothing else uses meanwhile. jobs has count jobs, and each is as for
+// cycloid_rsa_sign_pss_prehashed. No output of a job overlaps anything else of the jobs.
+cycloid_error cycloid_rsa_sign_batch(struct cycloid_rsa_batch *batch,
+                                     struct cycloid_rsa_sign_job *jobs,
+                                     size_t count);
+
+// Verifies signatures of digests. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// scratch has scratch_size bytes, at least cycloid_rsa_verify_batch_scratch_size of the
+// longest key's bits, and is aligned to 8 bytes.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_rsa_verify_pss_prehashed. scratch is memory
+// of this size, which need not be initialised.
+cycloid_error cycloid_rsa_verify_batch(struct cycloid_rsa_verify_job *jobs,
+                                       size_t count,
+                                       void *scratch,
+                                       size_t scratch_size);
+
 // Returns the bytes of a public value and of a shared secret; 0 for an unknown group.
 size_t cycloid_dh_bytes(cycloid_dh_group group);
 
@@ -1149,6 +1439,316 @@ cycloid_error cycloid_dh_agree(const struct cycloid_dh_private_key *key,
 // Requirements:
 // key is initialised memory of at least 64 bytes, which nothing else uses meanwhile.
 cycloid_error cycloid_dh_private_key_wipe(struct cycloid_dh_private_key *key);
+
+// Generates a private key.
+//
+// Errors: CYCLOID_ERROR_RANDOM.
+//
+// Requirements:
+// key is memory for a key, which need not be initialised. random is null or a source.
+cycloid_error cycloid_bls_generate(struct cycloid_bls_private_key *key,
+                                   const struct cycloid_random *random);
+
+// Derives a private key from secret key material of at least 32 bytes (KeyGen of the IETF's
+// draft).
+//
+// Errors: CYCLOID_ERROR_LENGTH.
+//
+// Requirements:
+// key is memory for a key, which need not be initialised. material has material_length bytes,
+// and info info_length.
+cycloid_error cycloid_bls_private_key_derive(struct cycloid_bls_private_key *key,
+                                             const uint8_t *material,
+                                             size_t material_length,
+                                             const uint8_t *info,
+                                             size_t info_length);
+
+// Reads a private key: 32 big-endian bytes.
+//
+// Errors: CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_RANGE.
+//
+// Requirements:
+// key is memory for a key, which need not be initialised. bytes has length bytes.
+cycloid_error cycloid_bls_private_key_from_bytes(struct cycloid_bls_private_key *key,
+                                                 const uint8_t *bytes,
+                                                 size_t length);
+
+// Writes a private key: exactly 32 big-endian bytes.
+//
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH.
+//
+// Requirements:
+// key is a key. bytes has length bytes to write.
+cycloid_error cycloid_bls_private_key_to_bytes(const struct cycloid_bls_private_key *key,
+                                               uint8_t *bytes,
+                                               size_t length);
+
+// Computes the public key of a private key.
+//
+// Errors: CYCLOID_ERROR_KEY.
+//
+// Requirements:
+// key is a key, and public_key memory for one, which need not be initialised.
+cycloid_error cycloid_bls_private_key_public(const struct cycloid_bls_private_key *key,
+                                             struct cycloid_bls_public_key *public_key);
+
+// Wipes a private key, or whatever the memory holds.
+//
+// Requirements:
+// key is memory of its type.
+cycloid_error cycloid_bls_private_key_wipe(struct cycloid_bls_private_key *key);
+
+// Reads a public key, compressed or not, and checks that it is in the group and not infinity.
+//
+// Errors: CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_ENCODING, CYCLOID_ERROR_RANGE,
+// CYCLOID_ERROR_NOT_ON_CURVE, CYCLOID_ERROR_NOT_IN_GROUP, CYCLOID_ERROR_INFINITY.
+//
+// Requirements:
+// key is memory for a key, which need not be initialised. bytes has length bytes.
+cycloid_error cycloid_bls_public_key_from_bytes(struct cycloid_bls_public_key *key,
+                                                const uint8_t *bytes,
+                                                size_t length);
+
+// Writes a public key, compressed: exactly 48 bytes.
+//
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH.
+//
+// Requirements:
+// key is a key. bytes has length bytes to write.
+cycloid_error cycloid_bls_public_key_to_bytes(const struct cycloid_bls_public_key *key,
+                                              uint8_t *bytes,
+                                              size_t length);
+
+// Reads a signature, compressed or not, and checks that it is in the group.
+//
+// Errors: as for cycloid_bls_public_key_from_bytes, except for infinity.
+//
+// Requirements:
+// signature is memory for a signature, which need not be initialised. bytes has length bytes.
+cycloid_error cycloid_bls_signature_from_bytes(struct cycloid_bls_signature *signature,
+                                               const uint8_t *bytes,
+                                               size_t length);
+
+// Writes a signature, compressed: exactly 96 bytes.
+//
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH.
+//
+// Requirements:
+// signature is a signature. bytes has length bytes to write.
+cycloid_error cycloid_bls_signature_to_bytes(const struct cycloid_bls_signature *signature,
+                                             uint8_t *bytes,
+                                             size_t length);
+
+// Signs a message. Time does not depend on the key.
+//
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_PARAMETER for an unknown scheme.
+//
+// Requirements:
+// key is a key. message has message_length bytes. signature is memory for a signature, which
+// need not be initialised.
+cycloid_error cycloid_bls_sign(const struct cycloid_bls_private_key *key,
+                               uint32_t scheme,
+                               const uint8_t *message,
+                               size_t message_length,
+                               struct cycloid_bls_signature *signature);
+
+// Verifies a signature of a message. Time depends on the arguments, which are public.
+//
+// Errors: CYCLOID_ERROR_VERIFICATION, CYCLOID_ERROR_KEY, CYCLOID_ERROR_PARAMETER.
+//
+// Requirements:
+// key is a key, and signature a signature. message has message_length bytes.
+cycloid_error cycloid_bls_verify(const struct cycloid_bls_public_key *key,
+                                 uint32_t scheme,
+                                 const uint8_t *message,
+                                 size_t message_length,
+                                 const struct cycloid_bls_signature *signature);
+
+// Proves possession of a private key.
+//
+// Errors: CYCLOID_ERROR_KEY.
+//
+// Requirements:
+// key is a key. proof is memory for a signature, which need not be initialised.
+cycloid_error cycloid_bls_prove_possession(const struct cycloid_bls_private_key *key,
+                                           struct cycloid_bls_signature *proof);
+
+// Verifies a proof of possession.
+//
+// Errors: CYCLOID_ERROR_VERIFICATION, CYCLOID_ERROR_KEY.
+//
+// Requirements:
+// key is a key, and proof a signature.
+cycloid_error cycloid_bls_verify_possession(const struct cycloid_bls_public_key *key,
+                                            const struct cycloid_bls_signature *proof);
+
+// Returns the bytes of scratch for a list of count keys, signatures, messages or pairs of points;
+// 0 for more than can be.
+size_t cycloid_bls_scratch_size(size_t count);
+
+// Adds signatures up.
+//
+// scratch has scratch_size bytes, at least cycloid_bls_scratch_size(count), and is aligned to
+// 8 bytes.
+//
+// Errors: CYCLOID_ERROR_LIST for an empty list; CYCLOID_ERROR_KEY,
+// CYCLOID_ERROR_MEMORY_TOO_SMALL.
+//
+// Requirements:
+// signatures has count signatures. sum is memory for a signature, and scratch memory of its
+// size; neither need be initialised.
+cycloid_error cycloid_bls_aggregate_signatures(struct cycloid_bls_signature *sum,
+                                               const struct cycloid_bls_signature *signatures,
+                                               size_t count,
+                                               void *scratch,
+                                               size_t scratch_size);
+
+// Adds public keys up. Otherwise as cycloid_bls_aggregate_signatures.
+//
+// Errors: also CYCLOID_ERROR_INFINITY for a sum that is infinity.
+//
+// Requirements:
+// keys has count keys. sum is memory for a key, and scratch memory of its size; neither need
+// be initialised.
+cycloid_error cycloid_bls_aggregate_public_keys(struct cycloid_bls_public_key *sum,
+                                                const struct cycloid_bls_public_key *keys,
+                                                size_t count,
+                                                void *scratch,
+                                                size_t scratch_size);
+
+// Verifies an aggregate of signatures of one message, by keys whose possession has been proved.
+// Scratch is as for cycloid_bls_aggregate_signatures.
+//
+// Errors: CYCLOID_ERROR_VERIFICATION, CYCLOID_ERROR_LIST, CYCLOID_ERROR_KEY,
+// CYCLOID_ERROR_INFINITY, CYCLOID_ERROR_MEMORY_TOO_SMALL.
+//
+// Requirements:
+// keys has count keys. message has message_length bytes. signature is a signature, and
+// scratch memory of its size, which need not be initialised.
+cycloid_error cycloid_bls_fast_aggregate_verify(const struct cycloid_bls_public_key *keys,
+                                                size_t count,
+                                                const uint8_t *message,
+                                                size_t message_length,
+                                                const struct cycloid_bls_signature *signature,
+                                                void *scratch,
+                                                size_t scratch_size);
+
+// Verifies an aggregate of signatures, of one message by each key. Scratch is as for
+// cycloid_bls_aggregate_signatures.
+//
+// Errors: CYCLOID_ERROR_VERIFICATION; CYCLOID_ERROR_LIST for an empty list, and for equal
+// messages in the basic scheme; CYCLOID_ERROR_KEY, CYCLOID_ERROR_PARAMETER,
+// CYCLOID_ERROR_MEMORY_TOO_SMALL.
+//
+// Requirements:
+// keys has count keys, and list as many messages. signature is a signature, and scratch
+// memory of its size, which need not be initialised.
+cycloid_error cycloid_bls_aggregate_verify(uint32_t scheme,
+                                           const struct cycloid_bls_public_key *keys,
+                                           const struct cycloid_message *list,
+                                           size_t count,
+                                           const struct cycloid_bls_signature *signature,
+                                           void *scratch,
+                                           size_t scratch_size);
+
+// Verifies many signatures at once, each of its own message by its own key, with random weights.
+// One that is invalid makes the whole list invalid. Scratch is as for
+// cycloid_bls_aggregate_signatures.
+//
+// Errors: as for cycloid_bls_aggregate_verify, and CYCLOID_ERROR_RANDOM.
+//
+// Requirements:
+// keys has count keys, list as many messages, and signatures as many signatures. random is
+// null or a source. scratch is memory of its size, which need not be initialised.
+cycloid_error cycloid_bls_batch_verify(uint32_t scheme,
+                                       const struct cycloid_bls_public_key *keys,
+                                       const struct cycloid_message *list,
+                                       const struct cycloid_bls_signature *signatures,
+                                       size_t count,
+                                       const struct cycloid_random *random,
+                                       void *scratch,
+                                       size_t scratch_size);
+
+// Computes a multiple of a point of G1: compressed points of 48 bytes, and a scalar of 32
+// big-endian bytes, less than the order. Time does not depend on the scalar.
+//
+// Errors: those of reading the point; CYCLOID_ERROR_RANGE for the scalar.
+//
+// Requirements:
+// point has 48 bytes, scalar 32, and product 48 to write.
+cycloid_error cycloid_bls_g1_multiply(uint8_t *product,
+                                      const uint8_t *point,
+                                      const uint8_t *scalar);
+
+// Computes a multiple of a point of G2: compressed points of 96 bytes. Otherwise as
+// cycloid_bls_g1_multiply.
+//
+// Requirements:
+// point has 96 bytes, scalar 32, and product 96 to write.
+cycloid_error cycloid_bls_g2_multiply(uint8_t *product,
+                                      const uint8_t *point,
+                                      const uint8_t *scalar);
+
+// Checks that the product of the pairings of count pairs of points is 1. Points are compressed:
+// 48 bytes each in g1, one after the other, and 96 each in g2. Scratch is as for
+// cycloid_bls_aggregate_signatures.
+//
+// Errors: CYCLOID_ERROR_VERIFICATION if it is not 1; those of reading points;
+// CYCLOID_ERROR_MEMORY_TOO_SMALL.
+//
+// Requirements:
+// g1 has 48·count bytes, and g2 96·count. scratch is memory of its size, which need not be
+// initialised.
+cycloid_error cycloid_bls_pairing_check(const uint8_t *g1,
+                                        const uint8_t *g2,
+                                        size_t count,
+                                        void *scratch,
+                                        size_t scratch_size);
+
+// Signs digests by ECDSA. Writes the outcome of each job, and returns the first that is an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdsa_sign_prehashed. No output of a job
+// overlaps anything else of the jobs.
+cycloid_error cycloid_ecdsa_sign_batch(struct cycloid_ecdsa_sign_job *jobs, size_t count);
+
+// Verifies signatures of digests by ECDSA. Writes the outcome of each job, and returns the first
+// that is an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdsa_verify_prehashed.
+cycloid_error cycloid_ecdsa_verify_batch(struct cycloid_ecdsa_verify_job *jobs, size_t count);
+
+// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ecdh_agree. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_ecdh_batch(struct cycloid_ecdh_job *jobs, size_t count);
+
+// Computes shared secrets by X25519. Writes the outcome of each job, and returns the first that is
+// an error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_x25519_agree. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_x25519_batch(struct cycloid_x25519_job *jobs, size_t count);
+
+// Signs messages by Ed25519. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ed25519_sign. No output of a job overlaps
+// anything else of the jobs.
+cycloid_error cycloid_ed25519_sign_batch(struct cycloid_ed25519_sign_job *jobs, size_t count);
+
+// Verifies signatures of Ed25519. Writes the outcome of each job, and returns the first that is an
+// error.
+//
+// Requirements:
+// jobs has count jobs, and each is as for cycloid_ed25519_verify.
+cycloid_error cycloid_ed25519_verify_batch(struct cycloid_ed25519_verify_job *jobs, size_t count);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -7,6 +7,8 @@
 //! A panic is a defect of the library. [`error::run`] catches it at the boundary and returns
 //! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process.
 
+pub mod batch;
+pub mod bls;
 pub mod dh;
 pub mod ec;
 pub mod ecdh;

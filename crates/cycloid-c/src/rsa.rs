@@ -3,6 +3,7 @@
 //! A key and a context must stay where they were made. Sizes are in bytes, and memory is aligned to
 //! 8 bytes.
 
+pub mod batch;
 pub mod encrypt;
 pub mod private;
 pub mod public;

@@ -9,7 +9,7 @@ use crate::memory::slice;
 use crate::sized::{self, scratch_limbs};
 
 /// The salt of a signature may have any length: `SIZE_MAX`, which cbindgen cannot write.
-const CYCLOID_RSA_ANY_SALT: usize = usize::MAX;
+pub(super) const CYCLOID_RSA_ANY_SALT: usize = usize::MAX;
 
 /// Verifies a signature of a message by RSASSA-PKCS1-v1_5 with the hash function.
 ///

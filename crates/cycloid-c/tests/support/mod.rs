@@ -4,17 +4,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The package's folder.
-pub fn package() -> &'static Path {
+pub(crate) fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
 /// An installation.
-pub struct Installed {
-    pub folder: tempfile::TempDir,
+pub(crate) struct Installed {
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl Installed {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a directory can be made");
         let mut install = Command::new(package().join("install.sh"));
         install.arg(archive()).arg(env!("CARGO_PKG_VERSION")).arg(folder.path());
@@ -22,12 +22,12 @@ impl Installed {
         Self { folder }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
     /// Returns a command that finds the installation by pkg-config and when it runs.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command
             .env("PKG_CONFIG_PATH", self.path("lib/pkgconfig"))
@@ -45,7 +45,7 @@ fn archive() -> PathBuf {
 }
 
 /// Runs a command, which must succeed, and returns its standard output.
-pub fn succeed(command: &mut Command) -> String {
+pub(crate) fn succeed(command: &mut Command) -> String {
     let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
     assert!(
         output.status.success(),
