@@ -30,6 +30,7 @@ done
 cycloid hsm --version
 cycloid vpn --version
 cycloid bench modexp --quick --peers none --bits 512 | grep -q 512
+cycloid bench bls --quick --part fr | grep -q zkcrypto
 
 # Units. No man page of OpenVPN is installed here.
 systemd-analyze verify --man=no /usr/lib/systemd/system/cycloid-hsm.service

@@ -1,5 +1,5 @@
-//! Checks what the services consist of, that the lab shares its crates with them, and that the lock
-//! files fit the manifests.
+//! Checks what the services consist of, that `cycloid` shares its crates with the other programs,
+//! and that the lock files fit the manifests.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ const SERVICES: [(&str, usize); 3] =
     [("cycloid-hsm", 130), ("cycloid-vpn", 95), ("cycloid-pkcs11", 60)];
 
 /// The lab and its peers. No service may contain them.
-const LAB_ONLY: [&str; 16] = [
+const LAB_ONLY: [&str; 18] = [
     "ark-ec",
     "backtrace",
     "bls12_381",
@@ -20,7 +20,9 @@ const LAB_ONLY: [&str; 16] = [
     "crypto-bigint",
     "cycloid-blst",
     "cycloid-kzg",
+    "cycloid-cli",
     "cycloid-lab",
+    "cycloid-peers",
     "ed25519-dalek",
     "graviola",
     "p224",
@@ -50,15 +52,16 @@ pub(crate) fn run() -> Outcome {
         .hint("choose another crate or other features; xtask/src/dependencies.rs has the rules"))
 }
 
-/// Returns the crates of the lab that `cycloid bench` would compile a second time, because they
-/// have more features when the services are built with the lab.
+/// Returns the crates of `cycloid` that `cycloid bench` would compile a second time, because they
+/// have more features when the other programs are built with it.
 fn compiled_twice() -> Result<Vec<String>, Failure> {
     let tree = "tree --edges normal,build --locked --prefix none --no-dedupe --package cycloid-cli";
-    let services = || SERVICES.iter().flat_map(|(service, _)| ["--package", service]);
+    let others = SERVICES.iter().map(|(service, _)| *service).chain(["cycloid-peers"]);
+    let others = || others.clone().flat_map(|package| ["--package", package]);
     let listing = |packages: &mut dyn Iterator<Item = &'static str>| {
         output(cargo(tree).args(["--format", "{p} {f}"]).args(packages))
     };
-    let (alone, together) = (listing(&mut std::iter::empty())?, listing(&mut services())?);
+    let (alone, together) = (listing(&mut std::iter::empty())?, listing(&mut others())?);
     Ok(with_more_features(&alone, &together))
 }
 

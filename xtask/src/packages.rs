@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say, works};
 
-/// A package: its crate, its program, and a crate whose library it also contains.
+/// A package: its crate, its program, and a crate whose program or library it also contains.
 struct Package {
     name: &'static str,
     program: &'static str,
-    library: Option<&'static str>,
+    other: Option<&'static str>,
 }
 
 const PACKAGES: [Package; 3] = [
-    Package { name: "cycloid-cli", program: "cycloid", library: None },
-    Package { name: "cycloid-hsm", program: "cycloid-hsm", library: Some("cycloid-pkcs11") },
-    Package { name: "cycloid-vpn", program: "cycloid-vpn", library: None },
+    Package { name: "cycloid-cli", program: "cycloid", other: Some("cycloid-peers") },
+    Package { name: "cycloid-hsm", program: "cycloid-hsm", other: Some("cycloid-pkcs11") },
+    Package { name: "cycloid-vpn", program: "cycloid-vpn", other: None },
 ];
 
 /// The manual and the completions, by program; the manifests name this directory.
@@ -114,10 +114,10 @@ pub(crate) fn run(install: bool) -> Outcome {
 
 /// Builds a package. Each program is built alone, so that it has its own features only.
 fn build(package: &Package) -> Outcome {
-    let Package { name, program, library } = package;
+    let Package { name, program, other } = package;
     let mut write = cargo("run --release --locked --features cycloid-command/pages --package");
     run_program(write.args([name, "--", "write-pages"]).arg(format!("{PAGES}/{program}")))?;
-    for name in [Some(*name), *library].into_iter().flatten() {
+    for name in [Some(*name), *other].into_iter().flatten() {
         run_program(cargo("build --release --locked --package").arg(name))?;
     }
     let mut deb = cargo("deb --quiet --no-build --strip --locked --output");

@@ -80,6 +80,10 @@ pub(crate) struct Bench {
     /// Count in this process, under callgrind, and print the counts.
     #[arg(long, hide = true, global = true, value_name = "LEVEL", requires = "instructions")]
     pub(crate) count_at: Option<String>,
+
+    /// Measure these suites in this process, and print each table as a line of JSON.
+    #[arg(long, hide = true, value_name = "SUITES")]
+    pub(crate) stream: Option<String>,
 }
 
 /// Options that every suite takes.

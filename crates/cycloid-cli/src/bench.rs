@@ -11,7 +11,10 @@ use signal_hook::consts::SIGINT;
 
 use crate::arguments::{Bench, Common};
 use crate::count;
+use crate::peers::{self, EVERY_TABLE, Rest};
 use crate::progress::Bar;
+use crate::stream;
+use crate::suites::elsewhere;
 use cycloid_command::Stop;
 use cycloid_command::output::{self, Destination};
 
@@ -25,11 +28,29 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
     if let Some(level) = &bench.count_at {
         return count_here(bench, level);
     }
-    if !bench.instructions {
-        return measure(&bench.common, |effort| suites(bench, effort), |_| Ok(()));
+    if let Some(names) = &bench.stream {
+        return stream::measure(&bench.common, names);
     }
-    lab_count::check().map_err(Stop::Failed)?;
-    measure(&bench.common, |effort| suites(bench, effort), count::add)
+    if bench.instructions {
+        lab_count::check().map_err(Stop::Failed)?;
+    }
+    let peers = Peer::from_list(&bench.common.peers).map_err(Stop::Usage)?;
+    let Some(suite) = &bench.suite else { return all(bench, &peers) };
+    if !suite.descriptor().is_complete(&peers) {
+        peers::replace()?;
+    }
+    let suites = |effort| suites(bench, effort);
+    measure(bench, &peers, suites, None)
+}
+
+/// Measures every suite.
+fn all(bench: &Bench, peers: &[Peer]) -> Result<(), Stop> {
+    let (here, rest) = peers::divide(peers)?;
+    // Instructions are counted by one program.
+    if here.iter().any(|suite| !suite.is_complete(peers)) || rest.is_some() && bench.instructions {
+        peers::replace()?;
+    }
+    measure(bench, peers, |effort| Ok(usual(&here, effort)), rest)
 }
 
 /// Counts the instructions of the chosen rows in this process, and prints the counts for the parent
@@ -47,25 +68,28 @@ fn count_here(bench: &Bench, level: &str) -> Result<(), Stop> {
     output::print(&serde_json::to_string(&rows).expect("rows are nothing but data"))
 }
 
-/// Measures the suites that `suites` returns, extends the report with `add`, shows it and saves it.
-pub(crate) fn measure(
-    common: &Common,
+/// Measures the suites that `suites` returns, then the `rest`; shows the report and saves it.
+fn measure(
+    bench: &Bench,
+    peers: &[Peer],
     suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn Suite>>, Stop>,
-    add: impl FnOnce(&mut Report) -> Result<(), Stop>,
+    rest: Option<Rest>,
 ) -> Result<(), Stop> {
-    let Common { cpu, peers, csv, json, markdown, save, samples, .. } = common;
-    let effort = common.effort();
+    let Common { cpu, csv, json, markdown, save, samples, .. } = &bench.common;
+    let effort = bench.common.effort();
     processor::limit(cpu.as_deref())?;
-    let peers = Peer::from_list(peers).map_err(Stop::Usage)?;
     let suites = suites(effort)?;
     let destination = save.as_deref().map(Destination::new).transpose()?;
 
     catch_interrupts()?;
     let width = (!json && !csv && !markdown).then(width);
     let mut bar = Bar::new(width);
-    let mut report = suite::run(&suites, effort, &peers, &mut bar).map_err(Stop::Failed)?;
-    if report.unfinished.is_empty() {
-        add(&mut report)?;
+    let mut report = suite::run(&suites, effort, peers, &mut bar).map_err(Stop::Failed)?;
+    if let Some(rest) = rest {
+        rest.measure(&mut report, &mut bar)?;
+    }
+    if bench.instructions && report.unfinished.is_empty() {
+        count::add(&mut report)?;
     }
     if !samples {
         report.forget_samples();
@@ -99,7 +123,7 @@ fn width() -> usize {
 
 /// From here on, the first Ctrl-C ends the run with the results finished by then; the second ends
 /// it at once. Child processes notice that this process has exited, and clean up.
-fn catch_interrupts() -> Result<(), Stop> {
+pub(crate) fn catch_interrupts() -> Result<(), Stop> {
     let flag = interrupt::flag();
     signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), flag.clone())
         .and_then(|_| signal_hook::flag::register(SIGINT, flag))
@@ -115,34 +139,39 @@ fn catch_interrupts() -> Result<(), Stop> {
 /// Prints the number of finished tables, and the missing tables of each suite.
 fn tell_unfinished(report: &Report) {
     let suite = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
-    let missing: Vec<String> = report
-        .unfinished
-        .chunk_by(|a, b| suite(a) == suite(b))
-        .map(|tables| format!("{} of {}", tables.len(), suite(&tables[0])))
-        .collect();
+    let of = |tables: &[String]| match &tables[0] {
+        // Its tables are unknown to this program.
+        table if table.ends_with(EVERY_TABLE) => suite(table),
+        table => format!("{} of {}", tables.len(), suite(table)),
+    };
+    let missing = report.unfinished.chunk_by(|a, b| suite(a) == suite(b));
+    let missing = missing.map(of).collect::<Vec<_>>().join(", ");
     let (done, not) = (report.tables.len(), report.unfinished.len());
-    eprintln!(
-        "note: interrupted after {done} of {} tables; missing: {}",
-        done + not,
-        missing.join(", ")
-    );
+    let are_known = !report.unfinished.iter().any(|table| table.ends_with(EVERY_TABLE));
+    let whole = if are_known { format!(" of {}", done + not) } else { String::new() };
+    eprintln!("note: interrupted after {done}{whole} tables; missing: {missing}");
 }
 
 /// Returns the suites that the arguments name. Prints notes about what cannot be measured here.
 fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn Suite>>, Stop> {
-    let suites = match &bench.suite {
-        Some(suite) => vec![suite.create(effort)?],
-        None => all(effort),
-    };
-    for (part, failure) in suites.iter().filter_map(|suite| suite.left_out()) {
-        eprintln!("note: skipping {part}: {failure}\nhint: {}", failure.hint);
+    match &bench.suite {
+        Some(suite) => {
+            let suites = vec![suite.create(effort)?];
+            tell_left_out(&suites);
+            Ok(suites)
+        }
+        None => Ok(usual(list::ALL, effort)),
     }
-    Ok(suites)
 }
 
-/// Returns every suite that this machine can run.
-fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
-    let usual = |suite: &&Descriptor| match (suite.usual)(effort) {
+/// Returns those of the suites that this machine can run, in their usual form. Prints notes about
+/// what cannot be measured here.
+pub(crate) fn usual(suites: &[&'static Descriptor], effort: Effort) -> Vec<Box<dyn Suite>> {
+    let create = |suite: &&Descriptor| match suite.constructors() {
+        Some(constructors) => (constructors.usual)(effort),
+        None => Err(elsewhere(suite)),
+    };
+    let usual = |suite: &&'static Descriptor| match create(suite) {
         Ok(usual) => Some(usual),
         Err(failure) => {
             let title = suite.title;
@@ -150,5 +179,13 @@ fn all(effort: Effort) -> Vec<Box<dyn Suite>> {
             None
         }
     };
-    list::ALL.iter().filter_map(usual).collect()
+    let suites: Vec<_> = suites.iter().filter_map(usual).collect();
+    tell_left_out(&suites);
+    suites
+}
+
+fn tell_left_out(suites: &[Box<dyn Suite>]) {
+    for (part, failure) in suites.iter().filter_map(|suite| suite.left_out()) {
+        eprintln!("note: skipping {part}: {failure}\nhint: {}", failure.hint);
+    }
 }

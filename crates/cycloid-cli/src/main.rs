@@ -1,34 +1,7 @@
-//! The program `cycloid`: the lab, which measures the library, the HSM and the VPN beside their
-//! peers. `cycloid NAME …` runs the program `cycloid-NAME`.
-//!
-//! The exit code is 3 if a comparison found something slower, and 130 after Ctrl-C; the other codes
-//! are those of [`cycloid_command`].
-
-mod arguments;
-mod bench;
-mod child;
-mod compare;
-mod comparison;
-mod count;
-mod helper;
-mod history;
-mod other;
-mod profile;
-mod progress;
-mod report;
-mod suites;
+//! The program `cycloid`.
 
 use std::process::ExitCode;
 
-use arguments::Command;
-
 fn main() -> ExitCode {
-    cycloid_command::run(|| match other::dispatch().and_then(|()| arguments::parse())?.command {
-        Command::Bench(bench) => bench::run(&bench),
-        Command::Compare(compare) => compare::run(&compare),
-        Command::History(history) => history::run(&history),
-        Command::Profile(profile) => profile::run(&profile),
-        Command::Report(report) => report::run(&report),
-        Command::Helper(helper) => helper::run(&helper),
-    })
+    cycloid_cli::main()
 }

@@ -12,7 +12,7 @@ use cycloid_command::{Stop, output};
 
 /// The interval between redraws. Drawing takes time from the measurement, so it is rare, and no
 /// other thread does it.
-const INTERVAL: Duration = Duration::from_millis(250);
+pub(crate) const INTERVAL: Duration = Duration::from_millis(250);
 
 pub(crate) struct Bar {
     bar: ProgressBar,
@@ -41,6 +41,15 @@ impl Bar {
         self.printed
     }
 
+    /// Prints the versions of the peers that are not among the `known` ones.
+    pub(crate) fn more_peers(&mut self, peers: &[Peer], known: &[Peer]) {
+        let is_known = |peer: &&Peer| known.iter().any(|other| other.name == peer.name);
+        let more: Vec<Peer> = peers.iter().filter(|peer| !is_known(peer)).cloned().collect();
+        if let Some(width) = self.width {
+            self.print(&tables::more_peers(&more, width));
+        }
+    }
+
     fn print(&mut self, text: &str) {
         if self.printed.is_ok() {
             self.printed = self.bar.suspend(|| output::print(text));
@@ -63,6 +72,7 @@ impl Progress for Bar {
 
     fn begin(&mut self, whole: Duration) {
         self.start = Instant::now();
+        self.bar.reset();
         self.bar.set_length(whole.as_millis() as u64);
     }
 

@@ -3,10 +3,18 @@
 use clap::builder::ValueParser;
 use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches, Subcommand, value_parser};
-use cycloid_command::Stop;
+use cycloid_command::{Failure, Stop};
 use cycloid_lab::suite::descriptor::{Choice, Chosen, Descriptor, Value};
 use cycloid_lab::suite::list;
 use cycloid_lab::suite::{Effort, Suite};
+
+/// Returns the error for a suite that this program does not have.
+pub(crate) fn elsewhere(suite: &Descriptor) -> Failure {
+    Failure::new(
+        format!("the suite {} is in the program cycloid-peers, which is not installed", suite.name),
+        "install it beside cycloid: cargo install --path crates/cycloid-peers",
+    )
+}
 
 /// A suite, with the options that the user chose.
 #[derive(Debug)]
@@ -18,7 +26,15 @@ pub(crate) struct ChosenSuite {
 impl ChosenSuite {
     /// Creates the suite.
     pub(crate) fn create(&self, effort: Effort) -> Result<Box<dyn Suite>, Stop> {
-        (self.descriptor.chosen)(&self.chosen, effort)
+        match self.descriptor.constructors() {
+            Some(constructors) => (constructors.chosen)(&self.chosen, effort),
+            None => Err(Stop::Usage(elsewhere(self.descriptor))),
+        }
+    }
+
+    /// Returns the description of the suite.
+    pub(crate) const fn descriptor(&self) -> &'static Descriptor {
+        self.descriptor
     }
 }
 

@@ -270,7 +270,6 @@ fn a_bls_run_has_the_backends_side_by_side_and_peers_below() {
     assert!(head.split_whitespace().any(|word| word == "blst"), "{head}");
 }
 
-#[cfg(feature = "tls")]
 #[test]
 fn a_tls_run_has_both_providers_and_shows_rates() {
     let output = run(&["bench", "tls", "--quick", "--peers", "aws-lc,ring,gmp"]);

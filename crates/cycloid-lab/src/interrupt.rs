@@ -26,7 +26,7 @@ pub fn requested() -> bool {
 ///
 /// # Errors
 /// If the run should end.
-pub(crate) fn check() -> Result<(), Failure> {
+pub fn check() -> Result<(), Failure> {
     match requested() {
         true => Err(Failure::new(MESSAGE, "finished tables are kept")),
         false => Ok(()),

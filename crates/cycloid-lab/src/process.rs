@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 
 /// A process that ends when its standard input closes: on drop, or when its owner ends for whatever
 /// reason.
-pub(crate) struct Process {
+pub struct Process {
     child: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -19,7 +19,7 @@ impl Process {
     ///
     /// # Errors
     /// The system's error.
-    pub(crate) fn start(command: &mut Command) -> Result<Self, String> {
+    pub fn start(command: &mut Command) -> Result<Self, String> {
         let mut child = command
             .env("CYCLOID_CPU", cpu::level().name())
             .stdin(Stdio::piped())
@@ -35,7 +35,7 @@ impl Process {
     ///
     /// # Errors
     /// If the process has closed its input.
-    pub(crate) fn say(&mut self, line: &str) -> Result<(), String> {
+    pub fn say(&mut self, line: &str) -> Result<(), String> {
         let mut orders = self.orders.as_ref().expect("standard input is open until drop");
         let written = orders.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| error.to_string())
@@ -45,7 +45,7 @@ impl Process {
     ///
     /// # Errors
     /// If the process has ended, or the line is malformed.
-    pub(crate) fn hear<T: DeserializeOwned>(&mut self) -> Result<T, String> {
+    pub fn hear<T: DeserializeOwned>(&mut self) -> Result<T, String> {
         let mut line = String::new();
         match self.answers.read_line(&mut line) {
             Ok(0) => Err("the process ended".into()),

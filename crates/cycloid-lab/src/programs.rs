@@ -1,13 +1,14 @@
-//! The programs that the lab measures or starts: the HSM's daemon, the VPN, and the PKCS #11
-//! module.
+//! The project's other programs that the lab measures or starts: the HSM's daemon, the VPN, the
+//! PKCS #11 module, and the lab with every peer.
 //!
 //! An installed lab finds them next to itself or in PATH. A lab that `cargo run` started has cargo
 //! build them first, so that it never measures an older build.
 
 use std::env;
 use std::ffi::OsStr;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 
 use crate::Failure;
@@ -21,8 +22,14 @@ pub const VPN: &str = "cycloid-vpn";
 /// The PKCS #11 module.
 pub const MODULE: &str = "libcycloid_pkcs11.so";
 
-/// The packages that contain them.
-const PACKAGES: [&str; 3] = [HSM, VPN, "cycloid-pkcs11"];
+/// The lab with every peer.
+pub const PEERS: &str = "cycloid-peers";
+
+/// The packages of the services.
+const SERVICES: &[&str] = &[HSM, VPN, "cycloid-pkcs11"];
+
+/// The packages that contain this program, which `cargo run` starts.
+const OWN: [&str; 2] = ["cycloid-cli", PEERS];
 
 /// Returns the path of this program, also after a build has replaced it.
 ///
@@ -51,17 +58,27 @@ pub fn possible(name: &str) -> Result<(), Failure> {
 /// # Errors
 /// If it is not found, or cannot be built.
 pub fn find(name: &str) -> Result<PathBuf, Failure> {
-    let own = own()?;
-    if let Some(profile) = profile(&own) {
-        static BUILT: OnceLock<Result<(), Failure>> = OnceLock::new();
-        BUILT.get_or_init(|| build(profile)).clone()?;
+    static BUILT: OnceLock<Result<(), Failure>> = OnceLock::new();
+    let packages: &[&str] = if name == PEERS { &[PEERS] } else { SERVICES };
+    if let Some(profile) = profile(&own()?) {
+        let build = || run(&mut builder(profile, packages), packages);
+        if name == PEERS { build() } else { BUILT.get_or_init(build).clone() }?;
     }
     installed(name).ok_or_else(|| {
         Failure::new(
             format!("{name} is neither next to this program nor in PATH"),
-            format!("in the source tree: cargo build --release -p {}", PACKAGES.join(" -p ")),
+            format!("in the source tree: cargo build --release -p {}", packages.join(" -p ")),
         )
     })
+}
+
+/// Returns the command that builds all other programs, if `cargo run` started this one.
+///
+/// # Errors
+/// The system's error.
+pub fn builder_of_all() -> Result<Option<Command>, Failure> {
+    let packages = [SERVICES, &[PEERS]].concat();
+    Ok(profile(&own()?).map(|profile| builder(profile, &packages)))
 }
 
 /// Returns the path of a program that exists already, next to this one or in PATH.
@@ -77,7 +94,7 @@ pub fn installed(name: &str) -> Option<PathBuf> {
 
 /// Returns cargo's profile if `cargo run` started this program from the source tree.
 fn profile(own: &Path) -> Option<&'static str> {
-    let is_run = env::var_os("CARGO_PKG_NAME").is_some_and(|name| name == "cycloid-cli");
+    let is_run = env::var_os(PACKAGE).is_some_and(|name| OWN.iter().any(|own| name == *own));
     match own.parent()?.file_name()?.to_str()? {
         "release" if is_run => Some("release"),
         "debug" if is_run => Some("dev"),
@@ -85,24 +102,42 @@ fn profile(own: &Path) -> Option<&'static str> {
     }
 }
 
-/// Has cargo build the services.
-fn build(profile: &str) -> Result<(), Failure> {
-    eprintln!("building {}", PACKAGES.join(", "));
-    match builder(profile).status() {
+/// The variable in which cargo names the package of the program that it runs.
+const PACKAGE: &str = "CARGO_PKG_NAME";
+
+/// Makes a command start a program of the lab that finds the other programs already built.
+pub fn without_building(command: &mut Command) {
+    command.env_remove(PACKAGE);
+}
+
+/// Runs a command that builds packages.
+fn run(builder: &mut Command, packages: &[&str]) -> Result<(), Failure> {
+    eprintln!("building {}", packages.join(", "));
+    judge(builder.status())
+}
+
+/// Returns the error of a build that did not succeed.
+///
+/// # Errors
+/// If cargo did not start, or the programs do not compile.
+pub fn judge(ended: io::Result<ExitStatus>) -> Result<(), Failure> {
+    match ended {
         Ok(status) if status.success() => Ok(()),
-        Ok(_) => Err(Failure::new("the services do not compile", "see cargo's message above")),
+        Ok(_) => Err(Failure::new("the programs do not compile", "see cargo's message above")),
         Err(error) => Err(Failure::new(format!("cannot run cargo: {error}"), "install cargo")),
     }
 }
 
-/// Returns the command that builds the services together with the lab's program, which is up to date:
+/// Returns the command that builds packages together with the lab's program, which is up to date:
 /// the crates that they share then have the same features, and compile once.
-fn builder(profile: &str) -> Command {
+fn builder(profile: &str, packages: &[&str]) -> Command {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
-    command.args(["build", "--quiet", "--locked", "--profile", profile, "-p", "cycloid-cli"]);
-    command.args(["--no-default-features", "--features", &features()]);
-    command.args(PACKAGES.iter().flat_map(|package| ["-p", package]));
+    command.args(["build", "--locked", "--profile", profile, "-p", "cycloid-cli"]);
+    command.args(packages.iter().flat_map(|package| ["-p", package]));
+    if !io::stderr().is_terminal() {
+        command.arg("--quiet");
+    }
     command.current_dir(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
     for name in env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo_run(name)) {
         command.env_remove(name);
@@ -116,24 +151,6 @@ fn builder(profile: &str) -> Command {
 fn is_of_cargo_run(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b"CARGO_MANIFEST_") || name.starts_with(b"CARGO_PKG_")
-}
-
-/// Returns the module's default feature and the features with which the lab was compiled.
-fn features() -> String {
-    let peers = [
-        ("arkworks", cfg!(feature = "arkworks")),
-        ("aws-lc", cfg!(feature = "aws-lc")),
-        ("c-kzg", cfg!(feature = "c-kzg")),
-        ("dalek", cfg!(feature = "dalek")),
-        ("graviola", cfg!(feature = "graviola")),
-        ("ring", cfg!(feature = "ring")),
-        ("rust-crypto", cfg!(feature = "rust-crypto")),
-        ("tls", cfg!(feature = "tls")),
-        ("zkcrypto", cfg!(feature = "zkcrypto")),
-    ];
-    let compiled = peers.iter().filter(|(_, compiled)| *compiled);
-    let own = compiled.map(|(name, _)| format!("cycloid-cli/{name}"));
-    ["cycloid-pkcs11/tls".to_owned()].into_iter().chain(own).collect::<Vec<_>>().join(",")
 }
 
 #[cfg(test)]
@@ -158,7 +175,7 @@ mod tests {
     fn the_builder_has_the_environment_of_a_shell() {
         // Cargo sets these for tests, too.
         let kept = |name: &str| {
-            let command = builder("dev");
+            let command = builder("dev", SERVICES);
             let removed = command.get_envs().any(|(other, value)| other == name && value.is_none());
             env::var_os(name).is_some() && !removed
         };

@@ -138,7 +138,12 @@ impl Build<'_> {
     fn build(&self, source: &Path, program: &Path) -> Result<(), Stop> {
         let target = self.place.join(format!("build{}", self.variant()));
         let mut cargo = Command::new("cargo");
-        cargo.args(["build", "--release", "--locked", "-p", "cycloid-cli", "--manifest-path"]);
+        // The program with every peer; earlier revisions have one program.
+        let (package, name) = match source.join("crates/cycloid-peers").exists() {
+            true => ("cycloid-peers", "cycloid-peers"),
+            false => ("cycloid-cli", "cycloid"),
+        };
+        cargo.args(["build", "--release", "--locked", "-p", package, "--manifest-path"]);
         cargo.arg(source.join("Cargo.toml")).arg("--target-dir").arg(&target);
         if let Some(toolchain) = self.toolchain {
             cargo.env("RUSTUP_TOOLCHAIN", toolchain);
@@ -154,7 +159,7 @@ impl Build<'_> {
                 "see cargo's output above",
             )));
         }
-        let built = target.join(format!("release/cycloid{}", std::env::consts::EXE_SUFFIX));
+        let built = target.join(format!("release/{name}{}", std::env::consts::EXE_SUFFIX));
         // Copied under another name first: a half-copied program would count as built.
         let part = program.with_extension("part");
         fs::copy(&built, &part)

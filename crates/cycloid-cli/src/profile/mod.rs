@@ -9,13 +9,15 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
+use cycloid_lab::peers::Peer;
 use cycloid_lab::profile::{self, Choice, FORMAT, Report, Settings};
+use cycloid_lab::suite::list;
 use cycloid_lab::tables::MAX_WIDTH;
 use cycloid_lab::{Failure, programs};
 use cycloid_profiler::RawProfile;
 
 use self::arguments::{Output, Profile, Sampling, SelfTest, Special};
-use crate::child;
+use crate::{child, peers};
 use cycloid_command::output::{self, Destination};
 use cycloid_command::{Stop, processor};
 
@@ -43,6 +45,9 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
         None => {}
     }
     let Profile { words, output, sampling, .. } = profile;
+    if !profile.in_this_process && !is_complete(profile) {
+        peers::replace()?;
+    }
     if profile.list {
         return output::print(&profile::list());
     }
@@ -68,6 +73,18 @@ pub(crate) fn run(profile: &Profile) -> Result<(), Stop> {
     };
     let report = profile::profile(&choice, settings).map_err(Stop::Failed)?;
     output::print(&json(&report))
+}
+
+/// Returns whether this program has what the profile needs: every suite for a list of them, else
+/// one suite and the implementation.
+fn is_complete(profile: &Profile) -> bool {
+    let suites = || {
+        list::ALL.iter().filter(|suite| {
+            profile.list || profile.words.first().is_some_and(|word| word == suite.name)
+        })
+    };
+    let peers = profile.implementation.as_deref().map_or(Ok(Vec::new()), Peer::from_list);
+    suites().all(|suite| suite.is_complete(peers.as_deref().unwrap_or_default()))
 }
 
 /// Runs this program as a child process with the same arguments, and parses the record that it

@@ -130,6 +130,18 @@ impl Engine {
         since: Instant,
         done: impl FnOnce(Outcome) + Send + 'static,
     ) {
+        self.submit_boxed(application, key, work, since, Box::new(done));
+    }
+
+    /// Queues an operation. Compiled once, not for each caller: it has a case for every operation.
+    fn submit_boxed(
+        &self,
+        application: u64,
+        key: PrivateKey,
+        work: Work,
+        since: Instant,
+        done: Box<dyn FnOnce(Outcome) + Send>,
+    ) {
         with_prime_curves!(submit!(self, application, key, work, since, done));
     }
 

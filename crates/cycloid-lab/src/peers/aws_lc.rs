@@ -8,6 +8,7 @@ use super::bn::{self, Montgomery, Number, Pool};
 use super::evp::{self, Context, Hash, Key};
 use super::ffdh::{self, Dh};
 use super::{Library, dh, ec, modexp, rsa};
+use crate::versions;
 
 /// Defines functions that forward their arguments, with the opaque types renamed.
 macro_rules! forward {
@@ -29,7 +30,7 @@ impl Library for AwsLc {
     fn version(&self) -> String {
         let version = String::from_utf8_lossy(aws::AWSLC_VERSION_NUMBER_STRING);
         let version = version.trim_end_matches('\0');
-        format!("{version} (aws-lc-sys {})", env!("CYCLOID_VERSION_AWS_LC_SYS"))
+        format!("{version} (aws-lc-sys {})", versions::AWS_LC_SYS)
     }
 
     fn modexp(&self, _modulus_bits: usize) -> Vec<modexp::Candidate> {
@@ -57,14 +58,6 @@ impl Library for AwsLc {
             ec::Curve::X25519 => curve25519::x25519(task),
             _ => curves::candidates(NUMBERS, task, curve),
         }
-    }
-
-    #[cfg(feature = "tls")]
-    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
-        Some((
-            "rustls::crypto::aws_lc_rs::default_provider",
-            rustls::crypto::aws_lc_rs::default_provider(),
-        ))
     }
 }
 

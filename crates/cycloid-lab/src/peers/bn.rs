@@ -91,7 +91,6 @@ pub(super) fn candidates(library: &'static str, functions: Functions) -> Vec<Can
 }
 
 /// Returns the call for two exponentiations, if the library has it.
-#[cfg_attr(not(feature = "aws-lc"), allow(dead_code))]
 pub(super) fn candidate_two(
     library: &'static str,
     function: &'static str,

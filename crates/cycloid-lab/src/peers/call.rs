@@ -6,4 +6,4 @@ pub type Call = Box<dyn FnMut(&[u8], &mut [u8]) -> Result<usize, &'static str>>;
 
 /// Maps a result to a value that must be equal for all subjects of a table: the result itself if
 /// only one is correct, otherwise whether the result is valid. It may call the operation once more.
-pub(crate) type ResultCheck = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;
+pub type ResultCheck = Box<dyn Fn(&mut Call, &[u8]) -> Vec<u64>>;

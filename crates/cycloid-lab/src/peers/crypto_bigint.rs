@@ -8,14 +8,14 @@ use crypto_bigint::{BoxedUint, Odd, Uint};
 
 use super::Library;
 use super::modexp::{Candidate, Input, Prepare, PrepareOne};
-use crate::Failure;
 use crate::measure::{Operation, heap};
+use crate::{Failure, versions};
 
 pub(super) struct CryptoBigint;
 
 impl Library for CryptoBigint {
     fn version(&self) -> String {
-        env!("CYCLOID_VERSION_CRYPTO_BIGINT").into()
+        versions::CRYPTO_BIGINT.into()
     }
 
     fn modexp(&self, modulus_bits: usize) -> Vec<Candidate> {

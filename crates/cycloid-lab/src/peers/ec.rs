@@ -159,7 +159,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// Creates a candidate that is constant-time, serves many calls, and has no note.
-    pub(super) fn new(
+    pub fn new(
         task: Task,
         function: &'static str,
         encoding: Encoding,
@@ -177,18 +177,18 @@ impl Candidate {
     }
 
     /// Adds a note.
-    pub(super) fn noted(self, note: &'static str) -> Self {
+    pub fn noted(self, note: &'static str) -> Self {
         Self { note: Some(note), ..self }
     }
 }
 
 /// Returns the error for an input that a library rejects.
-pub(super) fn refused(function: &str) -> Failure {
+pub fn refused(function: &str) -> Failure {
     Failure::new(format!("cannot prepare {function}"), "exclude it with --peers, or report this")
 }
 
 /// Writes `parts` one after the other, and returns their total length.
-pub(crate) fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
+pub fn write(output: &mut [u8], parts: &[&[u8]]) -> Result<usize, &'static str> {
     let mut length = 0;
     for part in parts {
         let room = output.get_mut(length..length + part.len()).ok_or("the result is too long")?;

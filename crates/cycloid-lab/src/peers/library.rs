@@ -23,12 +23,6 @@ pub trait Library {
         Vec::new()
     }
 
-    /// Returns its rustls provider, and the name of the function that creates it.
-    #[cfg(feature = "tls")]
-    fn tls(&self) -> Option<(&'static str, rustls::crypto::CryptoProvider)> {
-        None
-    }
-
     /// Returns the path of its PKCS #11 module.
     fn pkcs11(&self) -> Option<&std::path::Path> {
         None

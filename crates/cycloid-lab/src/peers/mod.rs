@@ -1,21 +1,15 @@
 //! Other libraries with the same operations, as a baseline for this library's numbers.
 //!
+//! Peers in Rust and C that take long to compile are in the crate `cycloid-peers`, which adds them.
 //! A peer is used as a careful user would: with prepared contexts, the same inputs, and the fastest
 //! of its public functions for the case. System libraries are loaded at run time, so the build
 //! needs none of them. A missing library is reported with the command that installs it.
 
-#[cfg(feature = "arkworks")]
-mod arkworks;
-#[cfg(feature = "aws-lc")]
 mod aws_lc;
 mod bn;
 pub(crate) mod bytes;
-#[cfg(feature = "c-kzg")]
-mod c_kzg;
 mod call;
 mod crypto_bigint;
-#[cfg(feature = "dalek")]
-mod dalek;
 pub mod dh;
 pub mod ec;
 mod ec_key;
@@ -24,28 +18,21 @@ mod evp_raw;
 pub mod external;
 mod ffdh;
 mod gmp;
-#[cfg(feature = "graviola")]
-mod graviola;
 mod library;
 pub mod modexp;
 mod open_vpn;
 mod openssl;
-#[cfg(feature = "ring")]
-mod ring;
 pub mod rsa;
-#[cfg(feature = "rust-crypto")]
-mod rust_crypto;
 mod soft_hsm;
 mod system_library;
-pub(crate) mod wire_guard;
-#[cfg(feature = "zkcrypto")]
-mod zkcrypto;
+pub mod wire_guard;
+
+use std::sync::OnceLock;
 
 use crate::Failure;
 use crate::record::{self, Missing};
 
-pub use call::Call;
-pub(crate) use call::ResultCheck;
+pub use call::{Call, ResultCheck};
 pub use library::Library;
 
 /// A peer, available or not.
@@ -198,71 +185,56 @@ impl Peer {
         Ok(peers)
     }
 
+    /// Returns whether this program has the peer's code, if it is compiled in at all.
+    pub fn is_compiled_in(self) -> bool {
+        !self.is_elsewhere() || ADDED.get().is_some()
+    }
+
+    /// Returns whether another crate has the peer's code, because it takes long to compile.
+    const fn is_elsewhere(self) -> bool {
+        matches!(
+            self,
+            Self::Ring
+                | Self::Graviola
+                | Self::Dalek
+                | Self::RustCrypto
+                | Self::Zkcrypto
+                | Self::Arkworks
+                | Self::CKzg
+        )
+    }
+
     /// Finds the peer.
     pub fn find(self) -> Found {
         let library = match self {
             Self::OpenSsl => openssl::load(),
             Self::Gmp => gmp::load(),
-            Self::CryptoBigint => Ok(Box::new(crypto_bigint::CryptoBigint) as Box<dyn Library>),
-            #[cfg(feature = "aws-lc")]
             Self::AwsLc => Ok(Box::new(aws_lc::AwsLc) as Box<dyn Library>),
-            #[cfg(not(feature = "aws-lc"))]
-            Self::AwsLc => not_compiled_in("aws-lc"),
-            #[cfg(feature = "ring")]
-            Self::Ring => Ok(Box::new(ring::Ring) as Box<dyn Library>),
-            #[cfg(not(feature = "ring"))]
-            Self::Ring => not_compiled_in("ring"),
-            #[cfg(feature = "graviola")]
-            Self::Graviola => graviola::find(),
-            #[cfg(not(feature = "graviola"))]
-            Self::Graviola => not_compiled_in("graviola"),
-            #[cfg(feature = "dalek")]
-            Self::Dalek => Ok(Box::new(dalek::Dalek) as Box<dyn Library>),
-            #[cfg(not(feature = "dalek"))]
-            Self::Dalek => not_compiled_in("dalek"),
-            #[cfg(feature = "rust-crypto")]
-            Self::RustCrypto => Ok(Box::new(rust_crypto::RustCrypto) as Box<dyn Library>),
-            #[cfg(not(feature = "rust-crypto"))]
-            Self::RustCrypto => not_compiled_in("rust-crypto"),
-            #[cfg(feature = "zkcrypto")]
-            Self::Zkcrypto => Ok(Box::new(zkcrypto::Zkcrypto) as Box<dyn Library>),
-            #[cfg(not(feature = "zkcrypto"))]
-            Self::Zkcrypto => not_compiled_in("zkcrypto"),
-            #[cfg(feature = "arkworks")]
-            Self::Arkworks => Ok(Box::new(arkworks::Arkworks) as Box<dyn Library>),
-            #[cfg(not(feature = "arkworks"))]
-            Self::Arkworks => not_compiled_in("arkworks"),
-            #[cfg(feature = "c-kzg")]
-            Self::CKzg => Ok(Box::new(c_kzg::CKzg) as Box<dyn Library>),
-            #[cfg(not(feature = "c-kzg"))]
-            Self::CKzg => not_compiled_in("c-kzg"),
+            Self::CryptoBigint => Ok(Box::new(crypto_bigint::CryptoBigint) as Box<dyn Library>),
             Self::MirageCrypto => external::mirage_crypto::find(),
             Self::SoftHsm => soft_hsm::find(),
             Self::OpenVpn => open_vpn::find(),
             Self::WireGuardGo => wire_guard::find(),
+            _ => ADDED.get().and_then(|find| find(self)).unwrap_or_else(|| {
+                Err(Missing {
+                    reason: "not compiled in".into(),
+                    remedy: "install the program cycloid-peers beside cycloid".into(),
+                })
+            }),
         };
         Found { peer: self, outcome: library }
     }
 }
 
-#[cfg_attr(
-    all(
-        feature = "aws-lc",
-        feature = "ring",
-        feature = "graviola",
-        feature = "dalek",
-        feature = "rust-crypto",
-        feature = "zkcrypto",
-        feature = "arkworks",
-        feature = "c-kzg"
-    ),
-    allow(dead_code)
-)]
-fn not_compiled_in(feature: &str) -> Result<Box<dyn Library>, Missing> {
-    Err(Missing {
-        reason: "not compiled in".into(),
-        remedy: format!("build with the feature {feature}"),
-    })
+/// A search for peers: `None` for those that it does not know.
+pub type Find = fn(Peer) -> Option<Result<Box<dyn Library>, Missing>>;
+
+/// The search for the peers of another crate.
+static ADDED: OnceLock<Find> = OnceLock::new();
+
+/// Adds the peers of another crate.
+pub(crate) fn add(find: Find) {
+    let _ = ADDED.set(find);
 }
 
 impl Found {

@@ -34,7 +34,7 @@ pub(super) fn find() -> Result<Box<dyn Library>, Missing> {
 }
 
 /// Returns the name of the installed program.
-pub(crate) fn program() -> Option<&'static str> {
+pub fn program() -> Option<&'static str> {
     NAMES.into_iter().find(|name| said(name).is_some_and(|text| text.starts_with("wireguard-go ")))
 }
 

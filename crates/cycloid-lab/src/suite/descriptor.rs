@@ -2,12 +2,13 @@
 //! line, its help and the titles follow from this.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 use cycloid_command::Stop;
 
 use super::plan::{Effort, Plan};
 use crate::Failure;
-use crate::peers::{Family, Found};
+use crate::peers::{Family, Found, Peer};
 use crate::record::Table;
 
 /// A family of tables.
@@ -42,14 +43,43 @@ pub struct Descriptor {
     pub family: Family,
     /// Its own options.
     pub options: &'static [Choice],
+    /// Its constructors; none if another crate has them.
+    pub(crate) constructors: Option<Constructors>,
+    /// Returns the options that select these recorded tables.
+    pub(crate) repeat: fn(&[&Table]) -> Vec<String>,
+}
+
+/// The constructors of a suite.
+#[derive(Clone, Copy, Debug)]
+pub struct Constructors {
     /// Creates the suite with the chosen options.
     pub chosen: fn(&Chosen, Effort) -> Created<Stop>,
     /// Creates the suite for a run of all suites, if this machine can run it.
     pub usual: fn(Effort) -> Created<Failure>,
     /// Creates the suite with the operations that need no other process, if it has any.
-    pub(crate) alone: Option<fn(Effort) -> Box<dyn Suite>>,
-    /// Returns the options that select these recorded tables.
-    pub(crate) repeat: fn(&[&Table]) -> Vec<String>,
+    pub alone: Option<fn(Effort) -> Box<dyn Suite>>,
+}
+
+/// The constructors that another crate has added, by the name of the suite.
+static ADDED: OnceLock<&'static [(&'static str, Constructors)]> = OnceLock::new();
+
+/// Adds the constructors of suites that only have a description here.
+pub(crate) fn add(constructors: &'static [(&'static str, Constructors)]) {
+    let _ = ADDED.set(constructors);
+}
+
+impl Descriptor {
+    /// Returns its constructors, if this program has them.
+    pub fn constructors(&self) -> Option<Constructors> {
+        let added = || ADDED.get()?.iter().find(|(name, _)| *name == self.name);
+        self.constructors.or_else(|| Some(added()?.1))
+    }
+
+    /// Returns whether this program has the suite and those of `peers` that do the same operations.
+    pub fn is_complete(&self, peers: &[Peer]) -> bool {
+        let mut peers = peers.iter().filter(|peer| peer.does(self.family));
+        self.constructors().is_some() && peers.all(|peer| peer.is_compiled_in())
+    }
 }
 
 /// An option of a suite.
@@ -92,7 +122,10 @@ impl Chosen {
     }
 
     /// Parses the value of an option, if it is set.
-    pub(super) fn parsed<T>(
+    ///
+    /// # Errors
+    /// A usage error if the value is invalid.
+    pub fn parsed<T>(
         &self,
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, Failure>,
@@ -101,7 +134,10 @@ impl Chosen {
     }
 
     /// Parses the value of an option with a default.
-    pub(super) fn defaulted<T>(
+    ///
+    /// # Errors
+    /// A usage error if the value is invalid.
+    pub fn defaulted<T>(
         &self,
         name: &str,
         parse: impl FnOnce(&str) -> Result<T, Failure>,
@@ -110,8 +146,7 @@ impl Chosen {
     }
 
     /// Returns the value of an option that is a number.
-    #[cfg(feature = "vpn")]
-    pub(super) fn number(&self, name: &str) -> Option<u32> {
+    pub fn number(&self, name: &str) -> Option<u32> {
         self.0.get(name)?.parse().ok()
     }
 }

@@ -9,10 +9,8 @@ pub static ALL: &[&Descriptor] = &[
     &super::dh::DESCRIPTOR,
     &super::ec::DESCRIPTOR,
     &super::bls::DESCRIPTOR,
-    #[cfg(feature = "tls")]
     &super::tls::DESCRIPTOR,
     &super::hsm::DESCRIPTOR,
-    #[cfg(feature = "vpn")]
     &super::vpn::DESCRIPTOR,
 ];
 
@@ -39,7 +37,7 @@ mod tests {
             assert!(std::ptr::eq(named(descriptor.name).unwrap(), *descriptor));
             let options: BTreeSet<&str> = descriptor.options.iter().map(|o| o.name).collect();
             assert_eq!(options.len(), descriptor.options.len(), "{}", descriptor.name);
-            if let Some(alone) = descriptor.alone {
+            if let Some(alone) = descriptor.constructors().and_then(|own| own.alone) {
                 assert_eq!(alone(Effort::Quick).descriptor().name, descriptor.name);
             }
         }
@@ -48,14 +46,18 @@ mod tests {
 
     #[test]
     fn defaults_make_a_suite() {
-        for descriptor in ALL.iter().filter(|descriptor| descriptor.alone.is_some()) {
+        for descriptor in ALL {
+            let Some(constructors) = descriptor.constructors() else { continue };
+            if constructors.alone.is_none() {
+                continue;
+            }
             let mut chosen = Chosen::default();
             for option in descriptor.options {
                 if let Value::Default(_, value) = option.value {
                     chosen.set(option.name, value.into());
                 }
             }
-            let suite = (descriptor.chosen)(&chosen, Effort::Quick);
+            let suite = (constructors.chosen)(&chosen, Effort::Quick);
             assert!(suite.is_ok_and(|suite| !suite.plan(Effort::Quick, &[]).is_empty()));
         }
     }
@@ -64,7 +66,8 @@ mod tests {
     fn invalid_values_are_usage_errors() {
         let mut chosen = Chosen::default();
         chosen.set("bits", "many".into());
-        let refused = (super::super::dh::DESCRIPTOR.chosen)(&chosen, Effort::Quick);
+        let constructors = named("dh").unwrap().constructors().unwrap();
+        let refused = (constructors.chosen)(&chosen, Effort::Quick);
         assert!(matches!(refused, Err(Stop::Usage(_))));
     }
 }

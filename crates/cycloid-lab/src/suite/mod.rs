@@ -1,6 +1,6 @@
 //! The benchmark suites: each suite plans tables, and `run` makes a report of them.
 
-mod backends;
+pub mod backends;
 pub mod bls;
 pub mod descriptor;
 pub mod dh;
@@ -9,13 +9,11 @@ pub mod hsm;
 pub mod list;
 pub mod modexp;
 mod plan;
-mod prepared;
+pub mod prepared;
 mod repeat;
 pub mod rsa;
-pub(crate) mod subjects;
-#[cfg(feature = "tls")]
+pub mod subjects;
 pub mod tls;
-#[cfg(feature = "vpn")]
 pub mod vpn;
 
 use std::time::Duration;
@@ -27,10 +25,9 @@ use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::record::{self, Environment, FORMAT, Report, Table};
 
-pub use descriptor::{Descriptor, Suite};
-pub(crate) use plan::Work;
-pub use plan::{Effort, Plan};
-pub(crate) use subjects::LIBRARY;
+pub use descriptor::{Constructors, Descriptor, Suite};
+pub use plan::{Effort, Plan, Work};
+pub use subjects::LIBRARY;
 
 /// Receives the progress of a run.
 pub trait Progress {

@@ -35,11 +35,11 @@ pub struct Plan<'a> {
     /// The estimated time of the measurement.
     pub time: Duration,
     /// The measurement.
-    pub(crate) work: Work<'a>,
+    pub work: Work<'a>,
 }
 
 /// The measurement of a table.
-pub(crate) enum Work<'a> {
+pub enum Work<'a> {
     /// Operations measured side by side, which can also be run individually.
     Subjects(Prepare<'a>),
     /// A measurement with its own procedure.
@@ -47,7 +47,7 @@ pub(crate) enum Work<'a> {
 }
 
 /// Prepares the subjects of a table.
-pub(crate) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
+pub(super) type Prepare<'a> = Box<dyn FnOnce() -> Result<(Setting, Vec<Subject>), Failure> + 'a>;
 
 /// Measures a table, and reports the completed share, 0 to 1.
-pub(crate) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;
+pub(super) type Measure<'a> = Box<dyn FnOnce(&mut dyn FnMut(f64)) -> Result<Table, Failure> + 'a>;

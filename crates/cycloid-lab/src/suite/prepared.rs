@@ -5,10 +5,10 @@ use std::cell::RefCell;
 use crate::Failure;
 use crate::measure::{Operation, heap};
 use crate::peers::Call;
-pub(super) use crate::peers::ResultCheck;
+pub use crate::peers::ResultCheck;
 
 /// A call with its input and a buffer for its output.
-pub(super) struct Prepared {
+pub struct Prepared {
     call: RefCell<Call>,
     data: Vec<u8>,
     result: Vec<u8>,
@@ -21,7 +21,10 @@ pub(super) struct Prepared {
 impl Prepared {
     /// Prepares a peer's call and counts its memory. With `warm`, the work of the first call counts
     /// as preparation.
-    pub(super) fn of_peer(
+    ///
+    /// # Errors
+    /// If the peer cannot prepare the call.
+    pub fn of_peer(
         data: &[u8],
         room: usize,
         check: ResultCheck,
@@ -46,7 +49,7 @@ impl Prepared {
     }
 
     /// Wraps a call of this library, which uses only its caller's memory.
-    pub(super) fn ours(data: &[u8], room: usize, check: ResultCheck, call: Call) -> Self {
+    pub fn ours(data: &[u8], room: usize, check: ResultCheck, call: Call) -> Self {
         let heap_held = heap::measure(|| ()).1.map(|_| 0);
         let (call, data) = (RefCell::new(call), data.to_vec());
         Self { call, data, result: vec![0; room], length: 0, check, heap_held }

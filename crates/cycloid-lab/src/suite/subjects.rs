@@ -14,24 +14,31 @@ use crate::record::{
 use crate::{Failure, interrupt};
 
 /// The library's name, and the group of its rows that are not strategies.
-pub(crate) const LIBRARY: &str = "Cycloid";
+pub const LIBRARY: &str = "Cycloid";
 
 /// The share of a table's progress at the start of the rounds.
 const PREPARATION: f64 = 0.15;
 
 /// A subject, which becomes a row.
-pub(crate) struct Subject {
-    pub(crate) group: String,
-    pub(crate) label: String,
-    pub(crate) method: Method,
-    pub(crate) implementation: Implementation,
-    pub(crate) constant_time: bool,
-    pub(crate) operations_per_call: u32,
+pub struct Subject {
+    /// Its group in the table.
+    pub group: String,
+    /// Its label in the group.
+    pub label: String,
+    /// Its method.
+    pub method: Method,
+    /// The measured function.
+    pub implementation: Implementation,
+    /// Whether its documentation calls it constant-time.
+    pub constant_time: bool,
+    /// The number of operations per call.
+    pub operations_per_call: u32,
     /// The scratch that the library's own function requires.
-    pub(crate) scratch: Option<usize>,
+    pub scratch: Option<usize>,
     /// Whether it is measured with the highest precision.
-    pub(crate) every_round: bool,
-    pub(crate) operation: Box<dyn Operation>,
+    pub every_round: bool,
+    /// The operation.
+    pub operation: Box<dyn Operation>,
 }
 
 /// The note on peers with a runner.
@@ -66,33 +73,42 @@ pub(super) fn of_runner(
 }
 
 /// Common properties of a table's rows.
-pub(crate) struct Setting {
-    pub(crate) suite: &'static str,
-    pub(crate) operation: &'static str,
-    /// The group of the table, its name within it, and its place in a series of sizes.
-    pub(crate) group: String,
-    pub(crate) name: String,
-    pub(crate) series: Option<Series>,
-    pub(crate) parameters: Parameters,
-    pub(crate) summary: Summary,
+pub struct Setting {
+    /// The suite's name.
+    pub suite: &'static str,
+    /// The operation's name.
+    pub operation: &'static str,
+    /// The group of the table.
+    pub group: String,
+    /// The table's name in its group.
+    pub name: String,
+    /// Its place in a series of sizes.
+    pub series: Option<Series>,
+    /// The sizes.
+    pub parameters: Parameters,
+    /// How tables of the suite are combined.
+    pub summary: Summary,
     /// Index of the subject that ratios refer to.
-    pub(crate) reference: usize,
-    pub(crate) time: Duration,
-    pub(crate) sampling: Sampling,
+    pub reference: usize,
+    /// The time for the rounds.
+    pub time: Duration,
+    /// How subjects alternate.
+    pub sampling: Sampling,
     /// The names of missing peers.
-    pub(crate) missing: Vec<String>,
-    pub(crate) notes: Vec<String>,
+    pub missing: Vec<String>,
+    /// Notes for readers of the numbers.
+    pub notes: Vec<String>,
 }
 
 impl Setting {
     /// Returns the title of the table.
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         record::title(&self.group, &self.name)
     }
 }
 
 /// Adds a note unless `notes` already has it.
-pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
+pub fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
     if let Some(note) = note
         && !notes.iter().any(|known| known == note)
     {
@@ -102,12 +118,15 @@ pub(super) fn add_note(notes: &mut Vec<String>, note: Option<&str>) {
 
 /// How subjects alternate, and which statistic describes their samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Sampling {
+pub enum Sampling {
     /// Batches paired with the reference's; the statistic is the median.
     Paired,
     /// Single runs, at least this many of each; the statistic is the mean. For operations whose
     /// time varies from run to run.
-    Averaged { fewest: usize },
+    Averaged {
+        /// The least number of runs.
+        fewest: usize,
+    },
 }
 
 impl Sampling {
@@ -121,7 +140,7 @@ impl Sampling {
 
 impl Subject {
     /// Creates a constant-time operation of this library, one at a time by the usual method.
-    pub(super) fn ours(
+    pub fn ours(
         label: &str,
         function: &str,
         backend: String,
@@ -147,7 +166,7 @@ impl Subject {
     }
 
     /// Creates a constant-time operation of a peer.
-    pub(super) fn of_peer(
+    pub fn of_peer(
         peer: Peer,
         version: String,
         label: &str,
@@ -173,17 +192,17 @@ impl Subject {
     }
 
     /// Sets the number of operations per call.
-    pub(super) fn of_several(self, operations: u32) -> Self {
+    pub fn of_several(self, operations: u32) -> Self {
         Self { operations_per_call: operations, ..self }
     }
 
     /// Marks a batch of this many operations.
-    pub(super) fn of_batch(self, operations: u32) -> Self {
+    pub fn of_batch(self, operations: u32) -> Self {
         Self { method: Method::Batch, ..self.of_several(operations) }
     }
 
     /// Marks a special method.
-    pub(super) fn special(self) -> Self {
+    pub fn special(self) -> Self {
         Self { method: Method::Other, ..self }
     }
 
@@ -201,7 +220,7 @@ impl Subject {
 ///
 /// # Errors
 /// Names the subject that fails, or whose result differs from the others'.
-pub(super) fn measure(
+pub fn measure(
     setting: Setting,
     mut subjects: Vec<Subject>,
     progress: &mut dyn FnMut(f64),
@@ -359,7 +378,7 @@ pub(crate) fn verify(subjects: &[Subject]) -> Result<(), Failure> {
 }
 
 /// Summarises times.
-pub(super) fn time(times: &[f64], statistic: Statistic) -> Time {
+pub fn time(times: &[f64], statistic: Statistic) -> Time {
     let estimate = match statistic {
         Statistic::Median => statistics::estimate(times),
         Statistic::Mean => statistics::estimate_mean(times),
@@ -375,14 +394,15 @@ pub(super) fn time(times: &[f64], statistic: Statistic) -> Time {
 }
 
 /// Returns the single samples; reports omit them unless requested.
-pub(super) fn kept(times: &[f64], ratios: &[f64]) -> record::Samples {
+pub fn kept(times: &[f64], ratios: &[f64]) -> record::Samples {
     record::Samples {
         times_ns: times.iter().map(|time| rounded(*time, 2)).collect(),
         ratios: ratios.iter().map(|ratio| rounded(*ratio, 5)).collect(),
     }
 }
 
-pub(super) fn ratio(samples: usize, estimate: Estimate) -> Ratio {
+/// Creates the ratio of a row from an estimate.
+pub fn ratio(samples: usize, estimate: Estimate) -> Ratio {
     Ratio {
         samples,
         median: rounded(estimate.value, 5),
@@ -391,7 +411,7 @@ pub(super) fn ratio(samples: usize, estimate: Estimate) -> Ratio {
 }
 
 /// Rounds `x` to this many decimals: further digits are noise and make records hard to read.
-pub(super) fn rounded(x: f64, decimals: i32) -> f64 {
+pub fn rounded(x: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     (x * scale).round() / scale
 }

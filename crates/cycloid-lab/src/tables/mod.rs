@@ -87,8 +87,20 @@ pub fn head(environment: &Environment, effort: &str, peers: &[Peer], width: usiz
         ),
         ("compiler".into(), format!("{}, opt-level {}, {}", e.compiler, e.opt_level, e.target)),
     ];
-    for (i, peer) in peers.iter().enumerate() {
-        let name = if i == 0 { "peers".into() } else { String::new() };
+    lines.extend(versions("peers", peers));
+    trimmed(&definitions(&lines, width))
+}
+
+/// Formats the peers of later tables, which the head does not have.
+pub fn more_peers(peers: &[Peer], width: usize) -> String {
+    let lines = versions("more peers", peers);
+    format!("\n{}", trimmed(&definitions(&lines, width.min(MAX_WIDTH))))
+}
+
+/// Returns a line for each peer: its version, or why it is missing. The first line has the name.
+fn versions(name: &str, peers: &[Peer]) -> Vec<(String, String)> {
+    let line = |(i, peer): (usize, &Peer)| {
+        let name = if i == 0 { name.into() } else { String::new() };
         let version = match (&peer.version, &peer.missing) {
             (Some(version), _) => format!("{} {version}", peer.name),
             (None, Some(missing)) => {
@@ -96,9 +108,9 @@ pub fn head(environment: &Environment, effort: &str, peers: &[Peer], width: usiz
             }
             (None, None) => peer.name.clone(),
         };
-        lines.push((name, version));
-    }
-    trimmed(&definitions(&lines, width))
+        (name, version)
+    };
+    peers.iter().enumerate().map(line).collect()
 }
 
 /// Formats the meanings of the columns, and the notes.

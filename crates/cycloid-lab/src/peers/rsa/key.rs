@@ -122,7 +122,7 @@ fn tagged(tag: u8, value: &[u8]) -> Vec<u8> {
 
 /// Returns the modulus of a public key in DER (`RSAPublicKey`, RFC 8017, appendix A.1.1). The
 /// modulus must have more than 2047 bits and a whole number of bytes.
-pub(crate) fn modulus_in_der(public_key: &[u8]) -> Option<&[u8]> {
+pub fn modulus_in_der(public_key: &[u8]) -> Option<&[u8]> {
     let number = public_key.get(4..)?;
     let length = usize::from(u16::from_be_bytes([*number.get(2)?, *number.get(3)?]));
     // The first byte is 0, for the sign.

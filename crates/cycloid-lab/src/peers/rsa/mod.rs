@@ -7,7 +7,7 @@ use std::sync::Arc;
 use cycloid::modular::{self, Exponent, Modulus};
 use sha2::{Digest, Sha256};
 
-pub(crate) use key::modulus_in_der;
+pub use key::modulus_in_der;
 pub use key::{Key, PUBLIC_EXPONENT};
 
 use crate::Failure;
@@ -34,7 +34,7 @@ pub enum Task {
 
 impl Task {
     /// Returns the row label of a peer with only one implementation.
-    pub(crate) const fn label(self) -> &'static str {
+    pub const fn label(self) -> &'static str {
         match self {
             Self::Sign | Self::SignPss => "sign",
             Self::Verify => "verify",

@@ -7,7 +7,7 @@ use std::time::Duration;
 use cycloid::scheme::dh::{Comb, Group, Validation, minimum_scratch_limbs};
 
 use super::backends;
-use super::descriptor::{Choice, Descriptor, Value};
+use super::descriptor::{Choice, Constructors, Descriptor, Value};
 use super::prepared::{Prepared, ResultCheck};
 use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
@@ -47,12 +47,14 @@ Examples:
                commas [default: 2048,3072,4096]",
         value: Value::Text("LIST"),
     }],
-    chosen: |chosen, effort| {
-        let bits = chosen.parsed("bits", Dh::bits_from_list)?;
-        Ok(Box::new(Dh { bits: bits.unwrap_or_else(|| Dh::usual(effort).bits) }))
-    },
-    usual: |effort| Ok(Box::new(Dh::usual(effort))),
-    alone: Some(|effort| Box::new(Dh::usual(effort))),
+    constructors: Some(Constructors {
+        chosen: |chosen, effort| {
+            let bits = chosen.parsed("bits", Dh::bits_from_list)?;
+            Ok(Box::new(Dh { bits: bits.unwrap_or_else(|| Dh::usual(effort).bits) }))
+        },
+        usual: |effort| Ok(Box::new(Dh::usual(effort))),
+        alone: Some(|effort| Box::new(Dh::usual(effort))),
+    }),
     repeat: |tables| option("bits", numbers(tables, "modulus_bits")).into_iter().collect(),
 };
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::backends;
-use super::descriptor::{Choice, Descriptor, Value};
+use super::descriptor::{Choice, Constructors, Descriptor, Value};
 use super::prepared::{FirstUse, Prepared};
 use super::repeat::{batches, option, texts};
 use super::subjects::{self, Sampling, Setting, Subject};
@@ -76,15 +76,17 @@ Examples:
             value: Value::Default("LIST", "8"),
         },
     ],
-    chosen: |chosen, _| {
-        Ok(Box::new(Ec {
-            curves: chosen.defaulted("curve", Ec::curves_from_list)?,
-            tasks: chosen.defaulted("operation", Ec::tasks_from_list)?,
-            batches: chosen.defaulted("batch", Ec::batches_from_list)?,
-        }))
-    },
-    usual: |_| Ok(Box::new(Ec::usual())),
-    alone: Some(|_| Box::new(Ec::usual())),
+    constructors: Some(Constructors {
+        chosen: |chosen, _| {
+            Ok(Box::new(Ec {
+                curves: chosen.defaulted("curve", Ec::curves_from_list)?,
+                tasks: chosen.defaulted("operation", Ec::tasks_from_list)?,
+                batches: chosen.defaulted("batch", Ec::batches_from_list)?,
+            }))
+        },
+        usual: |_| Ok(Box::new(Ec::usual())),
+        alone: Some(|_| Box::new(Ec::usual())),
+    }),
     repeat: |tables| {
         let batches = batches(tables);
         let batches = if batches == BTreeSet::from([8]) { None } else { option("batch", batches) };

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 use cycloid::cpu;
 use cycloid_command::Stop;
 
-use super::descriptor::{Choice, Descriptor, Value};
+use super::descriptor::{Choice, Constructors, Descriptor, Value};
 use super::repeat::{numbers, option, texts};
 use super::subjects::{kept, rounded, time};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
@@ -78,18 +78,22 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
             value: Value::Text("LIST"),
         },
     ],
-    chosen: |chosen, effort| {
-        let whole = Hsm::whole(effort).map_err(Stop::Failed)?;
-        Ok(Box::new(Hsm {
-            keys: chosen.parsed("key", KeyKind::from_list)?.unwrap_or_else(|| whole.keys.clone()),
-            clients: chosen
-                .parsed("clients", Hsm::clients_from_list)?
-                .unwrap_or_else(|| whole.clients.clone()),
-            ..whole
-        }))
-    },
-    usual: |effort| Ok(Box::new(Hsm::usual(effort)?)),
-    alone: None,
+    constructors: Some(Constructors {
+        chosen: |chosen, effort| {
+            let whole = Hsm::whole(effort).map_err(Stop::Failed)?;
+            Ok(Box::new(Hsm {
+                keys: chosen
+                    .parsed("key", KeyKind::from_list)?
+                    .unwrap_or_else(|| whole.keys.clone()),
+                clients: chosen
+                    .parsed("clients", Hsm::clients_from_list)?
+                    .unwrap_or_else(|| whole.clients.clone()),
+                ..whole
+            }))
+        },
+        usual: |effort| Ok(Box::new(Hsm::usual(effort)?)),
+        alone: None,
+    }),
     repeat: |tables| {
         let clients = numbers(tables, "clients");
         let usual = clients.iter().copied().eq(CLIENTS.map(|number| number as u64));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cycloid::modular::{self, Strategy};
 
 use super::backends;
-use super::descriptor::{Choice, Descriptor, Value};
+use super::descriptor::{Choice, Constructors, Descriptor, Value};
 use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
 use super::{Effort, Plan, Suite, Work};
@@ -71,18 +71,20 @@ Examples:
             value: Value::Default("FILTER", "all"),
         },
     ],
-    chosen: |chosen, effort| {
-        let crt = chosen.has("crt");
-        let bits = chosen.parsed("bits", |list| ModExp::bits_from_list(list, crt))?;
-        Ok(Box::new(ModExp {
-            bits: bits.unwrap_or_else(|| ModExp::usual(effort).bits),
-            exponents: chosen.defaulted("exponent", ModExp::exponent_from_text)?,
-            crt,
-            strategies: chosen.defaulted("strategy", ModExp::strategies_from_filter)?,
-        }))
-    },
-    usual: |effort| Ok(Box::new(ModExp::usual(effort))),
-    alone: Some(|effort| Box::new(ModExp::usual(effort))),
+    constructors: Some(Constructors {
+        chosen: |chosen, effort| {
+            let crt = chosen.has("crt");
+            let bits = chosen.parsed("bits", |list| ModExp::bits_from_list(list, crt))?;
+            Ok(Box::new(ModExp {
+                bits: bits.unwrap_or_else(|| ModExp::usual(effort).bits),
+                exponents: chosen.defaulted("exponent", ModExp::exponent_from_text)?,
+                crt,
+                strategies: chosen.defaulted("strategy", ModExp::strategies_from_filter)?,
+            }))
+        },
+        usual: |effort| Ok(Box::new(ModExp::usual(effort))),
+        alone: Some(|effort| Box::new(ModExp::usual(effort))),
+    }),
     repeat: |tables| {
         let crt = tables.iter().any(|table| table.parameters.get("crt") == Some(&true.into()));
         // A key has two moduli of half its length.

@@ -16,7 +16,7 @@ use cycloid::scheme::rsa::{
 
 use self::ours::Budget;
 use super::backends;
-use super::descriptor::{Choice, Descriptor, Value};
+use super::descriptor::{Choice, Constructors, Descriptor, Value};
 use super::prepared::{FirstUse, Prepared};
 use super::repeat::{numbers, option};
 use super::subjects::{self, Sampling, Setting, Subject};
@@ -166,14 +166,16 @@ Examples:
             value: Value::Text("LIST"),
         },
     ],
-    chosen: |chosen, effort| {
-        let usual = Rsa::usual(effort);
-        let bits = chosen.parsed("bits", Rsa::bits_from_list)?.unwrap_or(usual.bits);
-        let kinds = chosen.parsed("operation", Rsa::kinds_from_list)?.unwrap_or(usual.kinds);
-        Ok(Box::new(Rsa { bits, kinds }))
-    },
-    usual: |effort| Ok(Box::new(Rsa::usual(effort))),
-    alone: Some(|effort| Box::new(Rsa::usual(effort))),
+    constructors: Some(Constructors {
+        chosen: |chosen, effort| {
+            let usual = Rsa::usual(effort);
+            let bits = chosen.parsed("bits", Rsa::bits_from_list)?.unwrap_or(usual.bits);
+            let kinds = chosen.parsed("operation", Rsa::kinds_from_list)?.unwrap_or(usual.kinds);
+            Ok(Box::new(Rsa { bits, kinds }))
+        },
+        usual: |effort| Ok(Box::new(Rsa::usual(effort))),
+        alone: Some(|effort| Box::new(Rsa::usual(effort))),
+    }),
     repeat: |tables| {
         let is_done = |kind: &Kind| tables.iter().any(|table| table.name == kind.title());
         let kinds: Vec<&str> = Kind::ALL.into_iter().filter(is_done).map(Kind::name).collect();
