@@ -3,6 +3,7 @@
 //! A value is a single attempt to connect to one address. When it ends for any reason, the caller
 //! creates another one, for the same address or the next.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -131,6 +132,19 @@ pub enum ClientEnd {
     Stopped,
     /// An error.
     Failed(Error),
+}
+
+impl fmt::Display for ClientEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AuthFailed { reason, .. } if reason.is_empty() => f.write_str("it was refused"),
+            Self::AuthFailed { reason, .. } => write!(f, "it was refused: {reason}"),
+            Self::Restart { reason, .. } => write!(f, "the server asks to reconnect: {reason}"),
+            Self::Halt(reason) => write!(f, "the server asks to stop: {reason}"),
+            Self::Stopped => f.write_str("it was stopped"),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
 }
 
 /// The capabilities of a client that pulls.

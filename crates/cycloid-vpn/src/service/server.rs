@@ -12,7 +12,8 @@ mod token;
 mod token_generator;
 mod waiting;
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -377,11 +378,10 @@ impl<'a> Program<'a> {
     fn accept_streams(&mut self, now: Now) {
         for index in 0..self.listeners.len() {
             while let Ok((stream, address)) = self.listeners[index].accept() {
-                let full = self.streams.len()
-                    >= self.config.max_clients as usize + MAX_UNAUTHENTICATED_STREAMS;
-                if full || !self.may_come(address, Transport::Tcp) {
+                if !self.may_come(address, Transport::Tcp) {
                     continue;
                 }
+                self.make_room();
                 let _ = stream.set_nodelay(true);
                 if let Ok((id, _)) = self.handle.add_stream(stream) {
                     self.streams.insert(id, (address, now.monotonic));
@@ -402,6 +402,36 @@ impl<'a> Program<'a> {
             self.streams.remove(&id);
             self.handle.close_stream(id);
         }
+    }
+
+    /// Closes a stream without a client if there are too many: the oldest one of the address that
+    /// has the most of them, so that whoever opens many loses his own.
+    fn make_room(&mut self) {
+        if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
+            return;
+        }
+        let clients: HashSet<StreamId> = self
+            .peers
+            .values()
+            .filter(|peer| peer.cipher.is_some())
+            .filter_map(|peer| match peer.way {
+                Remote::Tcp(stream) => Some(stream),
+                Remote::Udp { .. } => None,
+            })
+            .collect();
+        let strangers = || self.streams.iter().filter(|(id, _)| !clients.contains(id));
+        if strangers().count() < MAX_UNAUTHENTICATED_STREAMS {
+            return;
+        }
+        let mut counts = HashMap::new();
+        strangers().for_each(|(_, (address, _))| *counts.entry(address.ip()).or_insert(0) += 1);
+        let rank = |(id, (address, since)): &(&StreamId, &(SocketAddr, Duration))| {
+            (counts[&address.ip()], Reverse((*since, **id)))
+        };
+        let Some((&id, &(address, _))) = strangers().max_by_key(rank) else { return };
+        self.streams.remove(&id);
+        self.handle.close_stream(id);
+        self.with_core(|core, link| core.disconnected(address, link));
     }
 
     fn act(&mut self, id: PeerId, notice: ServerNotice) {
