@@ -51,6 +51,8 @@ pub struct ClientSettings {
     pub framing: Framing,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// Whether to offer data keys that change by epochs, as OpenVPN 2.7 does.
+    pub epochs: bool,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
     /// Whether the caller approves each server before credentials are sent: see
@@ -398,6 +400,7 @@ impl Client {
             list: &settings.ciphers,
             fallback: settings.fallback,
             digest: settings.digest,
+            epochs: settings.epochs,
         };
         let exported = || self.tunnel.exported_peer_id();
         let PeerHello { peer_info, options, .. } = hello;
@@ -503,11 +506,18 @@ impl Client {
             timing.inactive_bytes = bytes;
         }
         self.take_token(&reply, notify);
+        let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
+        if reply.protocol.aead_epoch && !possible {
+            return Err(Error::Incompatible(
+                "the server chose aead-epoch, which needs an AEAD cipher and a peer id".into(),
+            ));
+        }
         let agreed = Agreement {
             cipher,
             peer_id: reply.peer_id,
             by_exporter: reply.protocol.tls_ekm,
             dynamic: reply.protocol.dynamic_tls_crypt,
+            epochs: reply.protocol.aead_epoch,
             exit_by_control: reply.protocol.cc_exit,
         };
         self.open(now, &agreed, reply, sink, notify)
@@ -534,12 +544,13 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
-        let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
+        let Agreement { cipher, peer_id, by_exporter, dynamic, epochs, exit_by_control } = *agreed;
         self.exit_by_control = exit_by_control;
         let channel = DataChannel {
             cipher,
             peer_id,
             by_exporter,
+            epochs,
             framing: reply.framing.unwrap_or(self.settings.framing),
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,
@@ -561,10 +572,13 @@ fn own_hello(
     settings: &ClientSettings,
     credentials: Option<&(String, Zeroizing<String>)>,
 ) -> OwnHello {
-    let bits = match settings.pull {
+    let mut bits = match settings.pull {
         true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
+    if settings.epochs {
+        bits |= protocol::DATA_EPOCH;
+    }
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);
     OwnHello {
         options: settings.options.clone(),

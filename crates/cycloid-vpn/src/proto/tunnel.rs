@@ -73,6 +73,8 @@ pub(super) struct DataChannel {
     pub(super) cipher: Cipher,
     pub(super) peer_id: Option<u32>,
     pub(super) by_exporter: bool,
+    /// Data keys change by epochs.
+    pub(super) epochs: bool,
     pub(super) framing: Framing,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
@@ -413,11 +415,11 @@ impl Tunnel {
             cipher: channel.cipher,
             key_id: self.current.key_id(),
             peer_id: channel.peer_id,
+            epochs: channel.epochs,
             framing: channel.framing,
             replay_window: channel.replay_window,
         };
         let (sealer, opener) = data::keys(&material, self.role, &parameters)?;
-        let sealer = Arc::new(sealer);
         self.sealer = Some(sealer.clone());
         self.activity.at_key = sink.traffic();
         let key_id = self.current.key_id();

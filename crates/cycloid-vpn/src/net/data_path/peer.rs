@@ -140,6 +140,19 @@ impl Peer {
         self.change_sending(|sending| sending.key = Some((key_id, sealer)));
     }
 
+    /// Replaces an exhausted key by that of its next epoch, if there is one.
+    pub(super) fn move_on(&self, from: &Arc<Sealer>) -> Option<Arc<Sealer>> {
+        let next = from.successor()?;
+        self.change_sending(|sending| {
+            if let Some((_, sealer)) = &mut sending.key
+                && Arc::ptr_eq(sealer, from)
+            {
+                *sealer = Arc::clone(&next);
+            }
+        });
+        Some(next)
+    }
+
     pub(super) fn retire(&self, key_id: KeyId) {
         self.receiving().openers.retain(|(id, _)| *id != key_id);
         self.change_sending(|sending| {

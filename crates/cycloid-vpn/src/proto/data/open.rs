@@ -1,12 +1,17 @@
 //! Opens datagrams into inner packets.
 
+use std::sync::Arc;
+
 use aws_lc_rs::aead::Aad;
 
 use super::cbc::CbcOpen;
+use super::cipher::FORGERY_LIMIT;
 use super::direction::{Aead, Half, Parameters};
 use super::framing::Framing;
+use super::receive_epochs::ReceiveEpochs;
 use super::replay::ReplayWindow;
-use super::{ID, header_length};
+use super::seal::Sealer;
+use super::{EPOCH_ID, ID, TAG, header_length};
 use crate::proto::Error;
 use crate::proto::wire::KeyId;
 
@@ -24,17 +29,23 @@ pub struct Opener {
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
+    Epochs(ReceiveEpochs),
     Cbc(CbcOpen),
 }
 
-/// Number of forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305
-/// (RFC 9001, section 6.6), the lowest of all ciphers here.
-const FORGERY_LIMIT: u64 = 1 << 36;
-
 impl Opener {
-    pub(super) fn new(half: Half<'_>, parameters: &Parameters) -> Result<Self, Error> {
-        let &Parameters { cipher, key_id, framing, replay_window, .. } = parameters;
+    /// Returns the key for one direction. `sealer` is the key for the other direction: with epochs,
+    /// it follows a peer that has moved to a later epoch.
+    pub(super) fn new(
+        half: Half<'_>,
+        parameters: &Parameters,
+        sealer: &Arc<Sealer>,
+    ) -> Result<Self, Error> {
+        let &Parameters { cipher, key_id, framing, replay_window, epochs, .. } = parameters;
         let key = match Aead::new(half, cipher)? {
+            Some(_) if epochs => {
+                Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
+            }
             Some(aead) => Key::Aead(aead),
             None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
@@ -63,13 +74,13 @@ impl Opener {
         if self.forged >= FORGERY_LIMIT {
             return Err(Error::Exhausted);
         }
-        let inner = match &self.key {
+        let inner = match &mut self.key {
             Key::Aead(aead) => {
                 let (prefix, body) =
                     packet.split_at_mut_checked(header + Aead::OVERHEAD).ok_or(SHORT)?;
                 let (prefix, tag) = prefix.split_at(header + ID);
                 let id: [u8; ID] = prefix[header..].try_into().map_err(|_| SHORT)?;
-                self.window.check(u32::from_be_bytes(id))?;
+                self.window.check(u32::from_be_bytes(id).into())?;
                 let additional = if header == 1 { &prefix[1..] } else { prefix };
                 let inner = aead
                     .key
@@ -78,14 +89,24 @@ impl Opener {
                         self.forged += 1;
                         Error::NotAuthentic("data packet")
                     })?;
-                self.window.commit(u32::from_be_bytes(id));
+                self.window.commit(u32::from_be_bytes(id).into());
                 inner
+            }
+            Key::Epochs(epochs) => {
+                if header == 1 {
+                    return Err(Error::Malformed("data packet without a peer id"));
+                }
+                let (prefix, body) = packet.split_at_mut_checked(header + EPOCH_ID).ok_or(SHORT)?;
+                let length = body.len().checked_sub(TAG).ok_or(SHORT)?;
+                let (body, tag) = body.split_at_mut(length);
+                let (_, id) = prefix.split_last_chunk::<EPOCH_ID>().ok_or(SHORT)?;
+                epochs.open(*id, prefix, tag, body)?
             }
             Key::Cbc(cbc) => {
                 let body = packet.get_mut(header..).ok_or(SHORT)?;
                 let plain = cbc.open(body)?;
                 let (id, inner) = plain.split_first_chunk_mut::<ID>().ok_or(SHORT)?;
-                let id = u32::from_be_bytes(*id);
+                let id = u32::from_be_bytes(*id).into();
                 self.window.check(id)?;
                 self.window.commit(id);
                 inner
@@ -99,5 +120,14 @@ impl Opener {
     /// Returns the number of authentic packets so far, and the bytes of their inner packets.
     pub fn used(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+}
+
+#[cfg(test)]
+impl Opener {
+    /// Sets the current epoch's number of blocks, as if this much had been opened.
+    pub(super) fn age(&mut self, blocks: u64) {
+        let Key::Epochs(epochs) = &mut self.key else { panic!("a key with epochs") };
+        epochs.age(blocks);
     }
 }

@@ -1,5 +1,7 @@
 //! Tests each cipher against a slow RustCrypto model, and that invalid packets do not open.
 
+use std::sync::Arc;
+
 use ::cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::Pkcs7};
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use hmac::Mac;
@@ -8,6 +10,8 @@ use zeroize::Zeroizing;
 
 use super::*;
 use crate::proto::{Error, Role};
+
+mod epochs;
 
 const AEADS: [Cipher; 4] =
     [Cipher::Aes256Gcm, Cipher::Aes192Gcm, Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];
@@ -37,13 +41,14 @@ fn parameters(cipher: Cipher) -> Parameters {
         cipher,
         key_id: KeyId::new(5).unwrap(),
         peer_id: Some(0x0a_bc_de),
+        epochs: false,
         framing: Framing::None,
         replay_window: 64,
     }
 }
 
 /// Returns the role's sealer and the other role's opener.
-fn pair(role: Role, parameters: &Parameters) -> (Sealer, Opener) {
+fn pair(role: Role, parameters: &Parameters) -> (Arc<Sealer>, Opener) {
     let other = if role == Role::Client { Role::Server } else { Role::Client };
     let (sealer, _) = keys(&material(), role, parameters).unwrap();
     let (_, opener) = keys(&material(), other, parameters).unwrap();
@@ -272,7 +277,7 @@ fn aes_keys_have_a_block_limit() {
 fn threads_never_share_an_id() {
     let (sealer, _) = pair(Role::Client, &parameters(Cipher::Aes128Gcm));
     let take = || (0..2000).flat_map(|n| sealer.reserve(n % 5).unwrap()).collect::<Vec<_>>();
-    let mut ids: Vec<u32> = std::thread::scope(|scope| {
+    let mut ids: Vec<u64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(take)).collect();
         threads
             .into_iter()

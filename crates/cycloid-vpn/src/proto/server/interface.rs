@@ -39,6 +39,8 @@ pub struct ServerSettings {
     pub framing: Framing,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// Whether to use data keys that change by epochs with clients that offer them.
+    pub epochs: bool,
     /// Whether there are many clients, which get pushed options. Otherwise there is one peer at a
     /// time, and both ends negotiate point to point.
     pub many: bool,

@@ -56,6 +56,7 @@ pub(crate) fn core_settings(
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
         replay_window: common.data.replay_window.0,
+        epochs: true,
         exit_notify: link.explicit_exit_notify > 0,
         judges: common.hooks.tls_verify.is_some(),
     }

@@ -38,6 +38,7 @@ pub(super) fn core_settings(
         many: config.many,
         max_clients: config.max_clients as usize,
         initial: config.connect_frequency_initial,
+        epochs: true,
         force_cookie,
     })
 }
