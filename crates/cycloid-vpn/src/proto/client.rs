@@ -49,6 +49,8 @@ pub struct ClientSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether the server may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
     /// Whether to offer data keys that change by epochs, as OpenVPN 2.7 does.
@@ -125,6 +127,8 @@ pub enum ClientEnd {
     },
     /// The server asks not to reconnect.
     Halt(String),
+    /// The server's options are not acceptable, and another attempt would not change that.
+    Refused(&'static str),
     /// This end was asked to stop.
     Stopped,
     /// An error.
@@ -142,6 +146,9 @@ const PULL_CAPABILITIES: u32 = protocol::DATA_V2
 
 /// Interval of push requests until the reply arrives.
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The reason for leaving a server that compresses without permission.
+const COMPRESSES: &str = "the server compresses packets, and allow-compression asym is not set";
 
 /// The reason text when the server announces its exit.
 const SERVER_EXIT: &str = "the server is shutting down";
@@ -480,6 +487,10 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
+        if reply.compresses && !self.settings.decompress {
+            self.end(ClientEnd::Refused(COMPRESSES), notify);
+            return Ok(());
+        }
         let cipher = match &reply.cipher {
             Some(name) => Cipher::from_name(name, self.settings.digest)
                 .filter(|cipher| {
@@ -552,6 +563,7 @@ impl Client {
             by_exporter,
             epochs,
             framing: reply.framing.unwrap_or(self.settings.framing),
+            decompress: self.settings.decompress,
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,
                 Transport::Tcp => 0,

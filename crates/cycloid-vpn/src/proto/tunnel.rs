@@ -76,6 +76,7 @@ pub(super) struct DataChannel {
     /// Data keys change by epochs.
     pub(super) epochs: bool,
     pub(super) framing: Framing,
+    pub(super) decompress: bool,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
 }
@@ -417,6 +418,7 @@ impl Tunnel {
             peer_id: channel.peer_id,
             epochs: channel.epochs,
             framing: channel.framing,
+            decompress: channel.decompress,
             replay_window: channel.replay_window,
         };
         let (sealer, opener) = data::keys(&material, self.role, &parameters)?;

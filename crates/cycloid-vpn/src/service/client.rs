@@ -22,7 +22,7 @@ use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{Failure, Person, random};
+use super::{COMPRESSES, Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
@@ -414,6 +414,10 @@ impl<'a> Program<'a> {
                 self.handle.set_remote(SERVER, from);
                 false
             }
+            Event::Compresses { .. } => {
+                self.context.warn(COMPRESSES);
+                false
+            }
             Event::Failed { cause } => {
                 notices.push(ClientNotice::Ended(ClientEnd::Halt(cause.to_string())));
                 false
@@ -509,6 +513,10 @@ impl<'a> Program<'a> {
                 self.state("RECONNECTING", "server-pushed-connection-reset");
                 if same_address { After::Same } else { After::Next }
             }
+            ClientEnd::Refused(reason) => After::Stop(Err(Failure::new(reason).hint(
+                "turn compression off at the server, or set allow-compression asym, which accepts \
+                 compressed packets and compresses none",
+            ))),
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
             ClientEnd::Failed(error) => {
                 self.say(1, &format!("the connection has ended: {error}"));

@@ -1,8 +1,10 @@
 //! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
 //! `cycloid`.
 
+mod compression;
 mod dropped_privileges;
 mod flood;
+mod openvpn_2_7;
 mod p2p;
 mod revocation;
 mod service;

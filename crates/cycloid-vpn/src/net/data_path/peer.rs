@@ -35,6 +35,8 @@ pub(super) struct Receiving {
     remote: Remote,
     /// The new address that was last reported to the control thread.
     reported: Option<Remote>,
+    /// Whether a compressed packet was reported to the control thread.
+    compressed: bool,
 }
 
 impl std::fmt::Debug for Peer {
@@ -95,7 +97,12 @@ impl Peer {
         Self {
             id,
             sending: RwLock::new(Sending { key: None, remote }),
-            receiving: Mutex::new(Receiving { openers: Vec::new(), remote, reported: None }),
+            receiving: Mutex::new(Receiving {
+                openers: Vec::new(),
+                remote,
+                reported: None,
+                compressed: false,
+            }),
             sent: Flow::default(),
             received: Flow::default(),
             largest_tcp: AtomicU16::new(0),
@@ -187,6 +194,11 @@ impl Receiving {
     pub(super) fn opener(&mut self, key_id: KeyId) -> Option<&mut Opener> {
         // The latest key is the most likely one.
         self.openers.iter_mut().rev().find(|(id, _)| *id == key_id).map(|(_, opener)| opener)
+    }
+
+    /// Returns whether a compressed packet is the first one of the peer.
+    pub(super) fn compresses(&mut self) -> bool {
+        !std::mem::replace(&mut self.compressed, true)
     }
 
     /// Returns whether an authentic packet from this address is the first sign that the peer has

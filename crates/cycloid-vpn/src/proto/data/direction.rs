@@ -23,6 +23,8 @@ pub struct Parameters {
     pub epochs: bool,
     /// The compression framing.
     pub framing: Framing,
+    /// Whether to accept packets that the peer compresses.
+    pub decompress: bool,
     /// How many packet ids a packet may be late, at most [`super::MAX_REPLAY_WINDOW`]; 0 if the
     /// transport preserves order.
     pub replay_window: u32,

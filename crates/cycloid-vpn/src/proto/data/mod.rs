@@ -24,6 +24,7 @@ mod direction;
 mod epoch;
 mod framing;
 mod keys;
+mod lzo;
 mod open;
 mod receive_epochs;
 mod replay;
@@ -35,7 +36,7 @@ pub use cipher::{CbcCipher, Cipher, Digest};
 pub use direction::Parameters;
 pub use framing::Framing;
 pub use keys::{KeyMaterial, keys};
-pub use open::Opener;
+pub use open::{Opened, Opener};
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
 pub use seal::{Exhausted, PacketId, PacketIds, Sealer};
 

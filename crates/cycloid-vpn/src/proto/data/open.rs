@@ -7,7 +7,7 @@ use aws_lc_rs::aead::Aad;
 use super::cbc::CbcOpen;
 use super::cipher::FORGERY_LIMIT;
 use super::direction::{Aead, Half, Parameters};
-use super::framing::Framing;
+use super::framing::{Content, Framing, compressed};
 use super::receive_epochs::ReceiveEpochs;
 use super::replay::ReplayWindow;
 use super::seal::Sealer;
@@ -20,11 +20,27 @@ pub struct Opener {
     key: Key,
     key_id: KeyId,
     framing: Framing,
+    /// Room for a decompressed packet, if the peer may compress.
+    decompressed: Option<Box<[u8]>>,
+    /// Length of the last decompressed packet.
+    length: usize,
     window: ReplayWindow,
     packets: u64,
     bytes: u64,
     forged: u64,
 }
+
+/// An opened packet.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Opened<'a> {
+    /// A part of the datagram.
+    InPlace(&'a mut [u8]),
+    /// The packet was compressed, and is in [`Opener::decompressed`].
+    Decompressed,
+}
+
+/// Longest decompressed packet in bytes.
+const LONGEST: usize = u16::MAX as usize;
 
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
@@ -41,7 +57,8 @@ impl Opener {
         parameters: &Parameters,
         sealer: &Arc<Sealer>,
     ) -> Result<Self, Error> {
-        let &Parameters { cipher, key_id, framing, replay_window, epochs, .. } = parameters;
+        let &Parameters { cipher, key_id, framing, decompress, replay_window, epochs, .. } =
+            parameters;
         let key = match Aead::new(half, cipher)? {
             Some(_) if epochs => {
                 Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
@@ -50,11 +67,14 @@ impl Opener {
             None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
         let window = ReplayWindow::new(replay_window);
-        Ok(Self { key, key_id, framing, window, packets: 0, bytes: 0, forged: 0 })
+        let decompress = decompress && framing != Framing::None;
+        let decompressed = decompress.then(|| vec![0; LONGEST].into_boxed_slice());
+        let (packets, bytes, forged) = (0, 0, 0);
+        Ok(Self { key, key_id, framing, decompressed, length: 0, window, packets, bytes, forged })
     }
 
-    /// Opens a datagram in place and returns the inner packet, a slice of it. After an error the
-    /// contents of `packet` are unspecified.
+    /// Opens a datagram in place and returns the inner packet. After an error the contents of
+    /// `packet` are unspecified.
     ///
     /// The caller has found this key by the peer id of a `DATA_V2` packet; an AEAD also
     /// authenticates that id.
@@ -62,9 +82,9 @@ impl Opener {
     /// # Errors
     ///
     /// [`Error::Malformed`], [`Error::NotAuthentic`] and [`Error::Replay`], after which the packet
-    /// is dropped; [`Error::Incompatible`] if the peer compresses; [`Error::Exhausted`] after 2³⁶
-    /// forgeries.
-    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    /// is dropped; [`Error::Incompatible`] if the peer compresses and may not; [`Error::Exhausted`]
+    /// after 2³⁶ forgeries.
+    pub fn open_any<'a>(&mut self, packet: &'a mut [u8]) -> Result<Opened<'a>, Error> {
         const SHORT: Error = Error::Malformed("data packet too short");
         let first = *packet.first().ok_or(SHORT)?;
         let header = header_length(first).ok_or(Error::Malformed("not a data packet"))?;
@@ -114,7 +134,32 @@ impl Opener {
         };
         self.packets += 1;
         self.bytes += inner.len() as u64;
-        self.framing.strip(inner)
+        match self.framing.strip(inner)? {
+            Content::Plain(inner) => Ok(Opened::InPlace(inner)),
+            Content::Compressed(algorithm, inner) => {
+                let room = self.decompressed.as_mut().ok_or_else(compressed)?;
+                let length = algorithm.decompress(inner, room);
+                self.length = length.ok_or(Error::Malformed("compressed packet"))?;
+                Ok(Opened::Decompressed)
+            }
+        }
+    }
+
+    /// Opens a datagram whose sender does not compress, as [`open_any`](Self::open_any) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_any`](Self::open_any), and [`Error::Incompatible`] for a compressed packet.
+    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        match self.open_any(packet)? {
+            Opened::InPlace(inner) => Ok(inner),
+            Opened::Decompressed => Err(compressed()),
+        }
+    }
+
+    /// Returns the packet that [`open_any`](Self::open_any) has decompressed last.
+    pub fn decompressed(&mut self) -> &mut [u8] {
+        self.decompressed.as_mut().map_or(&mut [], |room| &mut room[..self.length])
     }
 
     /// Returns the number of authentic packets so far, and the bytes of their inner packets.

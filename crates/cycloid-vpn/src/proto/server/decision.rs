@@ -221,6 +221,7 @@ impl Server {
             by_exporter,
             epochs,
             framing,
+            decompress: settings.decompress,
             replay_window: match peer.transport {
                 Transport::Udp => settings.replay_window,
                 Transport::Tcp => 0,

@@ -37,6 +37,8 @@ pub struct ServerSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether clients may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
     /// Whether to use data keys that change by epochs with clients that offer them.

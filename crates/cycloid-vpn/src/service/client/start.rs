@@ -55,6 +55,7 @@ pub(crate) fn core_settings(
             .collect(),
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
         epochs: true,
         exit_notify: link.explicit_exit_notify > 0,
