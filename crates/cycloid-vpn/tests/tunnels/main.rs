@@ -6,6 +6,7 @@ mod dropped_privileges;
 mod flood;
 mod openvpn_2_7;
 mod p2p;
+mod post_quantum;
 mod revocation;
 mod service;
 mod test_bed;
