@@ -50,10 +50,14 @@ pub struct ClientSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether the server may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
     /// The longest control packet in bytes, without IP and UDP headers.
     pub max_control_packet: usize,
+    /// Whether to offer data keys that change by epochs, as OpenVPN 2.7 does.
+    pub epochs: bool,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
     /// Whether the caller approves each server before credentials are sent: see
@@ -128,6 +132,8 @@ pub enum ClientEnd {
     },
     /// The server asks not to reconnect.
     Halt(String),
+    /// The server's options are not acceptable, and another attempt would not change that.
+    Refused(&'static str),
     /// This end was asked to stop.
     Stopped,
     /// An error.
@@ -141,6 +147,7 @@ impl fmt::Display for ClientEnd {
             Self::AuthFailed { reason, .. } => write!(f, "it was refused: {reason}"),
             Self::Restart { reason, .. } => write!(f, "the server asks to reconnect: {reason}"),
             Self::Halt(reason) => write!(f, "the server asks to stop: {reason}"),
+            Self::Refused(reason) => f.write_str(reason),
             Self::Stopped => f.write_str("it was stopped"),
             Self::Failed(error) => write!(f, "{error}"),
         }
@@ -162,6 +169,9 @@ const STALL_TIME: Duration = Duration::from_millis(6500);
 
 /// Interval of push requests until the reply arrives.
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The reason for leaving a server that compresses without permission.
+const COMPRESSES: &str = "the server compresses packets, and allow-compression asym is not set";
 
 /// The reason text when the server announces its exit.
 const SERVER_EXIT: &str = "the server is shutting down";
@@ -451,6 +461,7 @@ impl Client {
             list: &settings.ciphers,
             fallback: settings.fallback,
             digest: settings.digest,
+            epochs: settings.epochs,
         };
         let exported = || self.tunnel.exported_peer_id();
         let PeerHello { peer_info, options, .. } = hello;
@@ -530,6 +541,10 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
+        if reply.compresses && !self.settings.decompress {
+            self.end(ClientEnd::Refused(COMPRESSES), notify);
+            return Ok(());
+        }
         let cipher = match &reply.cipher {
             Some(name) => Cipher::from_name(name, self.settings.digest)
                 .filter(|cipher| {
@@ -556,11 +571,18 @@ impl Client {
             timing.inactive_bytes = bytes;
         }
         self.take_token(&reply, notify);
+        let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
+        if reply.protocol.aead_epoch && !possible {
+            return Err(Error::Incompatible(
+                "the server chose aead-epoch, which needs an AEAD cipher and a peer id".into(),
+            ));
+        }
         let agreed = Agreement {
             cipher,
             peer_id: reply.peer_id,
             by_exporter: reply.protocol.tls_ekm,
             dynamic: reply.protocol.dynamic_tls_crypt,
+            epochs: reply.protocol.aead_epoch,
             exit_by_control: reply.protocol.cc_exit,
         };
         self.open(now, &agreed, reply, sink, notify)
@@ -587,13 +609,15 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
-        let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
+        let Agreement { cipher, peer_id, by_exporter, dynamic, epochs, exit_by_control } = *agreed;
         self.exit_by_control = exit_by_control;
         let channel = DataChannel {
             cipher,
             peer_id,
             by_exporter,
+            epochs,
             framing: reply.framing.unwrap_or(self.settings.framing),
+            decompress: self.settings.decompress,
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,
                 Transport::Tcp => 0,
@@ -614,10 +638,13 @@ fn own_hello(
     settings: &ClientSettings,
     credentials: Option<&(String, Zeroizing<String>)>,
 ) -> OwnHello {
-    let bits = match settings.pull {
+    let mut bits = match settings.pull {
         true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
+    if settings.epochs {
+        bits |= protocol::DATA_EPOCH;
+    }
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);
     OwnHello {
         options: settings.options.clone(),

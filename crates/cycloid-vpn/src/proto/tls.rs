@@ -297,12 +297,17 @@ impl Tls {
 
     /// Returns version and cipher suite, for the log.
     pub fn description(&self) -> String {
+        let connection = &self.connection;
+        let version = connection.protocol_version().and_then(|version| version.as_str());
+        let suite = connection.negotiated_cipher_suite();
+        let suite = suite.and_then(|suite| suite.suite().as_str());
+        let group = connection.negotiated_key_exchange_group();
+        let group = group.and_then(|group| group.name().as_str());
         format!(
-            "{} {}",
-            self.connection.protocol_version().map_or("", |version| version.as_str().unwrap_or("")),
-            self.connection
-                .negotiated_cipher_suite()
-                .map_or("", |suite| suite.suite().as_str().unwrap_or(""))
+            "{} {}, key exchange {}",
+            version.unwrap_or_default(),
+            suite.unwrap_or_default(),
+            group.unwrap_or_default()
         )
     }
 }

@@ -73,7 +73,10 @@ pub(super) struct DataChannel {
     pub(super) cipher: Cipher,
     pub(super) peer_id: Option<u32>,
     pub(super) by_exporter: bool,
+    /// Data keys change by epochs.
+    pub(super) epochs: bool,
     pub(super) framing: Framing,
+    pub(super) decompress: bool,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
 }
@@ -502,11 +505,12 @@ impl Tunnel {
             cipher: channel.cipher,
             key_id: self.current.key_id(),
             peer_id: channel.peer_id,
+            epochs: channel.epochs,
             framing: channel.framing,
+            decompress: channel.decompress,
             replay_window: channel.replay_window,
         };
         let (sealer, opener) = data::keys(&material, self.role, &parameters)?;
-        let sealer = Arc::new(sealer);
         self.sealer = Some(sealer.clone());
         self.activity.at_key = sink.traffic();
         let key_id = self.current.key_id();

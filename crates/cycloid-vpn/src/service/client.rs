@@ -1,6 +1,7 @@
 //! The client program: tries servers until one accepts, keeps the tunnel up, and undoes all changes
 //! to the machine at the end.
 
+mod challenge;
 mod machine;
 mod requests;
 mod start;
@@ -16,13 +17,14 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
+use self::challenge::Challenge;
 use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{Failure, Person, random};
+use super::{COMPRESSES, Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
@@ -84,6 +86,10 @@ struct Program<'a> {
     credentials: Option<(String, Zeroizing<String>)>,
     /// The token that replaces the credentials (`auth-token`).
     token: Option<(String, Zeroizing<String>)>,
+    /// The server's unanswered question.
+    challenge: Option<Challenge>,
+    /// User name and password that answer the server's question, for one attempt.
+    answered: Option<(String, Zeroizing<String>)>,
     auth_retry: AuthRetry,
     /// The applied tunnel configuration and its server's address.
     applied: Option<(config::Tunnel, IpAddr)>,
@@ -166,6 +172,8 @@ impl<'a> Program<'a> {
             stored_credentials: credentials,
             credentials: None,
             token: None,
+            challenge: None,
+            answered: None,
             auth_retry: config.auth_retry,
             applied: None,
             mtu: config.remotes[0].link.tun_mtu.into(),
@@ -343,7 +351,8 @@ impl<'a> Program<'a> {
     }
 
     fn talk(&mut self, link: &Link, address: SocketAddr, way: Remote) -> (After, bool) {
-        let credentials = self.token.clone().or_else(|| self.credentials.clone());
+        let credentials = self.answered.take().or_else(|| self.token.clone());
+        let credentials = credentials.or_else(|| self.credentials.clone());
         // Remotes with the same settings have the same key.
         let position = self.config.remotes.iter().position(|remote| remote.link == *link);
         let key = self.control_keys[position.unwrap_or(0)].clone();
@@ -449,6 +458,10 @@ impl<'a> Program<'a> {
                 self.handle.set_remote(SERVER, from);
                 false
             }
+            Event::Compresses { .. } => {
+                self.context.warn(COMPRESSES);
+                false
+            }
             Event::Failed { cause } => {
                 notices.push(ClientNotice::Ended(ClientEnd::Halt(cause.to_string())));
                 false
@@ -521,15 +534,16 @@ impl<'a> Program<'a> {
             ClientEnd::Stopped => After::Stop(Ok(())),
             ClientEnd::AuthFailed { reason, temporary } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
+                if self.take_challenge(&reason) {
+                    self.refused_by_server(&reason);
+                    return After::Same;
+                }
                 if self.token.take().is_some() && !temporary {
                     self.say(1, "the token has expired: using the password again");
                     self.state("RECONNECTING", "auth-token");
                     return After::Same;
                 }
-                if let Some(management) = &mut self.context.management {
-                    management.refused("Auth", Some(&*reason).filter(|it| !it.is_empty()));
-                }
-                self.state("RECONNECTING", "auth-failure");
+                self.refused_by_server(&reason);
                 if temporary {
                     return After::Next;
                 }
@@ -551,6 +565,10 @@ impl<'a> Program<'a> {
                 self.state("RECONNECTING", "server-pushed-connection-reset");
                 if same_address { After::Same } else { After::Next }
             }
+            ClientEnd::Refused(reason) => After::Stop(Err(Failure::new(reason).hint(
+                "turn compression off at the server, or set allow-compression asym, which accepts \
+                 compressed packets and compresses none",
+            ))),
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
             ClientEnd::Failed(error) => {
                 self.say(1, &format!("the connection has ended: {error}"));
@@ -563,6 +581,13 @@ impl<'a> Program<'a> {
                 if timed_out { After::AtOnce } else { After::Next }
             }
         }
+    }
+
+    fn refused_by_server(&mut self, reason: &str) {
+        if let Some(management) = &mut self.context.management {
+            management.refused("Auth", Some(reason).filter(|it| !it.is_empty()));
+        }
+        self.state("RECONNECTING", "auth-failure");
     }
 
     fn heed(

@@ -35,6 +35,10 @@ use crate::net::data_path::Counters;
 use crate::proto::Now;
 use crate::proto::tunnel::Traffic;
 
+/// The warning about a peer that compresses without permission.
+const COMPRESSES: &str = "the peer compresses packets, which are dropped: turn compression off there, \
+                          or set allow-compression asym here";
+
 /// The machine's clocks, as the protocol core needs them. Time goes on while the machine sleeps, as
 /// it does for the peer.
 #[derive(Clone, Copy, Debug)]

@@ -32,7 +32,7 @@ use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::{Failure, Person, host, random};
+use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
@@ -341,6 +341,11 @@ impl<'a> Program<'a> {
             }
             Event::Message { .. } => {}
             Event::Float { peer, from } => self.float(now, PeerId(peer), from),
+            Event::Compresses { peer } => {
+                let name = self.peers.get(&PeerId(peer)).map_or("a client", |peer| &peer.name);
+                let text = format!("{name}: {COMPRESSES}");
+                self.context.warn(&text);
+            }
             Event::Closed { stream } => {
                 if let Some((address, _)) = self.streams.remove(&stream) {
                     self.with_core(|core, link| core.disconnected(address, link));

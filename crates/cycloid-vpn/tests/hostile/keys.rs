@@ -21,6 +21,7 @@ fn packet_ids_near_their_limit_cause_a_renegotiation() {
         for by_client in [true, false] {
             let (mut client, server) = Kind::Crypt.settings(&authority, 1);
             client.ciphers = vec![cipher];
+            client.epochs = false;
             let mut world = World::new(1, Weather::FAIR, client, server);
             assert!(world.connect());
             world.run_until(Duration::from_secs(60), |_| false);
@@ -48,7 +49,10 @@ fn packet_ids_near_their_limit_cause_a_renegotiation() {
 #[test]
 fn a_key_without_ids_seals_nothing() {
     let authority = Authority::new("authority");
-    let mut world = standing(Kind::Crypt, &authority);
+    let (mut client, server) = Kind::Crypt.settings(&authority, 1);
+    client.epochs = false;
+    let mut world = World::new(1, Weather::FAIR, client, server);
+    assert!(world.connect());
     let sealer = world.client_side.path.sealer().expect("a key").clone();
     let mut step = 1 << 22;
     while step > 0 {
@@ -199,4 +203,30 @@ fn after_a_short_sleep_a_client_pings_and_after_a_long_one_it_reconnects() {
     let World { client, client_side, .. } = &mut world;
     client.resumed(asleep, &mut |notice| client_side.take(notice));
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::TimedOut(_)))));
+}
+/// With epochs, the limit of a key is followed by its next epoch, at both ends and without a
+/// negotiation.
+#[test]
+fn the_next_epoch_needs_no_negotiation() {
+    let authority = Authority::new("authority");
+    for by_client in [true, false] {
+        let mut world = standing(Kind::Crypt, &authority);
+        let peer = world.peer();
+        for epoch in 1..=6 {
+            let path = match by_client {
+                true => &world.client_side.path,
+                false => &world.server_side.paths[&peer],
+            };
+            let sealer = path.sealer().expect("a key").clone();
+            assert_eq!(sealer.epoch(), epoch);
+            let _next = sealer.successor().expect("an epoch follows");
+            assert_stands(&mut world);
+            // An exchange later, the other end has followed.
+            assert_stands(&mut world);
+            let (client, server) = (&world.client_side.path, &world.server_side.paths[&peer]);
+            assert_eq!(client.sealer().expect("a key").epoch(), epoch + 1);
+            assert_eq!(server.sealer().expect("a key").epoch(), epoch + 1);
+        }
+        assert_eq!(world.client_side.renegotiated, 0);
+    }
 }

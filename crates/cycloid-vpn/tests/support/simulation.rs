@@ -68,9 +68,15 @@ impl DataPath {
     }
 
     pub(crate) fn seal(&mut self, inner: &[u8]) -> Option<Vec<u8>> {
-        let sealer = self.sealer()?;
+        let mut sealer = Arc::clone(self.sealer()?);
+        let id = loop {
+            match sealer.reserve(1) {
+                Ok(mut ids) => break ids.next()?,
+                Err(_) => sealer = sealer.successor()?,
+            }
+        };
+        self.sealers.insert(self.send_under?, Arc::clone(&sealer));
         let mut packet = vec![0; inner.len() + sealer.overhead()];
-        let id = sealer.reserve(1).ok()?.next()?;
         let length = sealer.seal(id, &[inner], &mut packet).expect("room enough");
         packet.truncate(length);
         self.traffic.sent_packets += 1;
@@ -240,8 +246,10 @@ pub(crate) fn client_settings(protection: ProtectionKey, tls: TlsFactory) -> Cli
         peer_info: Vec::new(),
         timing: Timing::default(),
         framing: Framing::None,
+        decompress: false,
         replay_window: 64,
         max_control_packet: MAX_CONTROL_PACKET,
+        epochs: true,
         exit_notify: true,
         judges: false,
     }
@@ -257,11 +265,13 @@ pub(crate) fn server_settings(protection: ProtectionKey, tls: TlsFactory) -> Ser
         options: (String::new(), String::new()),
         timing: Timing::default(),
         framing: Framing::None,
+        decompress: false,
         replay_window: 64,
         many: true,
         max_clients: 64,
         max_control_packet: MAX_CONTROL_PACKET,
         initial: (100, Duration::from_secs(10)),
+        epochs: true,
         force_cookie: true,
     }
 }

@@ -1,9 +1,12 @@
 //! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
 //! `cycloid`.
 
+mod compression;
 mod dropped_privileges;
 mod flood;
+mod openvpn_2_7;
 mod p2p;
+mod post_quantum;
 mod relay;
 mod revocation;
 mod roaming;

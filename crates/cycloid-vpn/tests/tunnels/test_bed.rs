@@ -56,6 +56,8 @@ pub(crate) struct Settings {
     pub(crate) cipher: &'static str,
     /// The address that the client connects to.
     pub(crate) remote: &'static str,
+    /// OpenVPN's program.
+    pub(crate) openvpn: String,
     /// Whether the server has a single peer and pushes nothing.
     pub(crate) point_to_point: bool,
     /// More configuration lines: for both ends, for the server, for the client.
@@ -71,6 +73,7 @@ impl Default for Settings {
             protection: Protection::TlsCrypt,
             cipher: "AES-256-GCM",
             remote: SERVER,
+            openvpn: "openvpn".into(),
             point_to_point: false,
             both: String::new(),
             server: String::new(),
@@ -226,7 +229,7 @@ impl TestBed {
                 command.args([env!("CARGO_BIN_EXE_cycloid-vpn"), verb]).arg(&file);
             }
             Who::OpenVpn => {
-                command.args(["openvpn", "--config"]).arg(&file);
+                command.args([&*settings.openvpn, "--config"]).arg(&file);
             }
         }
         let log = file.with_extension(if server { "server.log" } else { "client.log" });
@@ -359,6 +362,7 @@ impl Running {
         let text = self.text();
         text.matches("a new key is in use").count()
             + text.matches("Outgoing Data Channel").count().saturating_sub(1)
+            + text.matches("Outgoing Epoch Data key 1:").count().saturating_sub(1)
     }
 
     pub(crate) fn signal(&self, name: &str) {

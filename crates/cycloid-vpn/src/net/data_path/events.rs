@@ -37,6 +37,11 @@ pub enum Event {
         /// Its new address.
         from: Remote,
     },
+    /// A peer compresses packets although it may not. Reported once.
+    Compresses {
+        /// The peer.
+        peer: PeerId,
+    },
     /// A stream has ended and was removed.
     Closed {
         /// The stream.

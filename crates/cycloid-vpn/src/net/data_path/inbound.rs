@@ -22,7 +22,8 @@ use crate::net::offload::{Joiner, clamp_mss};
 use crate::net::tcp::MAX_FRAME;
 use crate::net::tun::Offload;
 use crate::net::udp::{Endpoint, RECEIVE_BUFFER};
-use crate::proto::data::{PING, data_header};
+use crate::proto::Error;
+use crate::proto::data::{Opened, PING, data_header};
 use crate::proto::wire::KeyId;
 
 /// Maximum number of receptions from one source before others get their turn.
@@ -266,10 +267,24 @@ impl<'a> Turn<'a> {
                 },
             };
             let begin = packet.as_ptr().addr();
-            if let Some(inner) = current.open(key_id, packet, from) {
-                let start = place.start + (inner.as_ptr().addr() - begin);
-                let inner = start..start + inner.len();
-                self.deliver(current.peer, buffer, inner);
+            match current.open(key_id, packet, from) {
+                Some(Opened::InPlace(inner)) => {
+                    let start = place.start + (inner.as_ptr().addr() - begin);
+                    let inner = start..start + inner.len();
+                    self.deliver(current.peer, buffer, inner);
+                }
+                Some(Opened::Decompressed) => {
+                    // It is in another buffer, so it cannot wait with the others.
+                    self.write(buffer);
+                    let peer = current.peer;
+                    if let Some(opener) = current.receiving.opener(key_id) {
+                        let inner = opener.decompressed();
+                        let place = 0..inner.len();
+                        self.deliver(peer, inner, place);
+                        self.write(inner);
+                    }
+                }
+                None => {}
             }
         }
     }
@@ -352,27 +367,38 @@ impl<'a> Current<'a> {
         key_id: KeyId,
         packet: &'p mut [u8],
         from: Remote,
-    ) -> Option<&'p mut [u8]> {
+    ) -> Option<Opened<'p>> {
         let length = packet.len() as u64;
         let Some(opener) = self.receiving.opener(key_id) else {
             self.shared.drops.unknown.add(1);
             return None;
         };
-        let Ok(inner) = opener.open(packet) else {
-            self.shared.drops.rejected.add(1);
-            return None;
+        let opened = match opener.open_any(packet) {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.shared.drops.rejected.add(1);
+                if matches!(error, Error::Incompatible(_)) && self.receiving.compresses() {
+                    self.shared.tell(Event::Compresses { peer: self.peer.id });
+                }
+                return None;
+            }
         };
+        let inner: &[u8] = match &opened {
+            Opened::InPlace(inner) => inner,
+            Opened::Decompressed => opener.decompressed(),
+        };
+        let (length_inside, silent) = (inner.len() as u64, inner.is_empty() || *inner == PING);
         if !self.receiving.is_at(from) && self.receiving.has_moved(key_id, from, self.shared.now())
         {
             self.shared.tell(Event::Float { peer: self.peer.id, from });
         }
         self.packets += 1;
         self.bytes += length;
-        if inner.is_empty() || *inner == PING {
+        if silent {
             return None;
         }
-        self.inner_bytes += inner.len() as u64;
-        Some(inner)
+        self.inner_bytes += length_inside;
+        Some(opened)
     }
 }
 

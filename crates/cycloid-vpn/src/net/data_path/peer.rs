@@ -43,6 +43,8 @@ pub(super) struct Receiving {
     reported: Option<(Remote, Duration)>,
     /// The time at which the reported moves are used up at the average rate.
     moves_until: Duration,
+    /// Whether a compressed packet was reported to the control thread.
+    compressed: bool,
 }
 
 impl std::fmt::Debug for Peer {
@@ -108,6 +110,7 @@ impl Peer {
                 remote: remote.peer_only(),
                 reported: None,
                 moves_until: Duration::ZERO,
+                compressed: false,
             }),
             sent: Flow::default(),
             received: Flow::default(),
@@ -153,6 +156,19 @@ impl Peer {
         self.change_sending(|sending| sending.key = Some((key_id, sealer)));
     }
 
+    /// Replaces an exhausted key by that of its next epoch, if there is one.
+    pub(super) fn move_on(&self, from: &Arc<Sealer>) -> Option<Arc<Sealer>> {
+        let next = from.successor()?;
+        self.change_sending(|sending| {
+            if let Some((_, sealer)) = &mut sending.key
+                && Arc::ptr_eq(sealer, from)
+            {
+                *sealer = Arc::clone(&next);
+            }
+        });
+        Some(next)
+    }
+
     pub(super) fn retire(&self, key_id: KeyId) {
         self.receiving().openers.retain(|(id, _)| *id != key_id);
         self.change_sending(|sending| {
@@ -187,6 +203,11 @@ impl Receiving {
     pub(super) fn opener(&mut self, key_id: KeyId) -> Option<&mut Opener> {
         // The latest key is the most likely one.
         self.openers.iter_mut().rev().find(|(id, _)| *id == key_id).map(|(_, opener)| opener)
+    }
+
+    /// Returns whether a compressed packet is the first one of the peer.
+    pub(super) fn compresses(&mut self) -> bool {
+        !std::mem::replace(&mut self.compressed, true)
     }
 
     /// Returns whether packets from this address are no sign of a move.
@@ -236,12 +257,14 @@ mod tests {
     }
 
     /// Returns the peer's sealer, after it was given the opener.
-    fn key(peer: &Peer, id: u8) -> Sealer {
+    fn key(peer: &Peer, id: u8) -> Arc<Sealer> {
         let parameters = Parameters {
             cipher: Cipher::Aes256Gcm,
             key_id: key_id(id),
             peer_id: Some(1),
+            epochs: false,
             framing: Framing::None,
+            decompress: false,
             replay_window: 64,
         };
         let pair = |role| {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use super::peer::{Peer, Stage};
 use super::{PeerId, Server, ServerEnd, ServerSink};
 use crate::proto::agreement;
-use crate::proto::peer_info::PeerInfo;
+use crate::proto::peer_info::{PeerInfo, protocol};
 use crate::proto::session::{Beginning, OwnHello};
 use crate::proto::tunnel::Tunnel;
 use crate::proto::wire::{self, Acks, Control, Header, KeyId, Opcode, SessionId};
@@ -163,9 +163,12 @@ impl Server {
             Transport::Tcp => tcp,
         };
         // A server for many announces no capabilities: it chooses.
-        let info = (!self.settings.many).then(|| {
-            agreement::introduction(&self.settings.ciphers, agreement::POINT_TO_POINT, &[])
-        });
+        let mut bits = agreement::POINT_TO_POINT;
+        if self.settings.epochs {
+            bits |= protocol::DATA_EPOCH;
+        }
+        let info = (!self.settings.many)
+            .then(|| agreement::introduction(&self.settings.ciphers, bits, &[]));
         OwnHello {
             options: options.clone(),
             peer_info: info.map(|info| info.to_string()).unwrap_or_default(),

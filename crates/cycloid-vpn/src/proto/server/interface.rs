@@ -38,8 +38,12 @@ pub struct ServerSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether clients may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// Whether to use data keys that change by epochs with clients that offer them.
+    pub epochs: bool,
     /// Whether there are many clients, which get pushed options. Otherwise there is one peer at a
     /// time, and both ends negotiate point to point.
     pub many: bool,

@@ -55,8 +55,10 @@ pub(crate) fn core_settings(
             .collect(),
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
         max_control_packet: settings::max_control_packet(link),
+        epochs: true,
         exit_notify: link.explicit_exit_notify > 0,
         judges: common.hooks.tls_verify.is_some(),
     }
