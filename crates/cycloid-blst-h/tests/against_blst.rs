@@ -124,7 +124,7 @@ fn fields() {
     elements!(fp2, [[0u64; 6]; 2]; blst_fp2_mul_by_3 blst_fp2_mul_by_8 blst_fp2_sqr
         blst_fp2_eucl_inverse blst_fp2_inverse; blst_fp2_add blst_fp2_sub blst_fp2_mul);
     for a in &fr {
-        for count in [0, 1, 5, 64, 70] {
+        for count in [1, 5, 64, 70] {
             same(
                 "lshift",
                 [0; 4],
