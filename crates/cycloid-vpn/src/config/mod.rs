@@ -30,6 +30,7 @@ mod material;
 mod per_client;
 pub mod pki;
 mod place;
+mod proxy;
 pub mod push;
 mod reader;
 mod server;
@@ -49,6 +50,7 @@ pub use error::{Error, Warning};
 pub use link::{Bind, ControlKey, Family, Link, MssFix, MtuDiscovery, PORT, Protocol};
 pub use material::Material;
 pub use per_client::PerClient;
+pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};
 pub use server::{AuthToken, Listen, Pool, Pool6, Server};
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,

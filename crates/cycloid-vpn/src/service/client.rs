@@ -2,6 +2,7 @@
 //! to the machine at the end.
 
 mod machine;
+mod proxy;
 mod requests;
 mod start;
 mod wire;
@@ -35,6 +36,7 @@ use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
 
+pub(super) use self::proxy::AtProxy;
 pub(super) use self::requests::stored_credentials;
 pub(super) use self::start::control_keys;
 pub(crate) use self::start::{core_settings, resolve};
@@ -81,6 +83,7 @@ struct Program<'a> {
     /// The token that replaces the credentials (`auth-token`).
     token: Option<(String, Zeroizing<String>)>,
     auth_retry: AuthRetry,
+    at_proxy: AtProxy,
     /// The applied tunnel configuration and its server's address.
     applied: Option<(config::Tunnel, IpAddr)>,
     /// The interface's MTU.
@@ -91,12 +94,17 @@ struct Program<'a> {
     told_ready: bool,
 }
 
+/// The reason for a reconnection when a stream ends.
+const CLOSED: &str = "the server closed the connection";
+
 /// The next action after a connection ends.
 enum After {
     /// Retry the same address.
     Same,
-    /// Try the next address.
+    /// Try the next address, or this one again if the tunnel was up.
     Next,
+    /// Try the next address: the server sends its clients away.
+    Leave,
     /// Start with the first remote again.
     Restart,
     Stop(Result<(), Failure>),
@@ -114,6 +122,7 @@ impl<'a> Program<'a> {
         // Keys are read before anything is changed, and before privileges are dropped.
         let control_keys = control_keys(config)?;
         let credentials = stored_credentials(config)?;
+        let at_proxy = AtProxy::read(config)?;
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         for (undo, error) in journal.undo() {
@@ -151,6 +160,7 @@ impl<'a> Program<'a> {
             credentials: None,
             token: None,
             auth_retry: config.auth_retry,
+            at_proxy,
             applied: None,
             mtu: config.remotes[0].link.tun_mtu.into(),
             remote: None,
@@ -205,7 +215,7 @@ impl<'a> Program<'a> {
                         }
                         match after {
                             After::Stop(outcome) => return outcome,
-                            After::Restart => break,
+                            After::Restart | After::Leave => break,
                             After::Next if !stood => break,
                             After::Same | After::Next => {}
                         }
@@ -269,7 +279,7 @@ impl<'a> Program<'a> {
         self.remote = Some(address);
         self.say(1, &format!("connecting to {address} ({}) over {name}", remote.host));
         self.state(state, "");
-        let (way, stream) = match self.open(transport, address, &remote.link) {
+        let (way, stream) = match self.open(transport, address, remote) {
             Ok(way) => way,
             Err(error) => {
                 self.say(1, &format!("cannot connect to {address}: {error}"));
@@ -285,23 +295,30 @@ impl<'a> Program<'a> {
         if let Some(stream) = stream {
             self.handle.close_stream(stream);
         }
+        self.at_proxy.relay = None;
         outcome
     }
 
     fn open(
-        &self,
+        &mut self,
         transport: Transport,
-        address: SocketAddr,
-        link: &Link,
+        mut address: SocketAddr,
+        remote: &config::Remote,
     ) -> io::Result<(Remote, Option<StreamId>)> {
         match transport {
             Transport::Udp => {
+                if let Some(proxy) = &remote.link.proxy {
+                    address = self.associate_with_proxy(proxy, remote, address)?;
+                }
                 let group = usize::from(address.is_ipv6());
                 let endpoint = Endpoint { remote: address, local: None };
                 Ok((Remote::Udp { group, endpoint }, None))
             }
             Transport::Tcp => {
-                let stream = TcpStream::connect_timeout(&address, link.connect_timeout)?;
+                let stream = match &remote.link.proxy {
+                    None => TcpStream::connect_timeout(&address, remote.link.connect_timeout)?,
+                    Some(proxy) => self.through_proxy(proxy, remote, address)?,
+                };
                 // Handshake messages must not wait for more data, and data is written in large
                 // pieces.
                 stream.set_nodelay(true)?;
@@ -401,7 +418,7 @@ impl<'a> Program<'a> {
             }
             Event::Closed { stream } if way == Remote::Tcp(stream) => {
                 notices.push(ClientNotice::Ended(ClientEnd::Restart {
-                    reason: "the server closed the connection".into(),
+                    reason: CLOSED.into(),
                     same_address: false,
                 }));
                 true
@@ -507,7 +524,11 @@ impl<'a> Program<'a> {
             ClientEnd::Restart { reason, same_address } => {
                 self.say(1, &format!("reconnecting: {reason}"));
                 self.state("RECONNECTING", "server-pushed-connection-reset");
-                if same_address { After::Same } else { After::Next }
+                match same_address {
+                    true => After::Same,
+                    false if reason == CLOSED => After::Next,
+                    false => After::Leave,
+                }
             }
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
             ClientEnd::Failed(error) => {

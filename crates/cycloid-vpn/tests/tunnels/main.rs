@@ -1,9 +1,11 @@
 //! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
 //! `cycloid`.
 
+mod drain;
 mod dropped_privileges;
 mod flood;
 mod p2p;
+mod proxies;
 mod revocation;
 mod service;
 mod test_bed;
