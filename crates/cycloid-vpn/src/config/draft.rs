@@ -6,8 +6,9 @@ use std::path::Path;
 use crate::proto::static_key::Direction;
 use crate::proto::{Role, Transport};
 
-use super::client::{Client, Credentials};
+use super::client::Client;
 use super::common::{Common, ManagementOptions};
+use super::credentials::Credentials;
 use super::error::Warning;
 use super::lexer::Directive;
 use super::link::Protocol;

@@ -20,6 +20,7 @@
 mod check;
 mod client;
 mod common;
+mod credentials;
 mod directives;
 mod draft;
 mod error;
@@ -41,11 +42,12 @@ mod tunnel;
 mod values;
 
 pub use check::{Report, check};
-pub use client::{AuthRetry, Client, Credentials, PullFilter, Remote, Verdict};
+pub use client::{AuthRetry, Client, PullFilter, Remote, Verdict};
 pub use common::{
     Command, Common, Hooks, Log, LogTarget, Management, ManagementAddress, ManagementOptions,
     ManagementPassword, PasswordVia, Process, Sockets,
 };
+pub use credentials::Credentials;
 pub use error::{Error, Warning};
 pub use link::{Bind, ControlKey, Family, Link, MssFix, MtuDiscovery, PORT, Protocol};
 pub use material::Material;

@@ -1,6 +1,6 @@
 //! `http-proxy`, `socks-proxy` and their options.
 
-use super::client::Credentials;
+use super::credentials::Credentials;
 
 /// The port of `socks-proxy` (RFC 1928).
 pub(super) const SOCKS_PORT: u16 = 1080;

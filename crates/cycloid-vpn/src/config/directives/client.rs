@@ -1,7 +1,8 @@
 //! Client-only directives.
 
 use super::entry::{Entry, ignored, used};
-use crate::config::client::{AuthRetry, Credentials, PullFilter, Verdict};
+use crate::config::client::{AuthRetry, PullFilter, Verdict};
+use crate::config::credentials::Credentials;
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{BOTH, CLIENT};

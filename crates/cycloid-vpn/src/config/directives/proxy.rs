@@ -2,7 +2,7 @@
 
 use super::client::credentials;
 use super::entry::{Entry, ignored, used};
-use crate::config::client::Credentials;
+use crate::config::credentials::Credentials;
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{CLIENT, CONNECTION};
