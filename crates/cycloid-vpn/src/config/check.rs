@@ -24,7 +24,7 @@ pub struct Report {
     pub lines: Vec<String>,
     /// Weak or surprising settings.
     pub warnings: Vec<Warning>,
-    /// Reasons why it would not start: unreadable files and expired certificates.
+    /// Reasons why it would not start: unreadable files.
     pub failures: Vec<Error>,
 }
 
@@ -221,6 +221,12 @@ impl Writer<'_> {
         });
         let mut peer = match (&tls.ca, tls.peer_fingerprints.len()) {
             (Some(ca), _) => format!("The peer needs a certificate from the authority in {ca}"),
+            (None, 0) if tls.ca_directory.is_some() => {
+                "The peer needs a certificate from an authority in the directory of capath".into()
+            }
+            (None, 0) => {
+                "The peer needs a certificate from an authority in the PKCS #12 file".into()
+            }
             (None, count) => format!("The peer needs one of {count} known certificates"),
         };
         if let Some(role) = tls.peer_role {
@@ -242,8 +248,10 @@ impl Writer<'_> {
                 self.certificates(name, material);
             }
         }
-        if let Some(key) = &tls.key {
-            self.secret("key", key);
+        for (name, material) in [("key", &tls.key), ("pkcs12", &tls.pkcs12)] {
+            if let Some(material) = material {
+                self.secret(name, material);
+            }
         }
         match &tls.revoked {
             Some(Revoked::List(list)) => self.revocation_lists(list, tls.ca.as_ref()),
@@ -373,16 +381,15 @@ impl Writer<'_> {
             let validity = certificate.validity();
             let (from, to) = (validity.not_before, validity.not_after);
             if to.to_unix_duration().as_secs() < self.unix {
-                self.fail(
-                    format!("{name}: the certificate of {subject} expired at {to}"),
-                    "renew it",
-                );
+                self.warn(format!(
+                    "{name}: the certificate of {subject} expired at {to}, and peers refuse it: \
+                     renew it"
+                ));
             } else if from.to_unix_duration().as_secs() > self.unix {
-                let hint = "wait or correct the clock";
-                self.fail(
-                    format!("{name}: the certificate of {subject} is not valid before {from}"),
-                    hint,
-                );
+                self.warn(format!(
+                    "{name}: the certificate of {subject} is not valid before {from}: wait or \
+                     correct the clock"
+                ));
             } else if to.to_unix_duration().as_secs() < self.unix + 30 * 86400 {
                 self.warn(format!(
                     "{name}: the certificate of {subject} expires at {to}: renew it"
@@ -409,11 +416,11 @@ impl Writer<'_> {
                 continue;
             }
             let what = if ended(list) { "has expired" } else { "is not valid yet" };
-            let message = format!("crl-verify: the list of {} {what}", list.issuer());
-            self.fail(
-                message,
-                "create a new one, e.g. with `openssl ca -gencrl` or `easyrsa gen-crl`",
-            );
+            self.warn(format!(
+                "crl-verify: the list of {} {what}, and every peer is refused: create a new one, \
+                 e.g. with `openssl ca -gencrl` or `easyrsa gen-crl`",
+                list.issuer()
+            ));
         }
         let ca = ca.and_then(|ca| certificates_from_pem(&ca.read().ok()?).ok());
         for authority in ca.iter().flatten().filter_map(Subject::of_certificate) {

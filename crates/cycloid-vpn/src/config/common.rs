@@ -66,8 +66,6 @@ pub struct Process {
     pub group: Option<String>,
     /// `chroot`.
     pub chroot: Option<PathBuf>,
-    /// `daemon`: run in the background, with this name in the log.
-    pub daemon: Option<String>,
     /// `writepid`.
     pub pid_file: Option<PathBuf>,
     /// `nice`.

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use crate::proto::Role;
 use crate::proto::static_key::Direction;
+use crate::proto::{Role, Transport};
 
 use super::client::Client;
 use super::common::{Common, ManagementOptions};
+use super::credentials::Credentials;
 use super::error::Warning;
 use super::lexer::Directive;
 use super::link::Protocol;
@@ -34,6 +35,8 @@ pub(super) struct Draft {
     pub(super) many: bool,
     /// The role that `tcp-client` or `tcp-server` requires.
     pub(super) tcp_role: Option<Role>,
+    /// `proto-force`.
+    pub(super) forced: Option<Transport>,
     pub(super) key_direction: Option<Direction>,
     /// `remote` lines outside of a `<connection>`.
     pub(super) remotes: Vec<RemoteLine>,
@@ -48,6 +51,10 @@ pub(super) struct Draft {
     pub(super) topology_given: bool,
     pub(super) tun_mtu_given: bool,
     pub(super) mssfix_given: bool,
+    /// `http-proxy-user-pass`.
+    pub(super) proxy_account: Option<Credentials>,
+    /// Whether `tls-cipher` leaves no cipher suite of TLS 1.2.
+    pub(super) without_tls12: bool,
     /// `auth none`.
     pub(super) no_digest: bool,
     pub(super) device_type: Option<String>,

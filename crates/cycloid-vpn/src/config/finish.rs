@@ -16,8 +16,9 @@ use super::draft::Draft;
 use super::error::{Error, Problem, Warning};
 use super::link::{Bind, ControlKey, Link, PORT};
 use super::place;
+use super::proxy::ProxyKind;
 use super::server::{Listen, Network, Pool, Pool6, Server};
-use super::tls::ClientCertificate;
+use super::tls::{ClientCertificate, TlsVersion};
 use super::tunnel::{Ifconfig6, Route, RouteGateway, Target, Topology};
 
 /// The default timeout for a silent peer at a client that pulls.
@@ -46,6 +47,22 @@ const FOR_MANY: [&str; 19] = [
     "auth-gen-token",
     "management-client-auth",
 ];
+
+/// Directives of servers that OpenVPN ignores in a client's file, where some providers have them.
+const HARMLESS_AT_A_CLIENT: [&str; 8] = [
+    "push",
+    "max-clients",
+    "max-routes-per-client",
+    "hash-size",
+    "bcast-buffers",
+    "auth-gen-token-secret",
+    "tls-crypt-v2-verify",
+    "management-client-auth",
+];
+
+/// Directives of clients that OpenVPN ignores in a server's file.
+const HARMLESS_AT_A_SERVER: [&str; 5] =
+    ["push-peer-info", "remote-random", "remote-random-hostname", "route-nopull", "pull-filter"];
 
 impl Draft {
     /// Checks everything and returns the profile.
@@ -91,11 +108,12 @@ impl Draft {
     }
 
     /// Checks that each directive applies to this end.
-    fn check_places(&self, role: Role) -> Result<(), Error> {
+    fn check_places(&mut self, role: Role) -> Result<(), Error> {
         let (here, end, hint) = match role {
             Role::Client => (place::CLIENT, "server", "this is a client file: remove it"),
             Role::Server => (place::SERVER, "client", "this is a server file: remove it"),
         };
+        let mut harmless = Vec::new();
         for (name, directive) in &self.seen {
             let place = match *name {
                 "connection" => place::CLIENT,
@@ -104,21 +122,36 @@ impl Draft {
                 _ => directives::find(name).map_or(0, |entry| entry.place),
             };
             if place & here == 0 {
+                let list: &[&str] = match role {
+                    Role::Client => &HARMLESS_AT_A_CLIENT,
+                    Role::Server => &HARMLESS_AT_A_SERVER,
+                };
+                if list.contains(name) {
+                    harmless.push(format!("{name} is for a {end}: it has no effect"));
+                    continue;
+                }
                 let problem = Problem::new(format!("{name} is for a {end} only"), hint);
                 return Err(directive.error(problem));
             }
+        }
+        for message in harmless {
+            let name = message.split(' ').next().unwrap_or_default().to_owned();
+            self.warn_of(&name, Path::new(""), message);
         }
         Ok(())
     }
 
     fn check_common(&mut self, file: &Path, role: Role) -> Result<(), Error> {
-        let tls = &self.common.tls;
         if self.device_type.is_none()
             && self.common.tunnel.device.as_deref().is_some_and(|name| !name.starts_with("tun"))
         {
             let hint = "add `dev-type tun`";
             return Err(self.wrong("dev", file, "the device name does not imply its type", hint));
         }
+        if self.without_tls12 {
+            self.common.tls.version_min = TlsVersion::V1_3;
+        }
+        let tls = &self.common.tls;
         if tls.version_max < tls.version_min {
             let hint = "lower tls-version-min, or raise tls-version-max";
             return Err(self.wrong("tls-version-max", file, "no TLS version is left", hint));
@@ -132,7 +165,11 @@ impl Draft {
         }
         let needs_authority =
             role == Role::Client || tls.client_certificate != ClientCertificate::None;
-        if needs_authority && tls.ca.is_none() && tls.peer_fingerprints.is_empty() {
+        if tls.pkcs12.is_some() && (tls.certificate.is_some() || tls.key.is_some()) {
+            let message = "this end has two certificates: one in PKCS #12, and one of cert and key";
+            return Err(self.wrong("pkcs12", file, message, "keep one of them"));
+        }
+        if needs_authority && !tls.has_authorities() && tls.peer_fingerprints.is_empty() {
             let hint = "set ca to an authority, or peer-fingerprint to the peer's certificate";
             return Err(self.wrong("", file, "no trusted peer or authority", hint));
         }
@@ -220,6 +257,16 @@ impl Draft {
             let message = "it is ignored: each <connection> has its own";
             self.warn_of("remote", file, message);
         }
+        if let Some(forced) = self.forced
+            && !client.remotes.is_empty()
+        {
+            client.remotes.retain(|remote| remote.link.protocol.transport == forced);
+            if client.remotes.is_empty() {
+                let hint = "remove proto-force, or add a remote with this protocol";
+                let message = "no remote has the protocol of proto-force";
+                return Err(self.wrong("proto-force", file, message, hint));
+            }
+        }
         if client.remotes.is_empty() {
             let hint = "add `remote HOST PORT PROTOCOL`";
             return Err(self.wrong("client", file, "no server to connect to", hint));
@@ -235,7 +282,7 @@ impl Draft {
             return Err(self.wrong("auth-user-pass", file, message, hint));
         }
         let tls = &self.common.tls;
-        if tls.certificate.is_none() && client.credentials.is_none() {
+        if !tls.has_certificate() && client.credentials.is_none() {
             let hint = "set cert and key, or add auth-user-pass";
             return Err(self.wrong(
                 "",
@@ -255,6 +302,13 @@ impl Draft {
             let link = &remote.link;
             if matches!(link.control_key, ControlKey::CryptV2 { shared: Some(_), .. }) {
                 return Err(two_keys().at(file, 0, ""));
+            }
+            if link.protocol.transport == Transport::Udp
+                && link.proxy.as_ref().is_some_and(|it| matches!(it.kind, ProxyKind::Http(_)))
+            {
+                let hint = "set `proto tcp`, or use socks-proxy";
+                let message = "an HTTP proxy carries TCP only";
+                return Err(self.wrong("http-proxy", file, message, hint));
             }
             if link.bind == Bind::Unbound
                 && (link.local.is_some() || self.seen.contains_key("lport"))
@@ -299,7 +353,7 @@ impl Draft {
             self.check_one_peer(file)?;
         }
         let tls = &self.common.tls;
-        if tls.certificate.is_none() {
+        if !tls.has_certificate() {
             let hint = "set cert and key; `cycloid-vpn pki server NAME` creates both";
             return Err(self.wrong("", file, "a server needs a certificate and a key", hint));
         }
@@ -317,12 +371,16 @@ impl Draft {
         for (name, set) in [
             ("username-as-common-name", server.username_as_common_name),
             ("auth-user-pass-optional", server.password_optional),
-            ("auth-gen-token", server.auth_token.is_some()),
         ] {
             if set && !asks {
                 let hint = "add auth-user-pass-verify or management-client-auth";
                 return Err(self.wrong(name, file, "clients are never asked for a password", hint));
             }
+        }
+        if server.auth_token.is_some() && !asks {
+            let message = "it has no effect: clients are never asked for a password; add \
+                           auth-user-pass-verify or management-client-auth";
+            self.warn_of("auth-gen-token", file, message);
         }
         if server.ccd_exclusive && server.client_config_dir.is_none() {
             let hint = "add client-config-dir";
@@ -367,15 +425,6 @@ impl Draft {
 
     /// Checks that a point-to-point server uses no directive for many clients.
     fn check_one_peer(&self, file: &Path) -> Result<(), Error> {
-        if self.network_ipv6.is_some() {
-            let hint = "use ifconfig-ipv6; for many clients, add `server` or `mode server`";
-            return Err(self.wrong(
-                "server-ipv6",
-                file,
-                "a point-to-point server has one peer",
-                hint,
-            ));
-        }
         let redirects = self.common.tunnel.redirect.is_some_and(|it| it.ipv4 || it.ipv6);
         if redirects && self.remotes.is_empty() {
             let hint = "add `remote HOST`, so that outer packets bypass the tunnel";

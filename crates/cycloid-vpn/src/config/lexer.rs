@@ -64,6 +64,9 @@ pub(super) fn directives(
     bytes: &[u8],
 ) -> Result<Vec<Directive>, Error> {
     let bytes = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes);
+    // Some programs fill files up with zero bytes, or end them with Control-Z.
+    let filling = bytes.iter().rev().take_while(|byte| matches!(byte, 0 | 0x1A)).count();
+    let bytes = &bytes[..bytes.len() - filling];
     if bytes.starts_with(b"\xFF\xFE") || bytes.starts_with(b"\xFE\xFF") {
         let problem = Problem::new("the file is UTF-16", "save it as UTF-8");
         return Err(problem.at(&**file, 0, ""));
@@ -129,7 +132,7 @@ fn block_name(directive: &Directive) -> Option<String> {
 ///
 /// # Errors
 /// A line that is too long, too many words, unclosed quotes, an unnecessary backslash, a control
-/// character, or a word that is not UTF-8. Comments may contain any bytes.
+/// character. Comments may contain any bytes.
 pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
     if line.len() > MAX_LINE {
         return Err(Problem::new(
@@ -206,8 +209,9 @@ fn unescaped(text: &[u8], ends: impl Fn(u8) -> bool) -> Result<(Vec<u8>, Option<
 }
 
 fn checked(word: Vec<u8>) -> Result<String, Problem> {
+    // Old editors write Latin-1, whose letters have the numbers of Unicode.
     let word = String::from_utf8(word)
-        .map_err(|_| Problem::new("a word is not UTF-8", "save the file as UTF-8"))?;
+        .unwrap_or_else(|error| error.into_bytes().into_iter().map(char::from).collect());
     match word.chars().find(|letter| letter.is_control() && *letter != '\t') {
         Some(control) => Err(Problem::new(
             format!("control character {:#04x}", u32::from(control)),
@@ -244,6 +248,7 @@ mod tests {
             (r#"x "a"b"#, &["x", "a", "b"]),
             ("x a'b", &["x", "a'b"]),
         ];
+        assert_eq!(words(b"x caf\xE9").unwrap(), ["x", "caf\u{e9}"]);
         for (line, expected) in cases {
             assert_eq!(of(line), expected, "{line:?}");
         }
@@ -253,12 +258,11 @@ mod tests {
     fn malformed_lines() {
         let long = format!("x {}", "a".repeat(MAX_LINE));
         let many = "x ".repeat(MAX_WORDS + 1);
-        let cases: [(&[u8], &str); 8] = [
+        let cases: [(&[u8], &str); 7] = [
             (br#"x "a"#, "unclosed quote"),
             (b"x 'a", "unclosed quote"),
             (br"ca C:\keys", "backslash"),
             (br"x a\", "backslash"),
-            (b"x \xFF", "not UTF-8"),
             (b"x a\x07b", "0x07"),
             (long.as_bytes(), "4096 bytes"),
             (many.as_bytes(), "64 words"),

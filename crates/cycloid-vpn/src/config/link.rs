@@ -11,6 +11,7 @@ use crate::proto::{Role, Transport};
 
 use super::error::{Error, Problem};
 use super::material::Material;
+use super::proxy::{HttpOptions, Proxy};
 
 /// The port of OpenVPN (IANA).
 pub const PORT: u16 = 1194;
@@ -196,6 +197,10 @@ pub struct Link {
     pub mtu_discovery: Option<MtuDiscovery>,
     /// `tls-auth`, `tls-crypt`, `tls-crypt-v2`.
     pub control_key: ControlKey,
+    /// `http-proxy`, `socks-proxy`.
+    pub proxy: Option<Proxy>,
+    /// `http-proxy-option`.
+    pub http: HttpOptions,
 }
 
 /// The default of `mssfix`.
@@ -219,6 +224,8 @@ impl Default for Link {
             max_control_packet: 1250,
             mtu_discovery: None,
             control_key: ControlKey::Plain,
+            proxy: None,
+            http: HttpOptions::default(),
         }
     }
 }

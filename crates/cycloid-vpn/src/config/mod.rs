@@ -20,6 +20,7 @@
 mod check;
 mod client;
 mod common;
+mod credentials;
 mod directives;
 mod draft;
 mod error;
@@ -30,6 +31,7 @@ mod material;
 mod per_client;
 pub mod pki;
 mod place;
+mod proxy;
 pub mod push;
 mod reader;
 mod server;
@@ -40,15 +42,17 @@ mod tunnel;
 mod values;
 
 pub use check::{Report, check};
-pub use client::{AuthRetry, Client, Credentials, PullFilter, Remote, Verdict};
+pub use client::{AuthRetry, Client, PullFilter, Remote, Verdict};
 pub use common::{
     Command, Common, Hooks, Log, LogTarget, Management, ManagementAddress, ManagementOptions,
     ManagementPassword, PasswordVia, Process, Sockets,
 };
+pub use credentials::Credentials;
 pub use error::{Error, Warning};
 pub use link::{Bind, ControlKey, Family, Link, MssFix, MtuDiscovery, PORT, Protocol};
 pub use material::Material;
 pub use per_client::PerClient;
+pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};
 pub use server::{AuthToken, Listen, Pool, Pool6, Server};
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,

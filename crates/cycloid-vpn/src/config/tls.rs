@@ -68,12 +68,17 @@ pub enum ClientCertificate {
 pub struct Tls {
     /// `ca`: authorities, in PEM.
     pub ca: Option<Material>,
+    /// `capath`: a directory with files of authorities, in PEM.
+    pub ca_directory: Option<PathBuf>,
     /// `cert`: this end's certificate and its intermediates, in PEM.
     pub certificate: Option<Material>,
     /// `extra-certs`: more intermediates.
     pub extra_certificates: Option<Material>,
     /// `key`: this end's private key, in PEM.
     pub key: Option<Material>,
+    /// `pkcs12`: this end's certificate and private key in PKCS #12, and authorities if `ca` is
+    /// absent.
+    pub pkcs12: Option<Material>,
     /// `askpass`: the file with the key's passphrase; `Some(None)` asks the user.
     pub key_passphrase: Option<Option<PathBuf>>,
     /// `crl-verify`.
@@ -111,13 +116,27 @@ pub struct Tls {
     pub exit_on_failure: bool,
 }
 
+impl Tls {
+    /// Returns whether this end has a certificate.
+    pub fn has_certificate(&self) -> bool {
+        self.certificate.is_some() || self.pkcs12.is_some()
+    }
+
+    /// Returns whether authorities judge the peer's certificate.
+    pub fn has_authorities(&self) -> bool {
+        self.ca.is_some() || self.ca_directory.is_some() || self.pkcs12.is_some()
+    }
+}
+
 impl Default for Tls {
     fn default() -> Self {
         Self {
             ca: None,
+            ca_directory: None,
             certificate: None,
             extra_certificates: None,
             key: None,
+            pkcs12: None,
             key_passphrase: None,
             revoked: None,
             version_min: TlsVersion::V1_2,

@@ -71,7 +71,12 @@ impl Call<'_> {
     }
 
     pub(super) fn port(&self, index: usize) -> Result<u16> {
-        self.number(index, 1..=65535)
+        // Names of services that share their port with a tunnel, as in /etc/services.
+        let names = [("openvpn", 1194), ("http", 80), ("https", 443), ("domain", 53), ("ntp", 123)];
+        match names.iter().find(|(name, _)| *name == self.text(index)) {
+            Some((_, port)) => Ok(*port),
+            None => self.number(index, 1..=65535),
+        }
     }
 
     pub(super) fn choice<T: Copy>(&self, index: usize, choices: &[(&str, T)]) -> Result<T> {

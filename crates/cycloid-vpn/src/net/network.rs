@@ -77,8 +77,11 @@ impl Network {
 
     /// Returns the netmask of an IPv4 network.
     pub fn netmask(self) -> Option<Ipv4Addr> {
-        let ones = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
-        self.is_ipv4().then(|| Ipv4Addr::from_bits(ones))
+        // An IPv6 prefix may be longer than an IPv4 address.
+        self.is_ipv4().then(|| {
+            let ones = u32::MAX.checked_shl(32 - u32::from(self.prefix)).unwrap_or(0);
+            Ipv4Addr::from_bits(ones)
+        })
     }
 
     /// Returns whether the network contains `address`.
@@ -146,6 +149,10 @@ mod tests {
 
     #[test]
     fn prefixes_masks_and_halves() {
+        // A network of IPv6 has no netmask, whatever its prefix.
+        for prefix in [0, 32, 33, 64, 128] {
+            assert_eq!(Network::new(IpAddr::from([0_u16; 8]), prefix).unwrap().netmask(), None);
+        }
         let network: Network = "10.8.3.77/22".parse().unwrap();
         assert_eq!(network.to_string(), "10.8.0.0/22");
         assert_eq!(network.netmask().unwrap(), Ipv4Addr::new(255, 255, 252, 0));

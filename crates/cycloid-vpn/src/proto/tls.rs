@@ -4,8 +4,10 @@
 //! subject and usage. rustls asks a clock for the time; here it returns the time last passed to the
 //! core.
 
+mod ber;
 mod encrypted;
 mod identity;
+mod pkcs12;
 mod revocation;
 mod suites;
 mod verifier;
@@ -18,17 +20,21 @@ use std::time::Duration;
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
+use rustls::sign::{CertifiedKey, SigningKey, SingleCertAndKey};
 use rustls::time_provider::TimeProvider;
 use rustls::{
-    CipherSuite, ClientConfig, ClientConnection, Connection, NamedGroup, ServerConfig,
-    ServerConnection, SupportedProtocolVersion,
+    CipherSuite, ClientConfig, ClientConnection, Connection, InconsistentKeys, NamedGroup,
+    ServerConfig, ServerConnection, SupportedProtocolVersion,
 };
+use x509_cert::Certificate;
+use x509_cert::der::{Decode, Encode};
 use zeroize::Zeroizing;
 
 use super::{Error, Role};
 pub use encrypted::is_encrypted;
 pub use identity::{Identity, Subject};
 pub(crate) use identity::{decimal, short_name};
+pub use pkcs12::{Pkcs12, Pkcs12Error};
 pub use revocation::{RevocationList, RevokedSerials, UnusableList};
 pub use suites::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
 pub use verifier::{NameRule, PeerRules, Usage};
@@ -156,6 +162,14 @@ impl TlsFactory {
             };
         let verifier = Arc::new(verifier::Verifier::new(role, settings.peer.clone())?);
         let configuration = |error: rustls::Error| Error::Configuration(error.to_string());
+        let key_provider = provider.key_provider;
+        let own_certificate = || {
+            let own = settings.credentials.as_ref();
+            let own =
+                own.ok_or_else(|| Error::Configuration("a server needs a certificate".into()))?;
+            let key = key_provider.load_private_key(own.key.clone_key()).map_err(configuration)?;
+            Ok::<_, Error>(Arc::new(SingleCertAndKey::from(certified(own, key)?)))
+        };
         let kind = match role {
             Role::Client => {
                 let builder = ClientConfig::builder_with_details(provider, clock.clone())
@@ -164,9 +178,7 @@ impl TlsFactory {
                     .dangerous()
                     .with_custom_certificate_verifier(verifier);
                 let mut config = match &settings.credentials {
-                    Some(own) => builder
-                        .with_client_auth_cert(own.chain.clone(), own.key.clone_key())
-                        .map_err(configuration)?,
+                    Some(_) => builder.with_client_cert_resolver(own_certificate()?),
                     None => builder.with_no_client_auth(),
                 };
                 config.enable_sni = false;
@@ -174,16 +186,11 @@ impl TlsFactory {
                 Kind::Client(Arc::new(config))
             }
             Role::Server => {
-                let own = settings
-                    .credentials
-                    .as_ref()
-                    .ok_or_else(|| Error::Configuration("a server needs a certificate".into()))?;
                 let mut config = ServerConfig::builder_with_details(provider, clock.clone())
                     .with_protocol_versions(versions)
                     .map_err(configuration)?
                     .with_client_cert_verifier(verifier)
-                    .with_single_cert(own.chain.clone(), own.key.clone_key())
-                    .map_err(configuration)?;
+                    .with_cert_resolver(own_certificate()?);
                 config.send_tls13_tickets = 0;
                 config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
                 Kind::Server(Arc::new(config))
@@ -208,6 +215,28 @@ impl TlsFactory {
         }
         .map_err(|error| Error::Tls(error.to_string()))?;
         Ok(Tls { connection, incoming: Vec::new() })
+    }
+}
+
+/// Returns the certificate with its key, after a check that they are a pair.
+fn certified(own: &Credentials, key: Arc<dyn SigningKey>) -> Result<CertifiedKey, Error> {
+    let certified = CertifiedKey::new(own.chain.clone(), key);
+    match certified.keys_match() {
+        Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(certified),
+        // Certificates of version 1, as many providers give their clients, are unknown to webpki.
+        Err(rustls::Error::InvalidCertificate(_)) => {
+            let parsed = own.chain.first().and_then(|der| Certificate::from_der(der).ok());
+            let wanted = parsed
+                .and_then(|it| it.tbs_certificate().subject_public_key_info().to_der().ok())
+                .ok_or_else(|| Error::Configuration("the certificate is unreadable".into()))?;
+            match certified.key.public_key() {
+                Some(public) if public.as_ref() != wanted.as_slice() => Err(Error::Configuration(
+                    "the private key is not that of the certificate".into(),
+                )),
+                _ => Ok(certified),
+            }
+        }
+        Err(error) => Err(Error::Configuration(error.to_string())),
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod challenge;
 mod machine;
+mod proxy;
 mod requests;
 mod start;
 mod wire;
@@ -37,6 +38,7 @@ use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
 
+pub(super) use self::proxy::AtProxy;
 pub(super) use self::requests::stored_credentials;
 pub(super) use self::start::control_keys;
 pub(crate) use self::start::{core_settings, resolve};
@@ -91,6 +93,7 @@ struct Program<'a> {
     /// User name and password that answer the server's question, for one attempt.
     answered: Option<(String, Zeroizing<String>)>,
     auth_retry: AuthRetry,
+    at_proxy: AtProxy,
     /// The applied tunnel configuration and its server's address.
     applied: Option<(config::Tunnel, IpAddr)>,
     /// The interface's MTU.
@@ -108,14 +111,19 @@ enum Carrier {
     Stream(StreamId),
 }
 
+/// The reason for a reconnection when a stream ends.
+const CLOSED: &str = "the server closed the connection";
+
 /// The next action after a connection ends.
 enum After {
     /// Retry the same address without a pause, if the tunnel was up.
     AtOnce,
     /// Retry the same address.
     Same,
-    /// Try the next address.
+    /// Try the next address, or this one again if the tunnel was up.
     Next,
+    /// Try the next address: the server sends its clients away.
+    Leave,
     /// Start with the first remote again.
     Restart,
     Stop(Result<(), Failure>),
@@ -133,6 +141,7 @@ impl<'a> Program<'a> {
         // Keys are read before anything is changed, and before privileges are dropped.
         let control_keys = control_keys(config)?;
         let credentials = stored_credentials(config)?;
+        let at_proxy = AtProxy::read(config)?;
         let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
             .map_err(|error| Failure::new(error.to_string()))?;
         for (undo, error) in journal.undo() {
@@ -175,6 +184,7 @@ impl<'a> Program<'a> {
             challenge: None,
             answered: None,
             auth_retry: config.auth_retry,
+            at_proxy,
             applied: None,
             mtu: config.remotes[0].link.tun_mtu.into(),
             remote: None,
@@ -231,17 +241,13 @@ impl<'a> Program<'a> {
                             After::Stop(outcome) => return outcome,
                             After::Restart => continue 'rounds,
                             After::AtOnce if stood => {}
-                            After::Same | After::Next if stood => {
+                            After::AtOnce | After::Leave => break,
+                            After::Next if !stood => break,
+                            After::Same | After::Next => {
                                 if let Some(stop) = self.pause(wait) {
                                     return stop;
                                 }
                             }
-                            After::Same => {
-                                if let Some(stop) = self.pause(wait) {
-                                    return stop;
-                                }
-                            }
-                            After::AtOnce | After::Next => break,
                         }
                         if !self.context.hold() || !self.ask_credentials(person)? {
                             return Ok(());
@@ -300,7 +306,7 @@ impl<'a> Program<'a> {
         self.remote = Some(address);
         self.say(1, &format!("connecting to {address} ({}) over {name}", remote.host));
         self.state(state, "");
-        let (way, carrier) = match self.open(transport, address, &remote.link) {
+        let (way, carrier) = match self.open(transport, address, remote) {
             Ok(way) => way,
             Err(error) => {
                 self.say(1, &format!("cannot connect to {address}: {error}"));
@@ -318,17 +324,21 @@ impl<'a> Program<'a> {
             Some(Carrier::Sockets(group)) => self.handle.remove_group(group),
             None => {}
         }
+        self.at_proxy.relay = None;
         outcome
     }
 
     fn open(
-        &self,
+        &mut self,
         transport: Transport,
-        address: SocketAddr,
-        link: &Link,
+        mut address: SocketAddr,
+        remote: &config::Remote,
     ) -> io::Result<(Remote, Option<Carrier>)> {
         match transport {
             Transport::Udp => {
+                if let Some(proxy) = &remote.link.proxy {
+                    address = self.associate_with_proxy(proxy, remote, address)?;
+                }
                 let (group, carrier) = if self.has_port {
                     (usize::from(address.is_ipv6()), None)
                 } else {
@@ -340,7 +350,10 @@ impl<'a> Program<'a> {
                 Ok((Remote::Udp { group, endpoint }, carrier))
             }
             Transport::Tcp => {
-                let stream = TcpStream::connect_timeout(&address, link.connect_timeout)?;
+                let stream = match &remote.link.proxy {
+                    None => TcpStream::connect_timeout(&address, remote.link.connect_timeout)?,
+                    Some(proxy) => self.through_proxy(proxy, remote, address)?,
+                };
                 // Handshake messages must not wait for more data, and data is written in large
                 // pieces.
                 stream.set_nodelay(true)?;
@@ -445,7 +458,7 @@ impl<'a> Program<'a> {
             }
             Event::Closed { stream } if way == Remote::Tcp(stream) => {
                 notices.push(ClientNotice::Ended(ClientEnd::Restart {
-                    reason: "the server closed the connection".into(),
+                    reason: CLOSED.into(),
                     same_address: false,
                 }));
                 true
@@ -563,7 +576,11 @@ impl<'a> Program<'a> {
             ClientEnd::Restart { reason, same_address } => {
                 self.say(1, &format!("reconnecting: {reason}"));
                 self.state("RECONNECTING", "server-pushed-connection-reset");
-                if same_address { After::Same } else { After::Next }
+                match same_address {
+                    true => After::Same,
+                    false if reason == CLOSED => After::Next,
+                    false => After::Leave,
+                }
             }
             ClientEnd::Refused(reason) => After::Stop(Err(Failure::new(reason).hint(
                 "turn compression off at the server, or set allow-compression asym, which accepts \

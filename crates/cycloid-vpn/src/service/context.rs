@@ -4,7 +4,7 @@
 use std::io::BufRead;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -354,10 +354,6 @@ pub(super) fn drop_privileges(process: &config::Process) -> Result<(), Failure> 
 
 /// Rejects unsupported process directives.
 pub(super) fn unsupported_process(process: &config::Process) -> Result<(), Failure> {
-    if process.daemon.is_some() {
-        return Err(Failure::new("daemon: the program always stays in the foreground")
-            .hint("remove it, and start the systemd unit cycloid-vpn-server@NAME"));
-    }
     if process.chroot.is_some() {
         return Err(Failure::new("chroot: the program cannot change its root")
             .hint("remove it, and set RootDirectory= in the systemd unit"));
@@ -395,6 +391,18 @@ pub(super) fn unsupported_scripts(hooks: &config::Hooks) -> Result<(), Failure> 
         &hooks.client_response,
         &hooks.learn_address,
     ];
+    let verify = hooks.verify_password.as_ref().map(|(command, _)| command);
+    for script in scripts.into_iter().filter_map(|it| it.as_ref()).chain(verify) {
+        let Some(program) = script.first() else { continue };
+        let executable = rustix::fs::access(program.as_str(), rustix::fs::Access::EXEC_OK);
+        let problem = match executable {
+            Ok(()) if Path::new(program).is_dir() => "it is a directory".to_owned(),
+            Ok(()) => continue,
+            Err(error) => std::io::Error::from(error).to_string(),
+        };
+        return Err(Failure::new(format!("cannot run {program}: {problem}"))
+            .hint("name an executable file, with its whole path"));
+    }
     let needed = match &hooks.verify_password {
         Some((_, config::PasswordVia::Environment)) => 3,
         Some((_, config::PasswordVia::File)) => 2,

@@ -1,11 +1,14 @@
 //! The start of a client or server without the network and without privileges, for
 //! `cycloid-vpn check`: it reads the same files through the same functions.
 
-use super::client::{control_keys, stored_credentials};
+use zeroize::Zeroizing;
+
+use super::client::{AtProxy, control_keys, stored_credentials};
 use super::context::{unsupported_management, unsupported_process, unsupported_scripts};
 use super::privileges::Identity;
+use super::server::token_generator;
 use super::{Failure, keys, settings};
-use crate::config::{Common, Profile, Tls};
+use crate::config::{Common, ManagementPassword, Profile, Tls};
 use crate::proto::Role;
 
 /// Returns the reason why a configuration would not start, if there is one. An encrypted private
@@ -19,6 +22,11 @@ pub fn rehearse(profile: &Profile) -> Result<(), Failure> {
     unsupported_scripts(&common.hooks)?;
     if let Some(management) = &common.management {
         unsupported_management(management)?;
+        if let Some(ManagementPassword::File(path)) = &management.password {
+            std::fs::read_to_string(path)
+                .map(Zeroizing::new)
+                .map_err(|error| Failure::new(format!("management {}: {error}", path.display())))?;
+        }
     }
     Identity::find(common.process.user.as_deref(), common.process.group.as_deref()).map_err(
         |error| Failure::new(error.to_string()).hint("check the directives user and group"),
@@ -28,8 +36,10 @@ pub fn rehearse(profile: &Profile) -> Result<(), Failure> {
             tls(Role::Client, common)?;
             control_keys(client)?;
             stored_credentials(client)?;
+            AtProxy::read(client)?;
         }
-        Profile::Server(_) => {
+        Profile::Server(server) => {
+            token_generator(server)?;
             tls(Role::Server, common)?;
             common.link.control_key.load(common.data.digest, Role::Server)?;
         }
@@ -43,8 +53,12 @@ fn tls(role: Role, common: &Common) -> Result<(), Failure> {
         Some(Some(path)) if encrypted => Some(keys::first_line(path)?),
         _ => None,
     };
+    if encrypted && passphrase.is_none() && common.tls.pkcs12.is_some() && common.tls.ca.is_none() {
+        // The authorities are under the passphrase too.
+        return Ok(());
+    }
     if encrypted && passphrase.is_none() {
-        let without = Tls { certificate: None, key: None, ..common.tls.clone() };
+        let without = Tls { certificate: None, key: None, pkcs12: None, ..common.tls.clone() };
         // The peer's rules are the same for both ends, and only a server needs a certificate.
         return settings::tls(Role::Client, &without, None).map(drop);
     }

@@ -22,6 +22,7 @@ use std::time::Duration;
 use self::listen::{core_settings, listen, pool_of};
 use self::peers::{Link, Peer};
 use self::remotes::Remotes;
+pub(super) use self::token_generator::of as token_generator;
 use self::waiting::Admission;
 use super::client::STATE_DIRECTORY;
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges};
@@ -106,6 +107,8 @@ struct Program<'a> {
     full_next: Duration,
     /// Time since which there is no peer: the last disconnect, or the start.
     alone_since: Duration,
+    /// Whether new clients are sent to other servers.
+    draining: bool,
     /// Whether the program is about to end.
     finished: bool,
 }
@@ -194,6 +197,7 @@ impl<'a> Program<'a> {
             passed: Counters::default(),
             full_next: Duration::ZERO,
             alone_since: now,
+            draining: false,
             finished: false,
         };
         program.read_pool();

@@ -11,8 +11,8 @@ use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::Options;
 use crate::proto::timing::Timing;
 use crate::proto::tls::{
-    Credentials, NameRule, PeerRules, RevocationList, RevokedSerials, TlsFactory, TlsSettings,
-    Usage, certificates_from_pem, is_encrypted,
+    Credentials, NameRule, PeerRules, Pkcs12, RevocationList, RevokedSerials, TlsFactory,
+    TlsSettings, Usage, certificates_from_pem, is_encrypted,
 };
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Role, Transport};
@@ -52,12 +52,24 @@ pub fn options(
 
 /// Returns whether this end's private key is encrypted.
 pub fn needs_passphrase(tls: &config::Tls) -> Result<bool, Failure> {
+    if let Some(file) = &tls.pkcs12 {
+        let needs = Pkcs12::needs_passphrase(&read("pkcs12", file)?);
+        return needs.map_err(|error| Failure::new(format!("pkcs12 {file}: {error}")));
+    }
     tls.key.as_ref().map_or(Ok(false), |key| Ok(is_encrypted(&read("key", key)?)))
 }
 
 /// Returns the TLS setup: this end's certificate and the rules for the peer. `passphrase` decrypts
 /// the private key.
 pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<TlsFactory, Failure> {
+    let pkcs12 = match &tls.pkcs12 {
+        Some(file) => {
+            let opened = Pkcs12::open(&read("pkcs12", file)?, passphrase);
+            Some(opened.map_err(|error| Failure::new(format!("pkcs12 {file}: {error}")))?)
+        }
+        None => None,
+    };
+    let mut peer = rules(tls)?;
     let credentials = match (&tls.certificate, &tls.key) {
         (Some(certificate), Some(key)) => {
             let mut chain = read("cert", certificate)?;
@@ -70,11 +82,19 @@ pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<Tl
                 .map_err(|error| Failure::new(format!("cert {certificate}, key {key}: {error}")))?;
             Some(own)
         }
-        _ => None,
+        _ => pkcs12.map(|pkcs12| {
+            let mut own = pkcs12.own;
+            match tls.ca {
+                // The other certificates complete the chain that this end sends.
+                Some(_) => own.chain.extend(pkcs12.authorities),
+                None => peer.authorities.extend(pkcs12.authorities),
+            }
+            own
+        }),
     };
     let settings = TlsSettings {
         credentials,
-        peer: rules(tls)?,
+        peer,
         only_tls13: tls.version_min == TlsVersion::V1_3,
         only_tls12: tls.version_max == TlsVersion::V1_2,
         suites_1_2: tls.cipher_suites_1_2.clone(),
@@ -106,10 +126,38 @@ fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
         rules.authorities = certificates_from_pem(&read("ca", ca)?)
             .map_err(|error| Failure::new(format!("ca {ca}: {error}")))?;
     }
+    if let Some(directory) = &tls.ca_directory {
+        let failed = |error: &dyn std::fmt::Display| {
+            Failure::new(format!("capath {}: {error}", directory.display()))
+        };
+        let files = std::fs::read_dir(directory).map_err(|error| failed(&error))?;
+        let mut found = Vec::new();
+        for file in files {
+            let path = file.map_err(|error| failed(&error))?.path();
+            // Other files, such as revocation lists, are none of the authorities.
+            if let Ok(bytes) = Material::File(path).read() {
+                for authority in certificates_from_pem(&bytes).into_iter().flatten() {
+                    // Each authority has a file and a link named by its hash.
+                    if !found.contains(&authority) {
+                        found.push(authority);
+                    }
+                }
+            }
+        }
+        if found.is_empty() {
+            return Err(failed(&"no file with a certificate in PEM")
+                .hint("put a file for each authority there, or set ca"));
+        }
+        rules.authorities.extend(found);
+    }
     match &tls.revoked {
         Some(Revoked::List(list)) => {
             rules.revocation = RevocationList::from_pem(&read("crl-verify", list)?)
                 .map_err(|it| Failure::new(format!("crl-verify {list}: {it}")).hint(it.hint))?;
+        }
+        Some(Revoked::Directory(directory)) if !directory.is_dir() => {
+            let problem = format!("crl-verify: {} is not a directory", directory.display());
+            return Err(Failure::new(problem).hint("create it"));
         }
         Some(Revoked::Directory(directory)) => {
             let directory = directory.clone();

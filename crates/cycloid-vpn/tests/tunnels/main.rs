@@ -2,11 +2,13 @@
 //! `cycloid`.
 
 mod compression;
+mod drain;
 mod dropped_privileges;
 mod flood;
 mod openvpn_2_7;
 mod p2p;
 mod post_quantum;
+mod proxies;
 mod relay;
 mod revocation;
 mod roaming;

@@ -1,12 +1,13 @@
 //! Client-only directives.
 
-use super::entry::{Entry, ignored, refused, used};
-use crate::config::client::{AuthRetry, Credentials, PullFilter, Verdict};
+use super::entry::{Entry, ignored, used};
+use crate::config::client::{AuthRetry, PullFilter, Verdict};
+use crate::config::credentials::Credentials;
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{BOTH, CLIENT};
 use crate::config::values::{Call, Result};
-use crate::proto::Role;
+use crate::proto::{Role, Transport};
 use zeroize::Zeroizing;
 
 pub(super) const TABLE: &[Entry] = &[
@@ -78,11 +79,13 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("allow-pull-fqdn", CLIENT, "names in pushed routes are always resolved"),
     ignored("allow-recursive-routing", CLIENT, "packets to the server never enter the tunnel"),
-    refused(
-        "proto-force",
-        "remotes cannot be filtered by protocol",
-        "remove the unwanted remotes, or set the protocol with proto",
-    ),
+    used("proto-force", CLIENT, 1, 1, |draft, call| {
+        let choices = [("udp", Transport::Udp), ("tcp", Transport::Tcp)];
+        draft.forced = Some(call.choice(0, &choices)?);
+        Ok(())
+    }),
+    ignored("preresolve", CLIENT, "names are looked up before each attempt"),
+    ignored("ip-remote-hint", CLIENT, "the address of a remote comes from its name alone"),
 ];
 
 pub(super) fn set_role(draft: &mut Draft, role: Role) -> Result<()> {
@@ -96,15 +99,15 @@ pub(super) fn set_role(draft: &mut Draft, role: Role) -> Result<()> {
     Ok(())
 }
 
-fn credentials(call: &Call<'_>) -> Result<Credentials> {
+pub(super) fn credentials(call: &Call<'_>) -> Result<Credentials> {
     let Some(block) = &call.directive.block else {
         return Ok(match call.get(0) {
             Some("[inline]") => {
                 let hint = "remove the line if the file has a block <auth-user-pass>";
                 return Err(Problem::new("`[inline]` is not a file", hint));
             }
+            Some("stdin") | None => Credentials::Ask,
             Some(_) => Credentials::File(call.path(0)),
-            None => Credentials::Ask,
         });
     };
     let text = std::str::from_utf8(block).map_err(|_| {

@@ -5,6 +5,7 @@ use crate::config::draft::{Draft, RemoteLine};
 use crate::config::error::Problem;
 use crate::config::link::{Bind, ControlKey, Family, MssFix, MtuDiscovery, Protocol};
 use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER, Scope};
+use crate::config::proxy::ProxyKind;
 use crate::config::values::{Call, Result};
 use crate::proto::static_key::Direction;
 use crate::proto::{Role, Transport};
@@ -61,7 +62,10 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("connect-retry-max", ANY, 1, 1, |draft, call| {
-        let rounds = call.number(0, 0..=u32::MAX)?;
+        let rounds = match call.text(0) {
+            "infinite" | "unlimited" => 0,
+            _ => call.number(0, 0..=u32::MAX)?,
+        };
         draft.common.link.connect_retry_max = Some(rounds).filter(|rounds| *rounds > 0);
         Ok(())
     }),
@@ -126,14 +130,6 @@ pub(super) const TABLE: &[Entry] = &[
         "the tunnel does not fragment packets",
         "remove it at both ends; mssfix keeps TCP packets small enough",
     ),
-    refused("http-proxy", "proxies are not supported", "connect directly, or forward the port"),
-    refused(
-        "http-proxy-user-pass",
-        "proxies are not supported",
-        "remove it together with http-proxy",
-    ),
-    refused("http-proxy-option", "proxies are not supported", "remove it together with http-proxy"),
-    refused("socks-proxy", "proxies are not supported", "connect directly, or forward the port"),
     refused(
         "port-share",
         "the port cannot be shared with another service",
@@ -238,8 +234,9 @@ fn mssfix(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     draft.common.link.mssfix = match size {
         0 => MssFix::Off,
         1..100 => {
-            let hint = "set 100 or more, or 0 to leave segments unchanged";
-            return Err(Problem::new(format!("{size} bytes are too few for a packet"), hint));
+            let message = format!("{size} bytes are too few for a packet: 100 are used");
+            draft.warn(call.directive, message);
+            make(100)
         }
         _ => make(size),
     };
@@ -302,6 +299,11 @@ impl Draft {
         };
         if let ControlKey::Auth { direction, .. } = shared {
             *direction = direction.or(self.key_direction);
+        }
+        if let (Some(account), Some(proxy)) = (&self.proxy_account, &mut link.proxy)
+            && matches!(proxy.kind, ProxyKind::Http(_))
+        {
+            proxy.account = Some(account.clone());
         }
         if self.tun_mtu_given && !self.mssfix_given && link.tun_mtu != 1500 {
             // A non-default MTU implies that the author knows the path: segments fill it exactly.

@@ -8,6 +8,7 @@ mod connection;
 mod entry;
 mod other;
 mod process;
+mod proxy;
 #[cfg(test)]
 mod reference;
 mod server;
@@ -17,11 +18,12 @@ mod tunnel;
 pub(super) use connection::two_keys;
 pub(super) use entry::{Action, Entry};
 
-const TABLES: [&[Entry]; 7] = [
+const TABLES: [&[Entry]; 8] = [
     client::TABLE,
     connection::TABLE,
     other::TABLE,
     process::TABLE,
+    proxy::TABLE,
     server::TABLE,
     tls::TABLE,
     tunnel::TABLE,

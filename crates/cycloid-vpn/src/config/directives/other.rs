@@ -1,7 +1,7 @@
 //! Directives without effect here: for other systems, for unsupported modes, or obsolete.
 
 use super::entry::{Entry, ignored, refused, used};
-use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER};
+use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
 
 const WINDOWS: &str = "it is for Windows";
 const DCO: &str = "Cycloid moves packets itself, without a kernel module";
@@ -62,9 +62,6 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("setcon", BOTH, "the service manager sets the SELinux context"),
     ignored("auth-token", CLIENT | PUSHED, "tokens come from the server"),
     ignored("auth-token-user", CLIENT | PUSHED, "tokens come from the server"),
-    ignored("socks-proxy-retry", CLIENT | CONNECTION, "proxies are not supported"),
-    ignored("http-proxy-retry", CLIENT | CONNECTION, "proxies are not supported"),
-    ignored("http-proxy-timeout", CLIENT | CONNECTION, "proxies are not supported"),
     ignored("x509-track", BOTH, "hooks always get the whole subject of each certificate"),
     ignored("keying-material-exporter", BOTH, "nothing uses the exported key"),
     ignored(

@@ -46,7 +46,9 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("daemon", BOTH, 0, 1, |draft, call| {
-        draft.common.process.daemon = Some(call.get(0).unwrap_or("openvpn").to_owned());
+        let message = "the program stays in the foreground: start it from a service manager, such \
+                       as the systemd units cycloid-vpn-client@ and cycloid-vpn-server@";
+        draft.warn(call.directive, message);
         Ok(())
     }),
     used("writepid", BOTH, 1, 1, |draft, call| {
@@ -118,7 +120,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("verb", BOTH | PUSHED, 1, 1, |draft, call| {
-        draft.common.log.verbosity = call.number(0, 0..=15)?;
+        draft.common.log.verbosity = call.number(0, 0..=u32::MAX)?.min(15) as u8;
         Ok(())
     }),
     used("mute", BOTH | PUSHED, 1, 1, |draft, call| {
@@ -163,7 +165,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.management_options.client_group = Some(call.owned(0));
         Ok(())
     }),
-    refused("management-query-proxy", "proxies are not supported", "remove it"),
+    refused(
+        "management-query-proxy",
+        "the management interface does not choose proxies",
+        "remove it, and set http-proxy or socks-proxy",
+    ),
     refused("management-client-pf", "the tunnel has no packet filter", "use nftables"),
     // Hooks.
     used("script-security", BOTH, 1, 2, |draft, call| {
@@ -243,21 +249,21 @@ fn set_hook(
 
 fn setenv(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     let name = variable(call)?;
-    match name {
+    match name.as_str() {
         "FORWARD_COMPATIBLE" => draft.forward_compatible = call.text(1) == "1",
         "PUSH_PEER_INFO" => draft.client.push_peer_info = true,
-        _ => draft.common.hooks.environment.push((name.to_owned(), call.owned(1))),
+        _ => draft.common.hooks.environment.push((name, call.owned(1))),
     }
     Ok(())
 }
 
-/// Returns the variable name in the first argument.
-fn variable<'a>(call: &'a Call<'_>) -> Result<&'a str> {
+/// Returns the variable name in the first argument, with underscores in place of characters that no
+/// name may have.
+fn variable(call: &Call<'_>) -> Result<String> {
     let name = call.text(0);
-    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-    if name.is_empty() || !name.bytes().all(allowed) {
-        let hint = "use letters, digits and underscores";
-        return Err(Problem::new(format!("'{name}' is not a variable name"), hint));
+    if name.is_empty() {
+        return Err(Problem::new("the variable name is empty", "write it like UV_NAME"));
     }
-    Ok(name)
+    let letter = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '_' };
+    Ok(name.chars().map(letter).collect())
 }

@@ -53,9 +53,12 @@ fn reference() -> String {
             // The reader handles these before the table.
             ("connection", _) => "used: a block".to_owned(),
             ("config", _) => "used: includes a file".to_owned(),
-            ("daemon" | "chroot" | "tls-export-cert", Action::Use(_))
+            ("chroot" | "tls-export-cert", Action::Use(_))
             | ("management-client" | "management-query-remote", Action::Use(_)) => {
                 "refused at the start, with a reason and the next step".to_owned()
+            }
+            ("daemon", Action::Use(_)) => {
+                "ignored, with a warning: the program stays in the foreground".to_owned()
             }
             ("dh", Action::Use(_)) => {
                 "ignored, with a warning unless it is `dh none`: key agreement always uses \

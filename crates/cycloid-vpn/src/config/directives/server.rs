@@ -57,7 +57,8 @@ pub(super) const TABLE: &[Entry] = &[
             ));
         }
         draft.network_ipv6 = Some(Pool6 { first, prefix });
-        Ok(())
+        draft.many = true;
+        set_role(draft, Role::Server)
     }),
     used("ifconfig-pool", SERVER, 2, 3, |draft, call| {
         let netmask = match call.get(2) {
@@ -191,6 +192,11 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("hash-size", SERVER, "tables grow by themselves"),
     ignored("bcast-buffers", SERVER, "nothing is broadcast"),
+    refused(
+        "ifconfig-push-constraint",
+        "addresses of single clients are not limited to a network",
+        "remove it, and check the files of client-config-dir",
+    ),
     refused("vlan-accept", "the tunnel has no VLANs", "run one server per network"),
     refused("vlan-pvid", "the tunnel has no VLANs", "run one server per network"),
 ];

@@ -1,8 +1,12 @@
 //! Directives for TLS, the data channel and timing.
 
+use base64ct::{Base64, Encoding};
+use zeroize::Zeroizing;
+
 use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
+use crate::config::material::Material;
 use crate::config::place::{BOTH, PUSHED, SERVER};
 use crate::config::tls::{
     CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
@@ -42,16 +46,18 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.key_passphrase = Some(call.get(0).map(|_| call.path(0)));
         Ok(())
     }),
-    refused(
-        "pkcs12",
-        "PKCS #12 files are not supported",
-        "convert it: openssl pkcs12 -in FILE -nodes -out all.pem; then set ca, cert and key to it",
-    ),
-    refused(
-        "capath",
-        "directories of authorities are not supported",
-        "put them into one file and set ca",
-    ),
+    used("pkcs12", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.pkcs12 = Some(match &call.directive.block {
+            Some(block) => Material::Inline(base64(block)?),
+            None => call.material()?,
+        });
+        Ok(())
+    })
+    .or_block(),
+    used("capath", BOTH, 1, 1, |draft, call| {
+        draft.common.tls.ca_directory = Some(call.path(0));
+        Ok(())
+    }),
     refused("pkcs11-providers", "PKCS #11 tokens are not supported", "set cert and key to files"),
     refused("pkcs11-id", "PKCS #11 tokens are not supported", "set cert and key to files"),
     refused(
@@ -101,16 +107,34 @@ pub(super) const TABLE: &[Entry] = &[
         if matches!(call.text(0), "1.0" | "1.1") {
             draft.warn(call.directive, "TLS before 1.2 is never used: the minimum is 1.2");
         } else {
-            draft.common.tls.version_min = version(call)?;
+            let highest = call.get(1).is_some_and(|word| word == "or-highest");
+            draft.common.tls.version_min = match version(call) {
+                Err(_) if highest => TlsVersion::V1_3,
+                version => version?,
+            };
         }
         Ok(())
     }),
     used("tls-version-max", BOTH, 1, 1, |draft, call| {
+        if matches!(call.text(0), "1.0" | "1.1") {
+            return Err(Problem::new(
+                "TLS before 1.2 is broken and never used",
+                "remove tls-version-max; the peer needs TLS 1.2 or 1.3",
+            ));
+        }
         draft.common.tls.version_max = version(call)?;
         Ok(())
     }),
     used("tls-cipher", BOTH, 1, 1, |draft, call| {
-        draft.common.tls.cipher_suites_1_2 = chosen(draft, call, tls12_suites(call.text(0)))?;
+        let choice = tls12_suites(call.text(0));
+        if choice.is_err() && call.list(0).iter().all(|name| is_static_suite(name)) {
+            let message = "TLS 1.2 is off: the listed cipher suites are without elliptic curves, \
+                           and none of them is supported; TLS 1.3 has its own";
+            draft.warn(call.directive, message);
+            draft.without_tls12 = true;
+            return Ok(());
+        }
+        draft.common.tls.cipher_suites_1_2 = chosen(draft, call, choice)?;
         Ok(())
     }),
     used("tls-ciphersuites", BOTH, 1, 1, |draft, call| {
@@ -250,12 +274,21 @@ pub(super) const TABLE: &[Entry] = &[
         if draft.no_digest {
             return Ok(());
         }
-        draft.common.data.digest = Digest::from_name(call.text(0)).ok_or_else(|| {
-            Problem::new(
-                format!("the digest {} is not supported", call.text(0)),
-                "use SHA256 or SHA512 at both ends; AEAD ciphers need no digest",
-            )
-        })?;
+        match Digest::from_name(call.text(0)) {
+            Some(digest) => draft.common.data.digest = digest,
+            None if is_other_digest(call.text(0)) => {
+                let message =
+                    format!("the digest {} is not supported; AEAD ciphers need none", call.text(0));
+                draft.warn(call.directive, message);
+                draft.no_digest = true;
+            }
+            None => {
+                return Err(Problem::new(
+                    format!("the digest {} is not supported", call.text(0)),
+                    "use SHA256 or SHA512 at both ends; AEAD ciphers need no digest",
+                ));
+            }
+        }
         Ok(())
     }),
     used("comp-lzo", BOTH | PUSHED, 0, 1, |draft, call| {
@@ -424,6 +457,19 @@ fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
     Ok(std::time::Duration::from_secs(call.number(0, 1..=86400)?))
 }
 
+/// Returns whether a name is that of a cipher suite with RSA or finite-field Diffie-Hellman, in the
+/// form of IANA.
+fn is_static_suite(name: &str) -> bool {
+    ["TLS-DHE-", "TLS-RSA-", "TLS-DH-"].iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Returns whether OpenVPN knows a digest that is not supported here.
+fn is_other_digest(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["MD4", "MD5", "MD5-SHA1", "RIPEMD160", "RMD160", "WHIRLPOOL", "SM3"].contains(&name.as_str())
+        || ["SHA3-", "BLAKE2", "SHA512-", "SHA224"].iter().any(|it| name.starts_with(it))
+}
+
 /// Returns a supported cipher by name, ignoring case. `finish` sets the digest of CBC ciphers.
 fn cipher(name: &str) -> Option<Cipher> {
     Cipher::from_name(name, Digest::Sha1)
@@ -437,8 +483,18 @@ fn no_cipher(name: &str) -> Problem {
     )
 }
 
+/// Returns whether OpenVPN has a cipher with this name that is too weak or too slow to be used.
+fn is_weak_cipher(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    let of = |prefixes: &[&str]| prefixes.iter().any(|prefix| name.starts_with(prefix));
+    name == "NONE"
+        || of(&["BF-", "DES-", "CAST5-", "RC2-", "SEED-", "IDEA-", "CAMELLIA-", "ARIA-", "SM4-"])
+        || (of(&["AES-"]) && ["-CFB", "-OFB", "-CTR"].iter().any(|mode| name.contains(mode)))
+}
+
 fn data_ciphers(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     let mut ciphers = Vec::new();
+    let mut weak = Vec::new();
     for name in call.list(0) {
         let (name, optional) = match name.strip_prefix('?') {
             Some(name) => (name, true),
@@ -451,6 +507,7 @@ fn data_ciphers(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         match cipher(name) {
             Some(known) => ciphers.push(known),
             None if optional => {}
+            None if is_weak_cipher(name) => weak.push(name.to_owned()),
             None => return Err(no_cipher(name)),
         }
     }
@@ -464,8 +521,29 @@ fn data_ciphers(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     if ciphers.is_empty() {
         return Err(Problem::new("no cipher is left", "add AES-256-GCM"));
     }
+    if !weak.is_empty() {
+        draft.warn(call.directive, format!("too weak and left out: {}", weak.join(", ")));
+    }
     draft.common.data.ciphers = ciphers;
     Ok(())
+}
+
+/// Decodes the Base64 of a block, on any number of lines.
+fn base64(block: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
+    let letters = block.iter().copied().filter(|byte| !byte.is_ascii_whitespace());
+    let letters: Zeroizing<Vec<u8>> = Zeroizing::new(letters.collect());
+    let mut bytes = Zeroizing::new(vec![0; letters.len() / 4 * 3 + 3]);
+    match Base64::decode(&*letters, &mut bytes) {
+        Ok(decoded) if !decoded.is_empty() => {
+            let length = decoded.len();
+            bytes.truncate(length);
+            Ok(bytes)
+        }
+        _ => Err(Problem::new(
+            "the block is not Base64",
+            "fill it with the output of `openssl base64 -in FILE`",
+        )),
+    }
 }
 
 /// Parses a certificate's SHA-256 in hex with colons.

@@ -64,17 +64,14 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("ifconfig-nowarn", BOTH, "addresses are not compared with the peer's"),
     used("route", BOTH | PUSHED, 1, 4, |draft, call| {
         let prefix = if call.get(1).is_some() { call.netmask(1)? } else { 32 };
-        let network = call.target::<std::net::Ipv4Addr>(0)?;
+        let mut network = call.target::<std::net::Ipv4Addr>(0)?;
         if let Target::Address(address) = network {
             let host_bits = u32::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
             if u32::from(address) & host_bits != 0 {
-                return Err(Problem::new(
-                    "the address has bits outside its netmask",
-                    format!(
-                        "write the network address, {}",
-                        std::net::Ipv4Addr::from(u32::from(address) & !host_bits)
-                    ),
-                ));
+                let masked = std::net::Ipv4Addr::from(u32::from(address) & !host_bits);
+                let message = format!("{address} has bits outside its netmask: {masked} is used");
+                draft.warn(call.directive, message);
+                network = Target::Address(masked);
             }
         }
         let (gateway, metric) = by(call, 2)?;
@@ -143,6 +140,7 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("udp-mtu", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("mtu-dynamic", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("mtu-test", BOTH, "sizes are not probed; mssfix follows from tun-mtu"),
+    ignored("max-routes", BOTH | PUSHED, "the number of routes has no such limit"),
     refused("server-bridge", "TAP devices are not supported", "use `server` and routes"),
     refused("client-nat", "address translation is not supported", "use nftables"),
     refused("vlan-tagging", "the tunnel has no VLANs", "run one server per network"),

@@ -1,11 +1,17 @@
-//! Decrypts private keys: PKCS #8 with a key derived by PBKDF2 or scrypt.
+//! Decrypts private keys: PKCS #8 with a key derived by PBKDF2 or scrypt, and the older format of
+//! OpenSSL.
 //!
-//! Source: RFC 5958, section 3; RFC 8018, section 6.2; RFC 7914, section 7.
+//! Source: RFC 5958, section 3; RFC 8018, section 6.2; RFC 7914, section 7. For the older format:
+//! RFC 1421, section 4.6.1; openssl(1), EVP_BytesToKey.
 
+use base64ct::{Base64, Encoding};
+use cbc::cipher::block_padding::Pkcs7;
+use cbc::cipher::{BlockModeDecrypt, KeyIvInit};
+use md5::{Digest, Md5};
 use pkcs5::EncryptionScheme;
 use pkcs5::der::asn1::OctetStringRef;
 use pkcs5::der::{Decode, Header, Reader, SliceReader};
-use rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{PrivateKeyDer, PrivatePkcs1KeyDer, PrivatePkcs8KeyDer, PrivateSec1KeyDer};
 use zeroize::Zeroizing;
 
 use crate::proto::{Error, armor};
@@ -23,15 +29,13 @@ pub fn is_encrypted(pem: &[u8]) -> bool {
 /// Decrypts the private key in a PEM text.
 ///
 /// # Errors
-/// A key in the format before PKCS #8 or in no known format; a cipher other than AES in CBC or GCM
-/// or Triple-DES; or a wrong passphrase.
+/// A key in no known format; a cipher other than AES in CBC or GCM or Triple-DES; or a wrong
+/// passphrase.
 pub(super) fn decrypt(pem: &[u8], passphrase: &str) -> Result<PrivateKeyDer<'static>, Error> {
     let wrong = |what: &str| Error::Configuration(what.into());
     let text = std::str::from_utf8(pem).map_err(|_| wrong("the private key is not text"))?;
     if text.contains(OLDER) {
-        return Err(wrong(
-            "the private key has the format before PKCS #8; convert it: openssl pkcs8 -topk8",
-        ));
+        return decrypt_older(text, passphrase);
     }
     let der = armor::parse_base64(text, LABEL)
         .map_err(|error| Error::Configuration(error.to_string()))?;
@@ -42,6 +46,60 @@ pub(super) fn decrypt(pem: &[u8], passphrase: &str) -> Result<PrivateKeyDer<'sta
     let decrypted = decrypted.ok().filter(|der| is_sequence(der));
     let decrypted = decrypted.ok_or_else(|| wrong("wrong passphrase of the private key"))?;
     Ok(PrivatePkcs8KeyDer::from(decrypted.to_vec()).into())
+}
+
+/// Decrypts a key in the older format: PKCS #1 or SEC 1 under a key from MD5.
+fn decrypt_older(text: &str, passphrase: &str) -> Result<PrivateKeyDer<'static>, Error> {
+    let wrong = |what: &str| Error::Configuration(what.into());
+    let malformed = || wrong("the encrypted private key is malformed");
+    let (before, after) = text.split_once(OLDER).ok_or_else(malformed)?;
+    let kind = before.trim_end().rsplit("-----BEGIN ").next().unwrap_or_default();
+    let (fields, body) =
+        after.split_once("\n\n").or_else(|| after.split_once("\r\n\r\n")).ok_or_else(malformed)?;
+    let body = body.split("-----END").next().unwrap_or_default();
+    let body: String = body.split_ascii_whitespace().collect();
+    let mut buffer = Zeroizing::new(Base64::decode_vec(&body).map_err(|_| malformed())?);
+    let info = fields.lines().find_map(|line| line.trim().strip_prefix("DEK-Info:"));
+    let (cipher, iv) = info.and_then(|info| info.trim().split_once(',')).ok_or_else(malformed)?;
+    let iv = base16ct::mixed::decode_vec(iv.trim()).map_err(|_| malformed())?;
+    // The salt is the start of the IV.
+    let salt = iv.get(..8).ok_or_else(malformed)?;
+    let key = |length: usize| {
+        let mut key = Zeroizing::new(Vec::with_capacity(length + 16));
+        while key.len() < length {
+            let mut hash = Md5::new();
+            hash.update(&key[key.len().saturating_sub(16)..]);
+            hash.update(passphrase.as_bytes());
+            hash.update(salt);
+            key.extend_from_slice(&hash.finalize());
+        }
+        key.truncate(length);
+        key
+    };
+    macro_rules! decrypted {
+        ($cipher:ty, $length:literal) => {
+            cbc::Decryptor::<$cipher>::new_from_slices(&key($length), &iv)
+                .map_err(|_| malformed())?
+                .decrypt_padded::<Pkcs7>(&mut buffer)
+                .ok()
+                .map(|plain| plain.len())
+        };
+    }
+    let length = match cipher {
+        "AES-128-CBC" => decrypted!(aes::Aes128, 16),
+        "AES-192-CBC" => decrypted!(aes::Aes192, 24),
+        "AES-256-CBC" => decrypted!(aes::Aes256, 32),
+        "DES-EDE3-CBC" => decrypted!(des::TdesEde3, 24),
+        _ => return Err(wrong("unsupported encryption of the private key")),
+    };
+    let length = length.filter(|length| is_sequence(&buffer[..*length]));
+    let length = length.ok_or_else(|| wrong("wrong passphrase of the private key"))?;
+    let der = buffer[..length].to_vec();
+    match kind.trim_end_matches('-') {
+        "RSA PRIVATE KEY" => Ok(PrivatePkcs1KeyDer::from(der).into()),
+        "EC PRIVATE KEY" => Ok(PrivateSec1KeyDer::from(der).into()),
+        _ => Err(malformed()),
+    }
 }
 
 fn parts(der: &[u8]) -> pkcs5::der::Result<(EncryptionScheme, &[u8])> {
@@ -106,10 +164,23 @@ mod tests {
             let error = decrypt(&pem, &guess.to_string()).unwrap_err().to_string();
             assert!(error.contains("wrong passphrase"), "{error}");
         }
-        let older = "rsa -traditional -aes128 -passout pass:right -in rsa.pem";
         openssl(at, "genpkey -algorithm RSA -out rsa.pem");
-        let error = decrypt(&openssl(at, older).stdout, "right").unwrap_err().to_string();
-        assert!(error.contains("openssl pkcs8 -topk8"), "{error}");
+        for (kind, ciphers) in
+            [("rsa -traditional", ["-aes128", "-des3"]), ("ec", ["-aes192", "-aes256"])]
+        {
+            for cipher in ciphers {
+                let key = if kind == "ec" { "plain.pem" } else { "rsa.pem" };
+                let line = format!("{kind} {cipher} -passout pass:right -in {key}");
+                let pem = openssl(at, &line).stdout;
+                assert!(is_encrypted(&pem), "{line}");
+                let form =
+                    if kind == "ec" { "ec -outform DER" } else { "rsa -traditional -outform DER" };
+                let expected = openssl(at, &format!("{form} -in {key}")).stdout;
+                assert_eq!(decrypt(&pem, "right").unwrap().secret_der(), expected, "{line}");
+                let error = decrypt(&pem, "wrong").unwrap_err().to_string();
+                assert!(error.contains("wrong passphrase"), "{error}");
+            }
+        }
     }
 
     #[test]

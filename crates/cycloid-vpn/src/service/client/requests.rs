@@ -89,6 +89,7 @@ impl Program<'_> {
     /// Gets the user name and password if the server requires them. Returns false if a stop signal
     /// arrived instead.
     pub(super) fn ask_credentials(&mut self, person: &mut dyn Person) -> Result<bool, Failure> {
+        self.ask_proxy_account(person)?;
         let options = self.config.common.management.as_ref().map(|it| &it.options);
         let by_manager = options.is_some_and(|options| options.query_passwords);
         if self.challenge.is_some() {
@@ -184,17 +185,31 @@ impl Program<'_> {
 pub(in crate::service) fn stored_credentials(
     config: &config::Client,
 ) -> Result<(Option<String>, Option<Zeroizing<String>>), Failure> {
-    Ok(match &config.credentials {
-        None | Some(Credentials::Ask) => (None, None),
-        Some(Credentials::Inline { username, password }) => {
-            (Some(username.clone()), password.clone())
-        }
-        Some(Credentials::File(path)) => {
+    match &config.credentials {
+        None => Ok((None, None)),
+        Some(source) => read_credentials("auth-user-pass", source),
+    }
+}
+
+/// Returns the user name and password of a source, as far as it has them.
+pub(super) fn read_credentials(
+    directive: &str,
+    source: &Credentials,
+) -> Result<(Option<String>, Option<Zeroizing<String>>), Failure> {
+    Ok(match source {
+        Credentials::Ask => (None, None),
+        Credentials::Inline { username, password } => (Some(username.clone()), password.clone()),
+        Credentials::File(path) => {
             let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| {
-                Failure::new(format!("auth-user-pass {}: {error}", path.display()))
+                Failure::new(format!("{directive} {}: {error}", path.display()))
             })?;
             let mut lines = text.lines();
             let name = lines.next().unwrap_or_default().to_owned();
+            if name.is_empty() {
+                let problem = format!("{directive} {}: the user name is missing", path.display());
+                return Err(Failure::new(problem)
+                    .hint("write the user name on the first line and the password on the second"));
+            }
             (Some(name), lines.next().map(|line| Zeroizing::new(line.to_owned())))
         }
     })

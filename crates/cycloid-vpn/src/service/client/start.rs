@@ -124,8 +124,11 @@ fn socket_options(config: &config::Client) -> udp::Options {
     options
 }
 
-/// Resolves a server's addresses of the configured family.
+/// Resolves a server's addresses of the configured family, or those of its proxy.
 pub(crate) fn resolve(remote: &config::Remote) -> io::Result<Vec<SocketAddr>> {
+    if let Some(proxy) = &remote.link.proxy {
+        return Ok((proxy.host.as_str(), proxy.port).to_socket_addrs()?.collect());
+    }
     let mut addresses: Vec<SocketAddr> =
         (remote.host.as_str(), remote.port).to_socket_addrs()?.collect();
     match remote.link.protocol.family {

@@ -72,6 +72,7 @@ pub(super) enum Command {
     Mute(Option<u32>),
     AuthRetry(Option<AuthRetry>),
     LoadStats,
+    Drain(bool),
     ClientKill { client: u64, message: Option<String> },
     ClientAuth { client: u64, key: u64, with_text: bool },
     ClientDeny { client: u64, key: u64, reason: String, for_client: Option<String> },
@@ -167,6 +168,11 @@ fn command(name: &str, arguments: &[&str]) -> Result<Command, String> {
             Some(_) => return Err("bad auth-retry parameter".into()),
         }),
         "load-stats" => Command::LoadStats,
+        "drain" => match arguments.first() {
+            None | Some(&"on") => Command::Drain(true),
+            Some(&"off") => Command::Drain(false),
+            Some(_) => return Err("bad drain parameter: use on or off".into()),
+        },
         "client-kill" => {
             let client = one()?.parse().map_err(|_| "cannot parse CID".to_owned())?;
             Command::ClientKill { client, message: arguments.get(1).map(|&text| text.into()) }

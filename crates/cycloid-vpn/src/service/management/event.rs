@@ -21,6 +21,9 @@ pub enum Event {
     Status(Option<status::Version>),
     /// `load-stats`; answered with [`Management::success`](super::Management::success).
     LoadStats,
+    /// `drain`, of Cycloid: sends all clients to other servers and admits none (`true`), or admits
+    /// clients again; answered with success.
+    Drain(bool),
     /// `kill`; answered with success or error.
     Kill(Target),
     /// `client-kill`; answered with success or error.

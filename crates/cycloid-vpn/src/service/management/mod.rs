@@ -367,6 +367,7 @@ impl Management {
                 Some(None) => self.reply_error("unknown status format"),
             },
             Command::LoadStats => return Some(Event::LoadStats),
+            Command::Drain(on) => return Some(Event::Drain(on)),
             Command::Kill(target) if server => return Some(Event::Kill(target)),
             Command::ClientKill { client, message } if server => {
                 return Some(Event::ClientKill { client, message });

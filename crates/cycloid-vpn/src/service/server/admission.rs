@@ -60,6 +60,12 @@ impl Program<'_> {
     /// Performs the checks that need no script.
     fn examine(&mut self, id: PeerId, verify: Box<Verify>, now: Now) -> Result<Admission, Refusal> {
         let config = self.config;
+        if self.draining {
+            // A temporary failure: the client tries its next server at once, not this one again.
+            let for_client = "TEMP[backoff 0,advance remote]:the server is being drained";
+            let why = "the server is being drained".into();
+            return Err(Refusal { why, for_client: Some(for_client.into()) });
+        }
         let certificate = verify.identity.as_ref().map(|it| it.common_name.clone());
         let name = match certificate {
             Some(name) if !config.username_as_common_name => name,

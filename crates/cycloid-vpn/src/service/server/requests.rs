@@ -37,6 +37,23 @@ impl Program<'_> {
         id
     }
 
+    /// Tells all clients to connect to another server and admits none from now on, or admits clients
+    /// again. Returns the reply.
+    fn drain(&mut self, on: bool, now: Now) -> String {
+        self.draining = on;
+        if !on {
+            self.say(1, "drain off: clients are admitted again");
+            return "drain off: clients are admitted again".into();
+        }
+        let all: Vec<PeerId> = self.peers.keys().copied().collect();
+        for id in &all {
+            self.with_core(|core, link| core.kill(now, *id, Some("RESTART,[N]"), link));
+        }
+        let text = format!("drain: told {} clients to connect to another server", all.len());
+        self.say(1, &text);
+        text
+    }
+
     /// Handles an event. Returns the reply, or `None` if it was sent already, is sent as lines, or
     /// is not needed.
     fn heed(&mut self, event: Event, now: Now) -> Option<Result<String, String>> {
@@ -54,6 +71,7 @@ impl Program<'_> {
                     "nclients={tunnels},bytesin={bytes_received},bytesout={bytes_sent}"
                 )))
             }
+            Event::Drain(on) => Some(Ok(self.drain(on, now))),
             Event::Kill(target) => Some(self.kill(&target, now)),
             Event::ClientKill { client, message } => {
                 let id = self.peers.iter().find(|(_, peer)| peer.client_id == client);

@@ -8,7 +8,7 @@ use crate::service::{Failure, random};
 
 /// Returns the token generator if configured. Without a key file, the key lasts as long as the
 /// process.
-pub(super) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
+pub(in crate::service) fn of(config: &config::Server) -> Result<Option<Tokens>, Failure> {
     let Some(wanted) = &config.auth_token else { return Ok(None) };
     let key = match &config.auth_token_secret {
         None => KeyFile::generate(&mut random),
