@@ -4,22 +4,19 @@ use cycloid_command::processor;
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
+use cycloid_lab::suite::list;
 use cycloid_lab::suite::{self, Effort, Suite};
-use cycloid_lab::suite::{Descriptor, list};
-use cycloid_lab::{count as lab_count, interrupt, tables};
-use signal_hook::consts::SIGINT;
+use cycloid_lab::{count as lab_count, tables};
 
 use crate::arguments::{Bench, Common};
 use crate::count;
+use crate::interrupts::{INTERRUPTED, catch_interrupts};
 use crate::peers::{self, EVERY_TABLE, Rest};
 use crate::progress::Bar;
 use crate::stream;
-use crate::suites::elsewhere;
+use crate::suites::{tell_left_out, usual};
 use cycloid_command::Stop;
 use cycloid_command::output::{self, Destination};
-
-/// The exit code after Ctrl-C: 128 plus the signal's number, as in shells.
-pub(crate) const INTERRUPTED: u8 = 130;
 
 /// The width of the output if stdout is not a terminal.
 const WIDTH: usize = tables::MAX_WIDTH;
@@ -121,21 +118,6 @@ fn width() -> usize {
     console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.into())
 }
 
-/// From here on, the first Ctrl-C ends the run with the results finished by then; the second ends
-/// it at once. Child processes notice that this process has exited, and clean up.
-pub(crate) fn catch_interrupts() -> Result<(), Stop> {
-    let flag = interrupt::flag();
-    signal_hook::flag::register_conditional_shutdown(SIGINT, INTERRUPTED.into(), flag.clone())
-        .and_then(|_| signal_hook::flag::register(SIGINT, flag))
-        .map(|_| ())
-        .map_err(|error| {
-            Stop::Failed(Failure::new(
-                format!("cannot catch signals: {error}"),
-                "check whether a sandbox forbids sigaction(2)",
-            ))
-        })
-}
-
 /// Prints the number of finished tables, and the missing tables of each suite.
 fn tell_unfinished(report: &Report) {
     let suite = |name: &str| name.split(':').next().unwrap_or_default().to_owned();
@@ -161,31 +143,5 @@ fn suites(bench: &Bench, effort: Effort) -> Result<Vec<Box<dyn Suite>>, Stop> {
             Ok(suites)
         }
         None => Ok(usual(list::ALL, effort)),
-    }
-}
-
-/// Returns those of the suites that this machine can run, in their usual form. Prints notes about
-/// what cannot be measured here.
-pub(crate) fn usual(suites: &[&'static Descriptor], effort: Effort) -> Vec<Box<dyn Suite>> {
-    let create = |suite: &&Descriptor| match suite.constructors() {
-        Some(constructors) => (constructors.usual)(effort),
-        None => Err(elsewhere(suite)),
-    };
-    let usual = |suite: &&'static Descriptor| match create(suite) {
-        Ok(usual) => Some(usual),
-        Err(failure) => {
-            let title = suite.title;
-            eprintln!("note: skipped the {title} suite: {failure}\nhint: {}", failure.hint);
-            None
-        }
-    };
-    let suites: Vec<_> = suites.iter().filter_map(usual).collect();
-    tell_left_out(&suites);
-    suites
-}
-
-fn tell_left_out(suites: &[Box<dyn Suite>]) {
-    for (part, failure) in suites.iter().filter_map(|suite| suite.left_out()) {
-        eprintln!("note: skipping {part}: {failure}\nhint: {}", failure.hint);
     }
 }

@@ -15,6 +15,7 @@ mod comparison;
 mod count;
 mod helper;
 mod history;
+mod interrupts;
 mod other;
 mod peers;
 mod profile;

@@ -7,7 +7,7 @@
 
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
 
@@ -16,9 +16,9 @@ use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
 use cycloid_lab::suite::{Descriptor, list};
 use cycloid_lab::{interrupt, programs};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 
-use crate::child;
+use crate::child::{self, signal};
 use crate::progress::Bar;
 use crate::stream;
 
@@ -113,14 +113,6 @@ impl Rest {
                 Err(error) => return Some(Err(error)),
             }
         }
-    }
-}
-
-/// Sends a signal to the process group of a child that leads one.
-pub(crate) fn signal(child: &Child, signal: Signal) {
-    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-        // It may have ended.
-        let _ = kill_process_group(group, signal);
     }
 }
 

@@ -18,10 +18,10 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
-use crate::bench;
-use crate::child;
-use crate::peers::signal;
+use crate::child::{self, signal};
+use crate::interrupts::{INTERRUPTED, catch_interrupts};
 use crate::progress::{Bar, INTERVAL};
+use crate::suites;
 
 /// The hidden option, without its hyphens, with which the child gets the names of its suites.
 pub(crate) const OPTION: &str = "stream";
@@ -55,13 +55,13 @@ pub(crate) fn measure(common: &Common, names: &str) -> Result<(), Stop> {
     processor::limit(common.cpu.as_deref())?;
     let peers = peers::Peer::from_list(&common.peers).map_err(Stop::Usage)?;
     let suites: Vec<_> = names.split(',').filter_map(list::named).collect();
-    let suites = bench::usual(&suites, effort);
-    bench::catch_interrupts()?;
+    let suites = suites::usual(&suites, effort);
+    catch_interrupts()?;
     let mut lines = Lines { written: None };
     let report = suite::run(&suites, effort, &peers, &mut lines).map_err(Stop::Failed)?;
     let interrupted = !report.unfinished.is_empty();
     lines.write(&Message::End(report.unfinished));
-    if interrupted { Err(Stop::Exit(bench::INTERRUPTED)) } else { Ok(()) }
+    if interrupted { Err(Stop::Exit(INTERRUPTED)) } else { Ok(()) }
 }
 
 /// Writes the progress of a run as messages.

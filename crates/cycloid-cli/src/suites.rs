@@ -16,6 +16,33 @@ pub(crate) fn elsewhere(suite: &Descriptor) -> Failure {
     )
 }
 
+/// Returns those of the suites that this machine can run, in their usual form. Prints notes about
+/// what cannot be measured here.
+pub(crate) fn usual(suites: &[&'static Descriptor], effort: Effort) -> Vec<Box<dyn Suite>> {
+    let create = |suite: &&Descriptor| match suite.constructors() {
+        Some(constructors) => (constructors.usual)(effort),
+        None => Err(elsewhere(suite)),
+    };
+    let usual = |suite: &&'static Descriptor| match create(suite) {
+        Ok(usual) => Some(usual),
+        Err(failure) => {
+            let title = suite.title;
+            eprintln!("note: skipped the {title} suite: {failure}\nhint: {}", failure.hint);
+            None
+        }
+    };
+    let suites: Vec<_> = suites.iter().filter_map(usual).collect();
+    tell_left_out(&suites);
+    suites
+}
+
+/// Prints what a suite cannot measure here, and why.
+pub(crate) fn tell_left_out(suites: &[Box<dyn Suite>]) {
+    for (part, failure) in suites.iter().filter_map(|suite| suite.left_out()) {
+        eprintln!("note: skipping {part}: {failure}\nhint: {}", failure.hint);
+    }
+}
+
 /// A suite, with the options that the user chose.
 #[derive(Debug)]
 pub(crate) struct ChosenSuite {
