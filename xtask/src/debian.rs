@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 23] = [
+const NEEDS: [Need; 29] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -23,6 +23,22 @@ const NEEDS: [Need; 23] = [
         what: "the command `openssl`, for key files",
         package: "openssl",
         present: || succeeds("openssl", "version"),
+    },
+    Need { what: "curl, for OpenSSL's provider", package: "curl", present: || works("curl") },
+    Need {
+        what: "nginx, for OpenSSL's provider",
+        package: "nginx-light",
+        present: || starts("nginx"),
+    },
+    Need {
+        what: "HAProxy, for OpenSSL's provider",
+        package: "haproxy",
+        present: || starts("haproxy"),
+    },
+    Need {
+        what: "Python, for OpenSSL's provider",
+        package: "python3",
+        present: || works("python3"),
     },
     Need {
         what: "the command `ssh-keygen`, for signatures",
@@ -38,6 +54,12 @@ const NEEDS: [Need; 23] = [
         what: "mirage-crypto and a compiler for OCaml, a peer",
         package: "libmirage-crypto-ocaml-dev ocaml-findlib ocaml-nox",
         present: || succeeds("ocamlfind", "query mirage-crypto-ec"),
+    },
+    Need { what: "dune, for the OCaml binding", package: "ocaml-dune", present: || works("dune") },
+    Need {
+        what: "pkg-config, for libcycloid",
+        package: "pkg-config",
+        present: || works("pkg-config"),
     },
     Need { what: "PostgreSQL, for keystores on it", package: "postgresql", present: postgresql },
     Need {

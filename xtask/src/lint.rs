@@ -2,8 +2,8 @@
 
 use crate::process::{Outcome, cargo, run};
 use crate::{
-    api, deny, dependencies, layers, links, packages, paths, public_values, publish, tables,
-    uncompiled,
+    api, c_header, deny, dependencies, layers, links, packages, paths, public_values, publish,
+    tables, uncompiled,
 };
 
 /// Runs all checks, the fastest first.
@@ -16,6 +16,7 @@ pub(crate) fn run_all() -> Outcome {
     tables::run(true)?;
     public_values::run(true)?;
     api::run(true)?;
+    c_header::run(true)?;
     dependencies::run()?;
     deny::run(false)?;
     packages::check()?;

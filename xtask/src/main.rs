@@ -1,15 +1,17 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
-//! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`.
+//! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
 
 mod api;
+mod c_header;
 mod ct;
 mod debian;
 mod deny;
 mod dependencies;
 mod fuzz;
+mod install;
 mod layers;
 mod links;
 mod lint;
@@ -39,7 +41,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 12] = [
+const COMMANDS: [Command; 13] = [
     Command {
         name: "test",
         options: "",
@@ -79,10 +81,12 @@ const COMMANDS: [Command; 12] = [
     Command {
         name: "tables",
         options: "[--check]",
-        about: "write (or check) the documents' and curves' tables, the list of public values, and the public API",
+        about: "write (or check) the documents' and curves' tables, the list of public values, the public API, and the C header",
         run: |arguments| {
             let check = flag(arguments, "--check")?;
-            [tables::run, public_values::run, api::run].iter().try_for_each(|run| run(check))
+            [tables::run, public_values::run, api::run, c_header::run]
+                .iter()
+                .try_for_each(|run| run(check))
         },
     },
     Command {
@@ -114,6 +118,12 @@ const COMMANDS: [Command; 12] = [
         options: "[--install]",
         about: "build the Debian packages; with --install also try them in a fresh Debian",
         run: |arguments| packages::run(flag(arguments, "--install")?),
+    },
+    Command {
+        name: "install",
+        options: "--prefix DIR",
+        about: "build libcycloid, and install it with its header and its file for pkg-config",
+        run: install::run_with,
     },
 ];
 

@@ -22,6 +22,7 @@ macro_rules! with_aes {
 }
 
 mod derivation;
+mod gcm;
 mod mac;
 mod modes;
 mod running;
@@ -31,13 +32,11 @@ mod tests;
 use aes::cipher::block_padding::{NoPadding, Pkcs7};
 use aes::cipher::{BlockCipherEncrypt, BlockModeDecrypt, BlockModeEncrypt, KeyInit, KeyIvInit};
 use aes::{Aes128, Aes192, Aes256};
-use aes_gcm::AesGcm;
-use aes_gcm::aead::consts::{U12, U13, U14, U15, U16};
-use aes_gcm::aead::{Aead, Payload};
 use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
 use zeroize::Zeroizing;
 
 pub(crate) use derivation::{Function, HkdfSteps, counter_kdf, hkdf, pbkdf2};
+pub(crate) use gcm::{gcm_decrypt, gcm_encrypt};
 pub(crate) use mac::{Mac, digest, hmac};
 pub(crate) use modes::{ccm_decrypt, ccm_encrypt, ctr, ecb_decrypt, ecb_encrypt};
 pub(crate) use running::RunningMac;
@@ -123,64 +122,6 @@ pub(crate) fn cbc_decrypt(
         } else {
             cipher.decrypt_padded_vec::<NoPadding>(data)
         };
-        plain.map(Zeroizing::new).map_err(|_| Code::ENCRYPTED_DATA_INVALID.into())
-    })
-}
-
-/// Evaluates `$body` with `$Cipher` as AES-GCM for the lengths of key and tag.
-macro_rules! with_gcm {
-    ($key:expr, $tag_bits:expr, $Cipher:ident => $body:expr) => {
-        with_aes!($key, Block => match $tag_bits {
-            128 => { type $Cipher = AesGcm<Block, U12, U16>; $body }
-            120 => { type $Cipher = AesGcm<Block, U12, U15>; $body }
-            112 => { type $Cipher = AesGcm<Block, U12, U14>; $body }
-            104 => { type $Cipher = AesGcm<Block, U12, U13>; $body }
-            96 => { type $Cipher = AesGcm<Block, U12, U12>; $body }
-            _ => Err(Code::MECHANISM_PARAM_INVALID.because("the tag must have 96 to 128 bits")),
-        })
-    };
-}
-
-fn nonce(iv: &[u8]) -> Result<[u8; 12]> {
-    iv.try_into()
-        .map_err(|_| Code::MECHANISM_PARAM_INVALID.because("the IV of AES-GCM must have 12 bytes"))
-}
-
-/// Encrypts with AES-GCM (SP 800-38D). Returns the ciphertext followed by the tag.
-///
-/// # Errors
-/// [`Code::MECHANISM_PARAM_INVALID`], also for tags of less than 96 bits.
-pub(crate) fn gcm_encrypt(
-    key: &[u8],
-    vector: &[u8],
-    associated: &[u8],
-    tag_bits: u32,
-    data: &[u8],
-) -> Result<Vec<u8>> {
-    let vector = nonce(vector)?;
-    with_gcm!(key, tag_bits, Cipher => {
-        let cipher = Cipher::new_from_slice(key).map_err(|_| Code::KEY_SIZE_RANGE)?;
-        let payload = Payload { msg: data, aad: associated };
-        cipher.encrypt(&vector.into(), payload).map_err(|_| Code::DATA_LEN_RANGE.into())
-    })
-}
-
-/// Decrypts the output of [`gcm_encrypt`].
-///
-/// # Errors
-/// [`Code::ENCRYPTED_DATA_INVALID`]; [`Code::MECHANISM_PARAM_INVALID`].
-pub(crate) fn gcm_decrypt(
-    key: &[u8],
-    vector: &[u8],
-    associated: &[u8],
-    tag_bits: u32,
-    data: &[u8],
-) -> Result<Zeroizing<Vec<u8>>> {
-    let vector = nonce(vector)?;
-    with_gcm!(key, tag_bits, Cipher => {
-        let cipher = Cipher::new_from_slice(key).map_err(|_| Code::KEY_SIZE_RANGE)?;
-        let payload = Payload { msg: data, aad: associated };
-        let plain = cipher.decrypt(&vector.into(), payload);
         plain.map(Zeroizing::new).map_err(|_| Code::ENCRYPTED_DATA_INVALID.into())
     })
 }

@@ -8,6 +8,8 @@ mod support;
 #[path = "attacks/weak_rsa.rs"]
 mod weak_rsa;
 
+use aes_kw::KwpAes256;
+use aes_kw::cipher::KeyInit;
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
@@ -219,6 +221,52 @@ fn a1_the_aes_key_within_a_wrapped_key_decrypts_nothing() {
     let template = secret_template(ckk::AES, &[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
     let back = unwrap(&client, inner, rest, template).unwrap();
     assert_eq!(attribute(&client, back, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+}
+
+/// The same with a message from outside, which this HSM unwraps: whoever may unwrap it could unwrap
+/// the AES key alone, before or afterwards, and decrypt the rest.
+#[test]
+fn a1_the_aes_key_within_a_message_from_outside_decrypts_nothing() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut public = truths(&[(cka::ENCRYPT, true)]);
+    public.set_number(cka::MODULUS_BITS, 2048);
+    let private = truths(&[(cka::UNWRAP, true), (cka::DECRYPT, false)]);
+    let generated =
+        Request::GeneratePair { mechanism: mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN), public, private };
+    let (public, private) = pair(client.call(&generated)).unwrap();
+    let (fresh, secret) = ([5; 32], [6; 32]);
+    let request = Request::Encrypt { key: public, mechanism: oaep(), data: Secret::new(&fresh) };
+    let encrypted_key = bytes(client.call(&request)).unwrap();
+    let mut rest = vec![0; 40];
+    KwpAes256::new(&fresh.into()).wrap_key(&secret, &mut rest).unwrap();
+    let inner = || {
+        object(client.call(&Request::Unwrap {
+            unwrapping: private,
+            mechanism: oaep(),
+            wrapped: Bytes(encrypted_key.clone()),
+            template: secret_template(ckk::AES, &[(cka::DECRYPT, true), (cka::UNWRAP, true)]),
+        }))
+        .unwrap()
+    };
+    let before = inner();
+    let parameter = Parameter::OaepAes {
+        bits: 256,
+        hash: ckm::SHA256,
+        mask: ckg::MGF1_SHA256,
+        label: Bytes::default(),
+    };
+    object(client.call(&Request::Unwrap {
+        unwrapping: private,
+        mechanism: Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter },
+        wrapped: Bytes([&*encrypted_key, &rest].concat()),
+        template: secret_template(ckk::AES, &[(cka::DECRYPT, true)]),
+    }))
+    .unwrap();
+    for inner in [before, inner()] {
+        let undone = undo_wrapping(&client, inner, &rest);
+        assert_eq!(code(undone), Code::KEY_FUNCTION_NOT_PERMITTED);
+    }
 }
 
 /// A key becomes its own wrapping key: wrapped under another, and unwrapped with another use.

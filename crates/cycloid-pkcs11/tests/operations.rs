@@ -287,6 +287,71 @@ fn ciphers_report_their_lengths_and_accept_parts() {
     there_and_back(&bed, session, &mut mechanism(ckm::RSA_PKCS), keys, [200, 256]);
 }
 
+/// An operation whose call had invalid arguments has ended, so the next one can begin.
+#[test]
+fn invalid_arguments_end_the_operation() {
+    let (bed, session) = TestBed::logged_in();
+    let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
+    let rsa = bed.daemon.find(cko::PRIVATE_KEY, "rsa");
+    let (data, _) = input(b"data");
+    let mut iv = [3u8; 16];
+    let (mut output, mut length) = ([0; 64], 64);
+    for round in 0..5 {
+        let how = &mut mechanism_with(ckm::AES_CBC_PAD, &mut iv);
+        must!(bed, C_EncryptInit(session, how, aes));
+        must!(bed, C_DecryptInit(session, how, aes));
+        let codes = match round {
+            0 => [
+                call!(bed, C_Encrypt(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+                call!(bed, C_Decrypt(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+            ],
+            1 => [
+                call!(bed, C_Encrypt(session, data, 4, output.as_mut_ptr(), n())),
+                call!(bed, C_Decrypt(session, data, 4, output.as_mut_ptr(), n())),
+            ],
+            2 => [
+                call!(bed, C_EncryptUpdate(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+                call!(bed, C_DecryptUpdate(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+            ],
+            3 => [
+                call!(bed, C_EncryptUpdate(session, data, 4, output.as_mut_ptr(), n())),
+                call!(bed, C_DecryptUpdate(session, data, 4, output.as_mut_ptr(), n())),
+            ],
+            _ => [
+                call!(bed, C_EncryptFinal(session, output.as_mut_ptr(), n())),
+                call!(bed, C_DecryptFinal(session, output.as_mut_ptr(), n())),
+            ],
+        };
+        assert_eq!(codes, [CKR_ARGUMENTS_BAD; 2]);
+    }
+    for round in 0..3 {
+        must!(bed, C_DigestInit(session, &mut mechanism(ckm::SHA256)));
+        assert_eq!(bed.sign_init(session, ckm::SHA256_RSA_PKCS, rsa), CKR_OK);
+        let codes = match round {
+            0 => [
+                call!(bed, C_Digest(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+                call!(bed, C_Sign(session, n(), 4, output.as_mut_ptr(), &raw mut length)),
+            ],
+            1 => [
+                call!(bed, C_DigestUpdate(session, n(), 4)),
+                call!(bed, C_SignUpdate(session, n(), 4)),
+            ],
+            _ => [
+                call!(bed, C_DigestFinal(session, output.as_mut_ptr(), n())),
+                call!(bed, C_SignFinal(session, output.as_mut_ptr(), n())),
+            ],
+        };
+        assert_eq!(codes, [CKR_ARGUMENTS_BAD; 2]);
+    }
+    // A buffer that is too small does not end it, nor does the question for the length.
+    assert_eq!(bed.sign_init(session, ckm::SHA256_RSA_PKCS, rsa), CKR_OK);
+    length = 1;
+    let code = call!(bed, C_Sign(session, data, 4, output.as_mut_ptr(), &raw mut length));
+    assert_eq!(code, CKR_BUFFER_TOO_SMALL);
+    must!(bed, C_Sign(session, data, 4, n(), &raw mut length));
+    assert_eq!(bed.sign_init(session, ckm::SHA256_RSA_PKCS, rsa), CKR_OPERATION_ACTIVE);
+}
+
 #[test]
 fn complete_blocks_are_sent_at_once() {
     let (bed, session) = TestBed::logged_in();

@@ -8,6 +8,7 @@
 mod crowd;
 
 use std::fmt;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
@@ -80,7 +81,7 @@ const SEGMENT: usize = 1360;
 /// A round of packets that can be sealed and opened repeatedly.
 pub struct Round {
     shape: Shape,
-    sealer: Sealer,
+    sealer: Arc<Sealer>,
     opener: Opener,
     joiner: Joiner,
     /// One inner packet, or the super-packet.
@@ -105,7 +106,9 @@ impl Round {
             cipher,
             key_id: KeyId::new(0).ok_or(Error::KeyId(0))?,
             peer_id: Some(1),
+            epochs: false,
             framing: Framing::None,
+            decompress: false,
             replay_window: 64,
         };
         let (sealer, _) = keys(&material(), Role::Client, &parameters)?;

@@ -43,7 +43,7 @@ pub(crate) enum Mac {
     Hmac(Hash),
     /// AES-CMAC (SP 800-38B).
     Cmac,
-    /// AES-GMAC (SP 800-38D): initialisation vector of 12 bytes, and data that comes first.
+    /// AES-GMAC (SP 800-38D): initialisation vector, and data that comes first.
     Gmac { iv: Vec<u8>, associated: Vec<u8> },
 }
 

@@ -11,8 +11,9 @@ use hmac::digest::common::BlockSizeUser;
 use hmac::{Hmac, SimpleHmac};
 use zeroize::Zeroizing;
 
+use super::Mac;
+use super::gcm::State;
 use super::mac::with_hash;
-use super::{Mac, aes_block, nonce};
 use crate::mechanism::Hash;
 use crate::{Code, Result};
 
@@ -110,16 +111,7 @@ struct RunningGmac {
 
 impl RunningGmac {
     fn new(key: &[u8], iv: &[u8]) -> Result<Self> {
-        let iv = nonce(iv)?;
-        if !matches!(key.len(), 16 | 24 | 32) {
-            return Err(Code::KEY_SIZE_RANGE.into());
-        }
-        let mut first = [0; 16];
-        first[..12].copy_from_slice(&iv);
-        first[15] = 1;
-        let subkey = Zeroizing::new(aes_block(key, [0; 16]));
-        let mask = Zeroizing::new(aes_block(key, first));
-        let hash = GHash::new((&*subkey).into());
+        let State { hash, mask, .. } = State::new(key, iv)?;
         Ok(Self { hash, rest: Vec::with_capacity(16), length: 0, mask })
     }
 }

@@ -458,9 +458,9 @@ impl Daemon {
             }
             (ckm::AES_KEY_WRAP | ckm::AES_KEY_WRAP_PAD | ckm::AES_KEY_WRAP_KWP, _) => {
                 let padded = mechanism.number != ckm::AES_KEY_WRAP;
-                return done(
-                    self.aes_key(object).and_then(|key| crypto::unwrap(&key, padded, &ciphertext)),
-                );
+                let key =
+                    wrapping::check_initial_value(mechanism).and_then(|()| self.aes_key(object));
+                return done(key.and_then(|key| crypto::unwrap(&key, padded, &ciphertext)));
             }
             _ => Err(bad_parameter()),
         };

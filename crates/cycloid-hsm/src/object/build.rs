@@ -327,14 +327,21 @@ pub(crate) fn generated(
     rng.fill_bytes(&mut value);
     let key_type = match mechanism {
         ckm::AES_KEY_GEN => ckk::AES,
-        ckm::GENERIC_SECRET_KEY_GEN | ckm::HKDF_KEY_GEN if length < 16 => {
-            return Err(Code::KEY_SIZE_RANGE.into());
-        }
+        _ if length < 16 => return Err(Code::KEY_SIZE_RANGE.into()),
         ckm::GENERIC_SECRET_KEY_GEN => match template.number(cka::KEY_TYPE)? {
             Some(key_type) if narrow(key_type)? != ckk::AES => narrow(key_type)?,
             _ => ckk::GENERIC_SECRET,
         },
         ckm::HKDF_KEY_GEN => ckk::HKDF,
+        ckm::SHA_1_KEY_GEN => ckk::SHA_1_HMAC,
+        ckm::SHA224_KEY_GEN => ckk::SHA224_HMAC,
+        ckm::SHA256_KEY_GEN => ckk::SHA256_HMAC,
+        ckm::SHA384_KEY_GEN => ckk::SHA384_HMAC,
+        ckm::SHA512_KEY_GEN => ckk::SHA512_HMAC,
+        ckm::SHA3_224_KEY_GEN => ckk::SHA3_224_HMAC,
+        ckm::SHA3_256_KEY_GEN => ckk::SHA3_256_HMAC,
+        ckm::SHA3_384_KEY_GEN => ckk::SHA3_384_HMAC,
+        ckm::SHA3_512_KEY_GEN => ckk::SHA3_512_HMAC,
         _ => return Err(Code::MECHANISM_INVALID.into()),
     };
     secret(template, key_type, value, Origin::Generated(mechanism))

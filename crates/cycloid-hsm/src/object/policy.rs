@@ -9,7 +9,8 @@
 //! 2. A key that has wrapped a sensitive key serves keys from then on: it no longer encrypts or
 //!    decrypts data. So does an AES key that has unwrapped a sensitive key, and a key that the
 //!    officer trusts. This holds for the value, in every object that has it or ever gets it. The
-//!    fresh AES key within a message of `CKM_RSA_AES_KEY_WRAP` has wrapped a key, too.
+//!    fresh AES key within a message of `CKM_RSA_AES_KEY_WRAP` has wrapped a key, too, and unwraps
+//!    one when the message is unwrapped.
 //! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
 //!    unwrapping to a readable key is the same as decrypting and importing.
 //! 4. RSA without padding is decryption, also where it is called a signature.

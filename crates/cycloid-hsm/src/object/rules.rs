@@ -167,8 +167,10 @@ const NUMBERS: &[u32] = &[
     cka::RATE_LIMIT,
 ];
 
-/// The maximum length of an attribute's value, in bytes.
+/// The maximum length of an attribute's value, in bytes,
 const MAX_VALUE: usize = 64 * 1024;
+/// and of the content of data objects and certificates: with it, the object fits into a message.
+const MAX_CONTENT: usize = 960 * 1024;
 
 /// Returns whether an attribute is part of the secret.
 pub(super) fn is_secret(class: u32, key_type: u32, attribute: u32) -> bool {
@@ -223,12 +225,16 @@ pub(super) fn check_form(class: u32, key_type: u32, template: &Template) -> Resu
                 value.is_empty() || value.len() == 8 && value.iter().all(u8::is_ascii_digit)
             }
             cka::ALLOWED_MECHANISMS => value.len().is_multiple_of(8),
-            cka::LABEL | cka::APPLICATION | cka::URL => std::str::from_utf8(value).is_ok(),
+            cka::URL => std::str::from_utf8(value).is_ok(),
             _ => true,
         };
-        if value.len() > MAX_VALUE {
+        let most = match (class, number) {
+            (cko::DATA | cko::CERTIFICATE, cka::VALUE) => MAX_CONTENT,
+            _ => MAX_VALUE,
+        };
+        if value.len() > most {
             let text = format!(
-                "attribute {number:#x} has {} bytes, and at most {MAX_VALUE} are allowed",
+                "attribute {number:#x} has {} bytes, and at most {most} are allowed",
                 value.len()
             );
             return Err(Code::ATTRIBUTE_VALUE_INVALID.because(text));

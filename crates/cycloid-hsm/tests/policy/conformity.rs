@@ -41,6 +41,9 @@ fn template(class: Class, asked: Asked) -> Template {
     if class != Class::Private {
         all.extend([(cka::ENCRYPT, uses.data), (cka::WRAP, uses.keys)]);
     }
+    if class == Class::Secret {
+        all.push((cka::DERIVE, uses.data));
+    }
     truths(&all)
 }
 
@@ -49,6 +52,13 @@ fn secret_template(asked: Asked) -> Template {
     template.set_number(cka::CLASS, cko::SECRET_KEY.into());
     template.set_number(cka::KEY_TYPE, ckk::AES.into());
     template
+}
+
+/// Returns the mechanism that wraps under a fresh AES key, and that under an RSA key.
+fn inside() -> Mechanism {
+    let (hash, mask) = (ckm::SHA256, ckg::MGF1_SHA256);
+    let parameter = Parameter::OaepAes { bits: 256, hash, mask, label: Bytes::default() };
+    Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter }
 }
 
 fn wrapping_mechanism(is_rsa: bool) -> Mechanism {
@@ -116,6 +126,7 @@ impl<'a> Beside<'a> {
     fn unwrap(
         &mut self,
         i: usize,
+        mechanism: Mechanism,
         wrapped: Vec<u8>,
         value: Value,
         asked: Asked,
@@ -131,7 +142,7 @@ impl<'a> Beside<'a> {
         };
         let request = Request::Unwrap {
             unwrapping: self.handles[i],
-            mechanism: wrapping_mechanism(self.state.rsa.has(self.state.objects[i].value)),
+            mechanism,
             wrapped: Bytes(wrapped),
             template,
         };
@@ -192,7 +203,30 @@ impl<'a> Beside<'a> {
                 self.wrapped.insert((by, of), wrapped);
             }
             Call::Unwrap { unwrapping, wrapped, asked } => {
-                self.unwrap(unwrapping, self.wrapped[&wrapped].clone(), wrapped.1, asked)?;
+                let mechanism = wrapping_mechanism(self.state.rsa.has(wrapped.0));
+                let bytes = self.wrapped[&wrapped].clone();
+                self.unwrap(unwrapping, mechanism, bytes, wrapped.1, asked)?;
+            }
+            Call::WrapInside { wrapping, key } => {
+                let (by, of) = (self.state.objects[wrapping].value, self.state.objects[key].value);
+                let (wrapping, key) = (self.handles[wrapping], self.handles[key]);
+                let request = Request::Wrap { wrapping, mechanism: inside(), key };
+                let mut wrapped = bytes(self.client.call(&request))?;
+                let rest = wrapped.split_off(2048 / 8);
+                self.wrapped.insert((by, self.state.next), wrapped);
+                self.wrapped.insert((self.state.next, of), rest);
+            }
+            Call::UnwrapInside { unwrapping, fresh, value, asked } => {
+                let by = self.state.objects[unwrapping].value;
+                let parts = [&*self.wrapped[&(by, fresh)], &*self.wrapped[&(fresh, value)]];
+                self.unwrap(unwrapping, inside(), parts.concat(), value, asked)?;
+            }
+            Call::Derive(i, asked) => {
+                let template = secret_template(asked);
+                let parameter = Parameter::Data(Bytes(vec![9; 32]));
+                let mechanism = Mechanism { number: ckm::AES_ECB_ENCRYPT_DATA, parameter };
+                let request = Request::Derive { base: self.handles[i], mechanism, template };
+                self.handles.push(object(self.client.call(&request))?);
             }
             Call::Receive(i) => {
                 let received = (SHARED, self.state.next);
@@ -201,7 +235,7 @@ impl<'a> Beside<'a> {
                 let wrapped = wrapped_outside(&self.shared, &value);
                 self.wrapped.insert(received, wrapped.clone());
                 let asked = Asked { uses: Uses::ALL, sensitive: true, extractable: false };
-                self.unwrap(i, wrapped, received.1, asked)?;
+                self.unwrap(i, wrapping_mechanism(false), wrapped, received.1, asked)?;
             }
         }
         Ok(())
@@ -216,7 +250,7 @@ impl<'a> Beside<'a> {
             extractable: random.below(3) != 0,
         };
         loop {
-            let call = match random.below(24) {
+            let call = match random.below(30) {
                 0 | 1 => Call::Generate(asked(random)),
                 2 if self.state.rsa == State::new(Policy::WHOLE).rsa => {
                     Call::GeneratePair(asked(random))
@@ -242,13 +276,44 @@ impl<'a> Beside<'a> {
                         }
                     }
                 }
-                _ => Call::Receive(any(random)),
+                23 => Call::Receive(any(random)),
+                24 | 25 => Call::WrapInside { wrapping: any(random), key: any(random) },
+                26 | 27 => {
+                    let unwrapping = any(random);
+                    let by = self.state.objects[unwrapping].value;
+                    let mut all = Vec::new();
+                    for (_, fresh) in self.wrapped.keys().filter(|(other, _)| *other == by) {
+                        let inside = self.wrapped.keys().filter(|(other, _)| other == fresh);
+                        all.extend(inside.copied());
+                    }
+                    all.sort_unstable();
+                    match all.len() {
+                        0 => continue,
+                        count => {
+                            let (fresh, value) = all[random.below(count)];
+                            Call::UnwrapInside { unwrapping, fresh, value, asked: asked(random) }
+                        }
+                    }
+                }
+                _ => Call::Derive(any(random), asked(random)),
             };
             let fits = match call {
                 Call::MakeSensitive(i, _) | Call::MakeExtractable(i, _) => {
                     self.state.objects[i].class != Class::Public
                 }
                 Call::Receive(i) => self.state.objects[i].value == SHARED,
+                // Private keys have no such attribute.
+                Call::Trust(i) => self.state.objects[i].class != Class::Private,
+                // The model's keys are AES keys.
+                Call::Derive(i, _) => self.state.objects[i].class == Class::Secret,
+                // The attacker's own pair is not one that a message can be made for here.
+                Call::WrapInside { wrapping, .. } => {
+                    self.state.objects[wrapping].class == Class::Public
+                        && !self.state.known.has(self.state.objects[wrapping].value)
+                }
+                Call::UnwrapInside { unwrapping, .. } => {
+                    self.state.objects[unwrapping].class == Class::Private
+                }
                 _ => true,
             };
             if fits {
@@ -343,6 +408,9 @@ fn the_daemon_decides_as_the_specification() {
             let call = beside.choose(&mut random);
             let done = beside.step(call);
             let name = match call {
+                Call::WrapInside { .. } => "wrap inside",
+                Call::UnwrapInside { .. } => "unwrap inside",
+                Call::Derive(..) => "derive",
                 Call::Wrap { .. } => "wrap",
                 Call::Unwrap { .. } => "unwrap",
                 Call::Receive(_) => "receive",

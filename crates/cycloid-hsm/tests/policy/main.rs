@@ -12,10 +12,13 @@ use specification::{Policy, RULES, Rule};
 
 #[test]
 fn no_short_sequence_of_calls_learns_a_sensitive_key() {
-    for bound in [Bound { made: 2, calls: 2 }, Bound { made: 1, calls: 4 }] {
+    for (made, calls, composed, least) in
+        [(2, 2, false, 100_000), (1, 4, false, 100_000), (1, 3, true, 10_000)]
+    {
+        let bound = Bound { made, calls, composed };
         let found = search(Policy::WHOLE, bound);
         assert!(found.attack.is_none(), "{:#?}", found.attack);
-        assert!(found.states > 100_000, "{} states", found.states);
+        assert!(found.states > least, "{} states", found.states);
     }
 }
 
@@ -39,12 +42,16 @@ fn without_any_one_rule_there_is_an_attack() {
         // Keys from outside: what was wrapped elsewhere is decrypted as data.
         (Rule::UnwrappingServesKeys, "decrypt a key that somebody unwraps here", 1),
         (Rule::RawIsDecryption, "wrap a key for an RSA key, and sign it without padding", 2),
+        (Rule::FreshServesKeys, "unwrap the AES key inside a message, and decrypt with it", 3),
+        (Rule::DerivedIsNoKeeper, "wrap under a derived key, and derive it again, readable", 3),
         (Rule::TrustServesKeys, "decrypt a key that is wrapped under a trusted one", 0),
     ];
     assert!(RULES.iter().all(|rule| attacks.iter().any(|(other, ..)| other == rule)));
     for (rule, attack, length) in attacks {
         let policy = Policy { without: Some(rule) };
-        let found = (0..=2).find_map(|made| search(policy, Bound { made, calls: 3 }).attack);
+        let composed = matches!(rule, Rule::FreshServesKeys | Rule::DerivedIsNoKeeper);
+        let bound = |made| Bound { made, calls: 3, composed };
+        let found = (0..=2).find_map(|made| search(policy, bound(made)).attack);
         let calls = found.map(|calls| calls.len());
         assert_eq!(calls, Some(length), "without {rule:?}: {attack}");
     }

@@ -12,6 +12,9 @@ pub(crate) struct Bound {
     pub(crate) made: usize,
     /// Other calls.
     pub(crate) calls: usize,
+    /// Whether the other calls also derive keys, and wrap and unwrap by a fresh key inside a
+    /// message.
+    pub(crate) composed: bool,
 }
 
 /// The calls that make keys.
@@ -26,7 +29,7 @@ fn making() -> Vec<Call> {
 }
 
 /// The calls that use the keys of a state.
-fn using(state: &State) -> Vec<Call> {
+fn using(state: &State, composed: bool) -> Vec<Call> {
     let mut calls = Vec::new();
     for i in 0..state.objects.len() {
         calls.push(Call::Copy(i));
@@ -36,12 +39,34 @@ fn using(state: &State) -> Vec<Call> {
         calls.push(Call::Receive(i));
         for key in 0..state.objects.len() {
             calls.push(Call::Wrap { wrapping: i, key });
+            if composed && state.objects[i].class == Class::Public {
+                calls.push(Call::WrapInside { wrapping: i, key });
+            }
+        }
+        if composed && state.objects[i].class == Class::Secret {
+            for sensitive in [true, false] {
+                let asked = Asked { uses: Uses::ALL, sensitive, extractable: true };
+                calls.push(Call::Derive(i, asked));
+            }
         }
         let by = state.objects[i].value;
         if state.objects[i].class == Class::Public {
             continue;
         }
         for value in (0..state.next).filter(|value| state.has_wrapped(by, *value)) {
+            if composed && state.objects[i].class == Class::Private {
+                for inside in (0..state.next).filter(|inside| state.has_wrapped(value, *inside)) {
+                    for sensitive in [true, false] {
+                        let asked = Asked { uses: Uses::ALL, sensitive, extractable: true };
+                        calls.push(Call::UnwrapInside {
+                            unwrapping: i,
+                            fresh: value,
+                            value: inside,
+                            asked,
+                        });
+                    }
+                }
+            }
             for (sensitive, extractable) in [(true, true), (false, true)] {
                 // More uses permit more.
                 let asked = Asked { uses: Uses::ALL, sensitive, extractable };
@@ -94,7 +119,7 @@ pub(crate) fn search(policy: Policy, bound: Bound) -> Found {
         }
         let mut next = Vec::new();
         for (state, path) in &layer {
-            for call in using(state) {
+            for call in using(state, bound.composed) {
                 let Ok(after) = state.after(policy, call) else { continue };
                 if seen.insert(hasher.hash_one(after.canonical())) {
                     next.push((after, [path.as_slice(), &[call]].concat()));

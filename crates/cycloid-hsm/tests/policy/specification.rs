@@ -3,7 +3,9 @@
 //!
 //! It is independent of the daemon's code. Cryptography is perfect here (Dolev and Yao, On the
 //! security of public key protocols, 1983): a value is learnt by reading it, or from a wrapped key
-//! together with the value that wrapped it or with a key that decrypts.
+//! together with the value that wrapped it or with a key that decrypts. So the model does not show
+//! why an AES key that serves keys computes no message authentication code and derives nothing: to
+//! encrypt blocks of one's own choice reveals nothing here. Other tests hold the daemon to that.
 
 /// The number of a key's value. The two halves of an RSA pair have the same.
 pub(crate) type Value = u8;
@@ -155,10 +157,14 @@ pub(crate) enum Rule {
     OfficersTrust,
     /// RSA without padding is decryption, also where it is called a signature.
     RawIsDecryption,
+    /// The fresh AES key that wraps a sensitive key within a message for an RSA key serves keys.
+    FreshServesKeys,
+    /// A derived key wraps no sensitive key, because the derivation can be repeated.
+    DerivedIsNoKeeper,
 }
 
 /// All rules.
-pub(crate) const RULES: [Rule; 12] = [
+pub(crate) const RULES: [Rule; 14] = [
     Rule::Keepers,
     Rule::AlwaysSensitive,
     Rule::WrappingServesKeys,
@@ -171,6 +177,8 @@ pub(crate) const RULES: [Rule; 12] = [
     Rule::Unextractable,
     Rule::OfficersTrust,
     Rule::RawIsDecryption,
+    Rule::FreshServesKeys,
+    Rule::DerivedIsNoKeeper,
 ];
 
 /// A call of the attacker. Objects are given by their position.
@@ -197,6 +205,20 @@ pub(crate) enum Call {
     },
     /// Somebody else unwraps a key from the partner. The attacker sees the wrapped key.
     Receive(usize),
+    /// Wraps a key under a fresh AES key, and that under an RSA key (`CKM_RSA_AES_KEY_WRAP`).
+    WrapInside {
+        wrapping: usize,
+        key: usize,
+    },
+    /// Unwraps a key under a fresh AES key and an RSA key at once.
+    UnwrapInside {
+        unwrapping: usize,
+        fresh: Value,
+        value: Value,
+        asked: Asked,
+    },
+    /// Derives the one key that a secret key has in this model.
+    Derive(usize, Asked),
 }
 
 /// The objects of an HSM, and the attacker's knowledge.
@@ -211,6 +233,8 @@ pub(crate) struct State {
     pub(crate) known: Values,
     /// and these wrapped keys.
     pub(crate) wrapped: Wrapped,
+    /// The derived values, each after its base's.
+    pub(crate) derived: Vec<(Value, Value)>,
     /// Values that nobody may learn.
     pub(crate) protected: Values,
     /// Values that may not leave, even wrapped.
@@ -251,6 +275,7 @@ impl State {
             rsa: Values::default(),
             known: Values::default(),
             wrapped: Wrapped::default(),
+            derived: Vec::new(),
             protected: Values::default(),
             confined: Values::default(),
             next: FIRST_FREE,
@@ -338,6 +363,11 @@ impl State {
             for i in 0..self.objects.len() {
                 if self.objects[i].is_readable() {
                     self.known.add(self.objects[i].value);
+                }
+            }
+            for (base, value) in &self.derived {
+                if self.known.has(*base) {
+                    self.known.add(*value);
                 }
             }
             for (by, value) in self.wrapped.iter() {
@@ -441,23 +471,89 @@ impl State {
                 let asked = Asked { uses: Uses::ALL, sensitive: true, extractable: false };
                 self.unwrap(policy, i, wrapped, asked)?;
             }
+            Call::WrapInside { wrapping, key } => {
+                let (by, value) = (self.objects[wrapping], self.objects[key].value);
+                if by.class != Class::Public {
+                    return Err(Refused);
+                }
+                let serves_keys = self.may_wrap(policy, wrapping, key)?;
+                let fresh = self.next;
+                self.next += 1;
+                if serves_keys && policy.has(Rule::FreshServesKeys) {
+                    self.serve_keys.add(fresh);
+                }
+                self.wrapped.add(by.value, fresh);
+                self.wrapped.add(fresh, value);
+            }
+            Call::UnwrapInside { unwrapping, fresh, value, asked } => {
+                let by = self.objects[unwrapping];
+                let fits = by.class == Class::Private
+                    && self.has_wrapped(by.value, fresh)
+                    && self.has_wrapped(fresh, value);
+                if !fits || !by.uses.keys {
+                    return Err(Refused);
+                }
+                let readable = self.unwraps_readable(policy, unwrapping, asked);
+                if !readable && policy.has(Rule::UnwrappingServesKeys) {
+                    self.serve_keys.add(fresh);
+                }
+                self.unwrapped(policy, unwrapping, value, asked);
+            }
+            Call::Derive(base, asked) => self.derive(policy, base, asked)?,
         }
+        Ok(())
+    }
+
+    fn derive(&mut self, policy: Policy, base: usize, asked: Asked) -> Result<(), Refused> {
+        let key = self.objects[base];
+        // With an AES key, derivation is encryption.
+        if key.class != Class::Secret || !self.serves_data(base) {
+            return Err(Refused);
+        }
+        let known = self.derived.iter().find(|(base, _)| *base == key.value);
+        let value = known.map_or(self.next, |(_, value)| *value);
+        if value == self.next {
+            self.next += 1;
+            self.derived.push((key.value, value));
+        }
+        // PKCS #11 calls it always sensitive if its base is.
+        let keeper = !policy.has(Rule::DerivedIsNoKeeper) && key.always_sensitive;
+        self.objects.push(Object {
+            value,
+            class: Class::Secret,
+            uses: asked.uses,
+            sensitive: asked.sensitive,
+            extractable: asked.extractable,
+            always_sensitive: keeper && asked.sensitive,
+            trusted: false,
+            serves_keys: false,
+        });
         Ok(())
     }
 
     fn wrap(&mut self, policy: Policy, wrapping: usize, key: usize) -> Result<(), Refused> {
         let (by, wrapped) = (self.objects[wrapping], self.objects[key]);
-        if !by.uses.keys || by.class == Class::Private || wrapped.class == Class::Public {
-            return Err(Refused);
-        }
         // RSA wraps secret keys; a private key is too long.
         if by.class == Class::Public && wrapped.class == Class::Private {
+            return Err(Refused);
+        }
+        self.may_wrap(policy, wrapping, key)?;
+        self.wrapped.add(by.value, wrapped.value);
+        Ok(())
+    }
+
+    /// Checks whether a key may wrap another, and marks it if it serves keys thereby, which is
+    /// returned.
+    fn may_wrap(&mut self, policy: Policy, wrapping: usize, key: usize) -> Result<bool, Refused> {
+        let (by, wrapped) = (self.objects[wrapping], self.objects[key]);
+        if !by.uses.keys || by.class == Class::Private || wrapped.class == Class::Public {
             return Err(Refused);
         }
         if !wrapped.extractable && policy.has(Rule::Unextractable) {
             return Err(Refused);
         }
-        if !wrapped.is_readable() {
+        let serves_keys = !wrapped.is_readable();
+        if serves_keys {
             let generated = by.value >= FIRST_FREE || by.value == VICTIM;
             let keeper = match policy.without {
                 Some(Rule::Keepers) => true,
@@ -471,8 +567,7 @@ impl State {
                 self.serve(policy, wrapping);
             }
         }
-        self.wrapped.add(by.value, wrapped.value);
-        Ok(())
+        Ok(serves_keys)
     }
 
     fn unwrap(
@@ -487,14 +582,26 @@ impl State {
         if !fits || !key.uses.keys || key.class == Class::Public {
             return Err(Refused);
         }
-        let readable = !asked.sensitive
-            && (self.decrypts(unwrapping) || !policy.has(Rule::UnwrappedIsSensitive));
+        self.unwrapped(policy, unwrapping, value, asked);
+        Ok(())
+    }
+
+    /// Returns whether an unwrapped key is as readable as its template asks.
+    fn unwraps_readable(&self, policy: Policy, unwrapping: usize, asked: Asked) -> bool {
+        !asked.sensitive && (self.decrypts(unwrapping) || !policy.has(Rule::UnwrappedIsSensitive))
+    }
+
+    /// Makes the object of an unwrapped key.
+    fn unwrapped(&mut self, policy: Policy, unwrapping: usize, value: Value, asked: Asked) {
+        let key = self.objects[unwrapping];
+        let readable = self.unwraps_readable(policy, unwrapping, asked);
         if !readable && key.class == Class::Secret {
             if policy.has(Rule::UnwrappingServesKeys) {
                 self.serve(policy, unwrapping);
             }
-            // From here on it is a sensitive key of this HSM.
-            if !self.known.has(value) {
+            // From here on it is a sensitive key of this HSM, unless it can be derived again.
+            let derived = self.derived.iter().any(|(_, derived)| *derived == value);
+            if !derived && !self.known.has(value) {
                 self.protected.add(value);
             }
         }
@@ -508,7 +615,6 @@ impl State {
             trusted: false,
             serves_keys: false,
         });
-        Ok(())
     }
 }
 

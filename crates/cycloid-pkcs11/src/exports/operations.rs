@@ -1,7 +1,7 @@
 //! Functions for encryption, decryption, digests and signatures, in one call or in parts.
 
 use cryptoki_sys::*;
-use cycloid_hsm_protocol::Code;
+use cycloid_hsm_protocol::{Code, Result};
 
 use super::{Bytes, Length, Object, Session, with_module};
 use crate::memory::{self, Output};
@@ -11,6 +11,21 @@ use crate::parameter::{self, mechanism};
 /// The maximum length of a signature that is given before its message, in bytes. No mechanism has
 /// longer ones.
 const MAX_SIGNATURE: CK_ULONG = 1 << 12;
+
+/// Runs a call of an operation, which ends the operation if an argument is invalid. PKCS #11 3.0 says
+/// so of every error but a buffer that is too small (sections 5.8 to 5.13); other errors end the
+/// operation where they arise.
+fn ended_by_bad_arguments(
+    session: &crate::session::Session,
+    kind: CK_FLAGS,
+    call: impl FnOnce() -> Result<()>,
+) -> Result<()> {
+    call().inspect_err(|error| {
+        if error.code == Code::ARGUMENTS_BAD {
+            session.operations().cancel(kind);
+        }
+    })
+}
 
 functions! {
     fn C_EncryptInit(session: Session, how: *mut CK_MECHANISM, key: Object) |module| {
@@ -29,8 +44,10 @@ functions! {
         output_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(output, output_length)?;
-        session.cipher(Direction::Encrypt, memory::slice(data, length)?, output)
+        ended_by_bad_arguments(&session, CKF_ENCRYPT, || {
+            let output = &mut Output::new(output, output_length)?;
+            session.cipher(Direction::Encrypt, memory::slice(data, length)?, output)
+        })
     }
 
     fn C_EncryptUpdate(
@@ -41,13 +58,17 @@ functions! {
         output_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(output, output_length)?;
-        session.cipher_update(Direction::Encrypt, memory::slice(part, length)?, output)
+        ended_by_bad_arguments(&session, CKF_ENCRYPT, || {
+            let output = &mut Output::new(output, output_length)?;
+            session.cipher_update(Direction::Encrypt, memory::slice(part, length)?, output)
+        })
     }
 
     fn C_EncryptFinal(session: Session, output: Bytes, output_length: Length) |module| {
         let session = module.session(session)?;
-        session.cipher_final(Direction::Encrypt, &mut Output::new(output, output_length)?)
+        ended_by_bad_arguments(&session, CKF_ENCRYPT, || {
+            session.cipher_final(Direction::Encrypt, &mut Output::new(output, output_length)?)
+        })
     }
 
     fn C_DecryptInit(session: Session, how: *mut CK_MECHANISM, key: Object) |module| {
@@ -66,8 +87,10 @@ functions! {
         output_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(output, output_length)?;
-        session.cipher(Direction::Decrypt, memory::slice(data, length)?, output)
+        ended_by_bad_arguments(&session, CKF_DECRYPT, || {
+            let output = &mut Output::new(output, output_length)?;
+            session.cipher(Direction::Decrypt, memory::slice(data, length)?, output)
+        })
     }
 
     fn C_DecryptUpdate(
@@ -78,13 +101,17 @@ functions! {
         output_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(output, output_length)?;
-        session.cipher_update(Direction::Decrypt, memory::slice(part, length)?, output)
+        ended_by_bad_arguments(&session, CKF_DECRYPT, || {
+            let output = &mut Output::new(output, output_length)?;
+            session.cipher_update(Direction::Decrypt, memory::slice(part, length)?, output)
+        })
     }
 
     fn C_DecryptFinal(session: Session, output: Bytes, output_length: Length) |module| {
         let session = module.session(session)?;
-        session.cipher_final(Direction::Decrypt, &mut Output::new(output, output_length)?)
+        ended_by_bad_arguments(&session, CKF_DECRYPT, || {
+            session.cipher_final(Direction::Decrypt, &mut Output::new(output, output_length)?)
+        })
     }
 
     fn C_DigestInit(session: Session, how: *mut CK_MECHANISM) |module| {
@@ -103,12 +130,17 @@ functions! {
         digest_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(digest, digest_length)?;
-        session.digest(memory::slice(data, length)?, output)
+        ended_by_bad_arguments(&session, CKF_DIGEST, || {
+            let output = &mut Output::new(digest, digest_length)?;
+            session.digest(memory::slice(data, length)?, output)
+        })
     }
 
     fn C_DigestUpdate(session: Session, part: Bytes, length: CK_ULONG) |module| {
-        module.session(session)?.digest_update(memory::slice(part, length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_DIGEST, || {
+            session.digest_update(memory::slice(part, length)?)
+        })
     }
 
     fn C_DigestKey(session: Session, key: Object) |module| {
@@ -116,7 +148,10 @@ functions! {
     }
 
     fn C_DigestFinal(session: Session, digest: Bytes, digest_length: Length) |module| {
-        module.session(session)?.digest_final(&mut Output::new(digest, digest_length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_DIGEST, || {
+            session.digest_final(&mut Output::new(digest, digest_length)?)
+        })
     }
 
     fn C_SignInit(session: Session, how: *mut CK_MECHANISM, key: Object) |module| {
@@ -135,16 +170,24 @@ functions! {
         signature_length: Length,
     ) |module| {
         let session = module.session(session)?;
-        let output = &mut Output::new(signature, signature_length)?;
-        session.sign(memory::slice(data, length)?, output)
+        ended_by_bad_arguments(&session, CKF_SIGN, || {
+            let output = &mut Output::new(signature, signature_length)?;
+            session.sign(memory::slice(data, length)?, output)
+        })
     }
 
     fn C_SignUpdate(session: Session, part: Bytes, length: CK_ULONG) |module| {
-        module.session(session)?.sign_update(memory::slice(part, length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_SIGN, || {
+            session.sign_update(memory::slice(part, length)?)
+        })
     }
 
     fn C_SignFinal(session: Session, signature: Bytes, signature_length: Length) |module| {
-        module.session(session)?.sign_final(&mut Output::new(signature, signature_length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_SIGN, || {
+            session.sign_final(&mut Output::new(signature, signature_length)?)
+        })
     }
 
     fn C_VerifyInit(session: Session, how: *mut CK_MECHANISM, key: Object) |module| {
@@ -163,16 +206,24 @@ functions! {
         signature_length: CK_ULONG,
     ) |module| {
         let session = module.session(session)?;
-        let signature = memory::slice(signature, signature_length)?;
-        session.verify(memory::slice(data, length)?, signature)
+        ended_by_bad_arguments(&session, CKF_VERIFY, || {
+            let signature = memory::slice(signature, signature_length)?;
+            session.verify(memory::slice(data, length)?, signature)
+        })
     }
 
     fn C_VerifyUpdate(session: Session, part: Bytes, length: CK_ULONG) |module| {
-        module.session(session)?.verify_update(memory::slice(part, length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_VERIFY, || {
+            session.verify_update(memory::slice(part, length)?)
+        })
     }
 
     fn C_VerifyFinal(session: Session, signature: Bytes, signature_length: CK_ULONG) |module| {
-        module.session(session)?.verify_final(memory::slice(signature, signature_length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_VERIFY, || {
+            session.verify_final(memory::slice(signature, signature_length)?)
+        })
     }
 
     fn C_VerifySignatureInit(
@@ -194,11 +245,17 @@ functions! {
     }
 
     fn C_VerifySignature(session: Session, data: Bytes, length: CK_ULONG) |module| {
-        module.session(session)?.verify_signature(memory::slice(data, length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_VERIFY, || {
+            session.verify_signature(memory::slice(data, length)?)
+        })
     }
 
     fn C_VerifySignatureUpdate(session: Session, part: Bytes, length: CK_ULONG) |module| {
-        module.session(session)?.verify_signature_update(memory::slice(part, length)?)
+        let session = module.session(session)?;
+        ended_by_bad_arguments(&session, CKF_VERIFY, || {
+            session.verify_signature_update(memory::slice(part, length)?)
+        })
     }
 
     fn C_VerifySignatureFinal(session: Session) |module| {

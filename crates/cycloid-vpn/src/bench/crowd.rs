@@ -60,7 +60,7 @@ impl Crowd {
             for member in &mut connecting {
                 member.go(self.clock.now()).map_err(cannot)?;
                 if let Some(end) = &member.end {
-                    return Err(Failure::new(format!("a client failed to connect: {end:?}")));
+                    return Err(Failure::new(format!("a client failed to connect: {end}")));
                 }
             }
             self.members.extend(connecting.extract_if(.., |member| member.is_up));

@@ -189,6 +189,9 @@ pub struct Link {
     pub tun_mtu: u16,
     /// `mssfix`. The default is 1492 bytes outside, or derived from a `tun-mtu` other than 1500.
     pub mssfix: MssFix,
+    /// `max-packet-size`: the longest control packet in bytes, with IP and UDP headers, as far as
+    /// the protocol permits. 154 to 2048; the default is 1250.
+    pub max_control_packet: u16,
     /// `mtu-disc`; `None` keeps the system's default.
     pub mtu_discovery: Option<MtuDiscovery>,
     /// `tls-auth`, `tls-crypt`, `tls-crypt-v2`.
@@ -213,6 +216,7 @@ impl Default for Link {
             explicit_exit_notify: 0,
             tun_mtu: 1500,
             mssfix: MSSFIX,
+            max_control_packet: 1250,
             mtu_discovery: None,
             control_key: ControlKey::Plain,
         }

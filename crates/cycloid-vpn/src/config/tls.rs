@@ -156,6 +156,8 @@ pub struct DataChannel {
     pub digest: Digest,
     /// `comp-lzo`, `compress`.
     pub framing: Framing,
+    /// `allow-compression asym`: whether to accept packets that the peer compresses.
+    pub decompress: bool,
     /// `replay-window`: how many packets and how much time a packet may be late. The default is 64
     /// packets and 15 s.
     pub replay_window: (u32, Duration),
@@ -177,6 +179,7 @@ impl Default for DataChannel {
             cipher: None,
             digest: Digest::Sha1,
             framing: Framing::None,
+            decompress: false,
             replay_window: (64, Duration::from_secs(15)),
         }
     }

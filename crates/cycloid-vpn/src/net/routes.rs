@@ -91,6 +91,17 @@ pub enum Destination {
     RemoteHost,
 }
 
+impl fmt::Display for Destination {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Network(network) => write!(f, "{network}"),
+            Self::VpnGateway => f.write_str("vpn_gateway"),
+            Self::NetGateway => f.write_str("net_gateway"),
+            Self::RemoteHost => f.write_str("remote_host"),
+        }
+    }
+}
+
 /// The gateway of a wanted route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gateway {
@@ -307,7 +318,7 @@ fn resolve(wanted: &Wanted, tunnel: &Tunnel, host: &Host) -> Result<(Route, bool
         Destination::RemoteHost => remote,
     };
     let address =
-        address.ok_or_else(|| format!("skipping a route: {:?} is unknown", wanted.destination))?;
+        address.ok_or_else(|| format!("skipping a route: {} is unknown", wanted.destination))?;
     via(wanted, Network::host(address), tunnel, host)
 }
 

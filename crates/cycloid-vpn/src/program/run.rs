@@ -114,6 +114,22 @@ impl Person for Terminal {
         Self::secret("private key passphrase: ")
     }
 
+    fn answer(&mut self, question: &str, echo: bool) -> Result<Zeroizing<String>, Failure> {
+        // The question may come from the server.
+        let question: String = question.chars().filter(|it| !it.is_control()).collect();
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new(format!("the server asks: {question}"))
+                .hint("start the client at a terminal, or set management-query-passwords"));
+        }
+        let prompt = format!("{question} ");
+        if echo {
+            return terminal::line(&prompt)
+                .map(Zeroizing::new)
+                .map_err(|error| cannot_read(&error));
+        }
+        Self::secret(&prompt)
+    }
+
     /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that
     /// started earlier would keep them.
     fn privileges_are_dropped(&mut self) {

@@ -5,6 +5,7 @@
 //! | point to point | if |
 //! |---|---|
 //! | cipher | the first of the server's list that the client also lists, otherwise the fallback |
+//! | epochs of data keys | both support them and negotiate, with `DATA_V2` and an AEAD |
 //! | `DATA_V2`, keys by the exporter, dynamic tls-crypt, exit notification inside TLS | both support it and announce negotiation (`NCP_P2P`) |
 //! | peer id | from the exporter, equal at both ends; a fixed one if keys do not come from the exporter |
 //!
@@ -35,6 +36,8 @@ pub(super) struct Ciphers<'a> {
     pub(super) fallback: Option<Cipher>,
     /// The HMAC digest for CBC.
     pub(super) digest: Digest,
+    /// Whether this end supports data keys that change by epochs.
+    pub(super) epochs: bool,
 }
 
 impl Ciphers<'_> {
@@ -69,6 +72,8 @@ pub(super) struct Agreement {
     pub(super) by_exporter: bool,
     /// Later sessions use dynamic tls-crypt.
     pub(super) dynamic: bool,
+    /// Data keys change by epochs.
+    pub(super) epochs: bool,
     /// The end of the session is announced inside TLS.
     pub(super) exit_by_control: bool,
 }
@@ -109,6 +114,10 @@ impl Agreement {
             peer_id,
             by_exporter,
             dynamic: by_exporter && both(protocol::DYNAMIC_TLS_CRYPT),
+            epochs: ciphers.epochs
+                && peer_id.is_some()
+                && cipher.is_aead()
+                && both(protocol::DATA_EPOCH),
             exit_by_control: both(protocol::CC_EXIT_NOTIFY),
         })
     }
@@ -142,7 +151,7 @@ mod tests {
     const CBC: Cipher = Cipher::Cbc { cipher: CbcCipher::Aes256, digest: Digest::Sha256 };
 
     fn ciphers(list: &[Cipher], fallback: Option<Cipher>) -> Ciphers<'_> {
-        Ciphers { list, fallback, digest: Digest::Sha256 }
+        Ciphers { list, fallback, digest: Digest::Sha256, epochs: true }
     }
 
     fn reach(
@@ -161,7 +170,8 @@ mod tests {
         for (server, client, expected) in
             [(one, other, Cipher::Aes128Gcm), (other, one, Cipher::Aes256Gcm)]
         {
-            let of = |ciphers: &Ciphers<'_>| introduction(ciphers.list, POINT_TO_POINT, &[]);
+            let bits = POINT_TO_POINT | protocol::DATA_EPOCH;
+            let of = |ciphers: &Ciphers<'_>| introduction(ciphers.list, bits, &[]);
             let at_server = reach(Role::Server, &server, &of(&client), "");
             assert_eq!(at_server, reach(Role::Client, &client, &of(&server), ""));
             let agreed = Agreement {
@@ -169,9 +179,28 @@ mod tests {
                 peer_id: Some(0x01_02_03),
                 by_exporter: true,
                 dynamic: true,
+                epochs: true,
                 exit_by_control: true,
             };
             assert_eq!(at_server, Ok(agreed));
+        }
+    }
+
+    #[test]
+    fn epochs_need_both_ends_and_an_aead() {
+        let bits = POINT_TO_POINT | protocol::DATA_EPOCH;
+        let cbc = [CBC];
+        let (own, info) = (ciphers(&GCM, Some(CBC)), introduction(&GCM, bits, &[]));
+        let cases = [
+            (own, info.clone(), true),
+            (Ciphers { epochs: false, ..own }, info, false),
+            (own, introduction(&GCM, POINT_TO_POINT, &[]), false),
+            (ciphers(&cbc, None), introduction(&cbc, bits, &[]), false),
+            (own, introduction(&GCM, bits & !protocol::DATA_V2, &[]), false),
+        ];
+        for (own, info, epochs) in cases {
+            let agreed = reach(Role::Server, &own, &info, "").unwrap();
+            assert_eq!(agreed.epochs, epochs, "{info}");
         }
     }
 
@@ -193,6 +222,7 @@ mod tests {
             peer_id: None,
             by_exporter: false,
             dynamic: false,
+            epochs: false,
             exit_by_control: false,
         };
         let silent = PeerInfo::default();

@@ -3,6 +3,7 @@
 //! A value is a single attempt to connect to one address. When it ends for any reason, the caller
 //! creates another one, for the same address or the next.
 
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -49,8 +50,14 @@ pub struct ClientSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether the server may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// The longest control packet in bytes, without IP and UDP headers.
+    pub max_control_packet: usize,
+    /// Whether to offer data keys that change by epochs, as OpenVPN 2.7 does.
+    pub epochs: bool,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
     /// Whether the caller approves each server before credentials are sent: see
@@ -80,6 +87,8 @@ pub enum ClientNotice {
     Connected(Box<Connected>),
     /// A new key is in use.
     Renegotiated,
+    /// A renegotiation has failed; the old key stays in use until it expires.
+    RenegotiationFailed(Error),
     /// The server waits this many seconds for an action by the user.
     AuthPending {
         /// The text after `AUTH_PENDING`.
@@ -123,10 +132,26 @@ pub enum ClientEnd {
     },
     /// The server asks not to reconnect.
     Halt(String),
+    /// The server's options are not acceptable, and another attempt would not change that.
+    Refused(&'static str),
     /// This end was asked to stop.
     Stopped,
     /// An error.
     Failed(Error),
+}
+
+impl fmt::Display for ClientEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::AuthFailed { reason, .. } if reason.is_empty() => f.write_str("it was refused"),
+            Self::AuthFailed { reason, .. } => write!(f, "it was refused: {reason}"),
+            Self::Restart { reason, .. } => write!(f, "the server asks to reconnect: {reason}"),
+            Self::Halt(reason) => write!(f, "the server asks to stop: {reason}"),
+            Self::Refused(reason) => f.write_str(reason),
+            Self::Stopped => f.write_str("it was stopped"),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
 }
 
 /// The capabilities of a client that pulls.
@@ -138,8 +163,15 @@ const PULL_CAPABILITIES: u32 = protocol::DATA_V2
     | protocol::AUTH_FAIL_TEMP
     | protocol::DYNAMIC_TLS_CRYPT;
 
+/// How long a server that has answered may leave packets without acknowledgement during the
+/// handshake: they are sent three times meanwhile.
+const STALL_TIME: Duration = Duration::from_millis(6500);
+
 /// Interval of push requests until the reply arrives.
 const PUSH_REQUEST_INTERVAL: Duration = Duration::from_secs(5);
+
+/// The reason for leaving a server that compresses without permission.
+const COMPRESSES: &str = "the server compresses packets, and allow-compression asym is not set";
 
 /// The reason text when the server announces its exit.
 const SERVER_EXIT: &str = "the server is shutting down";
@@ -178,7 +210,7 @@ impl Client {
         let credentials = settings.credentials.clone();
         settings.tls.set_time(now.unix);
         let protection = settings.protection.protect(Role::Client)?;
-        let tunnel = Tunnel::new(
+        let mut tunnel = Tunnel::new(
             now,
             Role::Client,
             Beginning {
@@ -193,6 +225,7 @@ impl Client {
             own_hello(&settings, credentials.as_ref()),
             random,
         )?;
+        tunnel.limit_packets(settings.max_control_packet);
         Ok(Self {
             settings,
             tunnel,
@@ -206,13 +239,20 @@ impl Client {
 
     /// Returns when [`tick`](Self::tick) is due, or `None` once the connection has ended.
     pub fn deadline(&self) -> Option<Duration> {
-        match self.stage {
-            Stage::Over => None,
-            Stage::Asking { next, .. } => {
-                Some(self.tunnel.deadline().map_or(next, |deadline| deadline.min(next)))
-            }
-            _ => self.tunnel.deadline(),
-        }
+        let next = match self.stage {
+            Stage::Over => return None,
+            Stage::Asking { next, .. } => Some(next),
+            _ => None,
+        };
+        self.tunnel.deadline().into_iter().chain(next).chain(self.stall()).min()
+    }
+
+    /// Returns when the server counts as gone: it has answered the first packet, but acknowledges
+    /// no later one, as a server that has been restarted meanwhile.
+    fn stall(&self) -> Option<Duration> {
+        let connects = matches!(self.stage, Stage::Connecting | Stage::Asking { .. });
+        let heard = self.tunnel.heard().filter(|_| connects && self.tunnel.waits())?;
+        Some(heard + STALL_TIME)
     }
 
     /// Returns whether the connection has ended.
@@ -249,7 +289,25 @@ impl Client {
             }
             (Ok(()), Ok(())) => self.transmit(now, sink, notify),
         }
+        self.tell_failure(notify);
         Ok(())
+    }
+
+    fn tell_failure(&mut self, notify: &mut dyn FnMut(ClientNotice)) {
+        if let Some(error) = self.tunnel.take_failure() {
+            notify(ClientNotice::RenegotiationFailed(error));
+        }
+    }
+
+    /// Continues after the machine has slept for this long. If the server has lost this client
+    /// meanwhile, the connection ends. Otherwise a ping tells the server the client's address,
+    /// which may be another one.
+    pub fn resumed(&mut self, asleep: Duration, notify: &mut dyn FnMut(ClientNotice)) {
+        let silence = self.tunnel.silence();
+        if self.stage != Stage::Up || !silence.is_zero() && asleep >= silence {
+            return self.end(ClientEnd::Failed(Error::TimedOut("the machine slept")), notify);
+        }
+        self.tunnel.resume();
     }
 
     /// Performs due actions.
@@ -269,6 +327,11 @@ impl Client {
         {
             return self.end(ClientEnd::Failed(error), notify);
         }
+        if self.stall().is_some_and(|end| now.monotonic >= end) {
+            let gone = Error::TimedOut("the server stopped answering during the handshake");
+            return self.end(ClientEnd::Failed(gone), notify);
+        }
+        self.tell_failure(notify);
         if let Stage::Asking { until, next } = self.stage
             && now.monotonic >= next
         {
@@ -398,6 +461,7 @@ impl Client {
             list: &settings.ciphers,
             fallback: settings.fallback,
             digest: settings.digest,
+            epochs: settings.epochs,
         };
         let exported = || self.tunnel.exported_peer_id();
         let PeerHello { peer_info, options, .. } = hello;
@@ -477,6 +541,10 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
+        if reply.compresses && !self.settings.decompress {
+            self.end(ClientEnd::Refused(COMPRESSES), notify);
+            return Ok(());
+        }
         let cipher = match &reply.cipher {
             Some(name) => Cipher::from_name(name, self.settings.digest)
                 .filter(|cipher| {
@@ -503,11 +571,18 @@ impl Client {
             timing.inactive_bytes = bytes;
         }
         self.take_token(&reply, notify);
+        let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
+        if reply.protocol.aead_epoch && !possible {
+            return Err(Error::Incompatible(
+                "the server chose aead-epoch, which needs an AEAD cipher and a peer id".into(),
+            ));
+        }
         let agreed = Agreement {
             cipher,
             peer_id: reply.peer_id,
             by_exporter: reply.protocol.tls_ekm,
             dynamic: reply.protocol.dynamic_tls_crypt,
+            epochs: reply.protocol.aead_epoch,
             exit_by_control: reply.protocol.cc_exit,
         };
         self.open(now, &agreed, reply, sink, notify)
@@ -534,13 +609,15 @@ impl Client {
         sink: &mut dyn Sink,
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
-        let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
+        let Agreement { cipher, peer_id, by_exporter, dynamic, epochs, exit_by_control } = *agreed;
         self.exit_by_control = exit_by_control;
         let channel = DataChannel {
             cipher,
             peer_id,
             by_exporter,
+            epochs,
             framing: reply.framing.unwrap_or(self.settings.framing),
+            decompress: self.settings.decompress,
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,
                 Transport::Tcp => 0,
@@ -561,10 +638,13 @@ fn own_hello(
     settings: &ClientSettings,
     credentials: Option<&(String, Zeroizing<String>)>,
 ) -> OwnHello {
-    let bits = match settings.pull {
+    let mut bits = match settings.pull {
         true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
+    if settings.epochs {
+        bits |= protocol::DATA_EPOCH;
+    }
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);
     OwnHello {
         options: settings.options.clone(),

@@ -5,7 +5,7 @@
 //! Source: draft-openvpn-wire-protocol, "Stateless three-way handshake".
 
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
 use aws_lc_rs::hmac;
@@ -62,14 +62,19 @@ impl CookieKey {
         good.into()
     }
 
+    /// Returns a number that only this key's owner can find for an address.
+    pub(super) fn fingerprint(&self, address: IpAddr) -> u32 {
+        let mut context = hmac::Context::with_key(&self.0);
+        context.update(b"fingerprint");
+        context.update(&mapped(address).octets());
+        let tag = context.sign();
+        u32::from_be_bytes(*tag.as_ref().first_chunk().expect("a tag of 32 bytes"))
+    }
+
     fn of_slot(&self, slot: u64, peer: SocketAddr, client_session: SessionId) -> SessionId {
-        let address = match peer.ip() {
-            std::net::IpAddr::V4(address) => address.to_ipv6_mapped(),
-            std::net::IpAddr::V6(address) => address,
-        };
         let mut context = hmac::Context::with_key(&self.0);
         context.update(&slot.to_be_bytes());
-        context.update(&address.octets());
+        context.update(&mapped(peer.ip()).octets());
         context.update(&peer.port().to_be_bytes());
         context.update(client_session.as_bytes());
         let tag = context.sign();
@@ -85,6 +90,14 @@ impl CookieKey {
 impl fmt::Debug for CookieKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("CookieKey")
+    }
+}
+
+/// Returns the address as IPv6.
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
     }
 }
 

@@ -45,6 +45,10 @@ pub enum Error {
     Unexpected(&'static str),
     /// TLS closed the connection.
     Tls(String),
+    /// One end refused the other's certificate.
+    Refused(String),
+    /// `max-clients` or the limit of half-open sessions is reached.
+    Full(&'static str),
     /// Incompatible settings of the two ends.
     Incompatible(String),
     /// An unusable key, certificate or setting.
@@ -74,7 +78,8 @@ impl fmt::Display for Error {
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::NotAuthentic(what) => write!(f, "not authentic: {what}"),
             Self::Unexpected(what) => write!(f, "unexpected: {what}"),
-            Self::Tls(what) => write!(f, "TLS: {what}"),
+            Self::Tls(what) | Self::Refused(what) => write!(f, "TLS: {what}"),
+            Self::Full(what) => write!(f, "{what} is reached"),
             Self::Incompatible(what) => {
                 write!(f, "the peer's settings are incompatible: {what}")
             }

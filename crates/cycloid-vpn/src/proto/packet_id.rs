@@ -101,7 +101,7 @@ impl LongReplayWindow {
     /// series.
     pub fn check(&self, id: LongId) -> Result<(), Error> {
         if id.time == self.time {
-            self.window.check(id.id)
+            self.window.check(id.id.into())
         } else if id.time < self.time || id.id == 0 {
             Err(Error::Replay)
         } else {
@@ -114,7 +114,7 @@ impl LongReplayWindow {
         if id.time > self.time {
             *self = Self { time: id.time, ..Self::new(self.size) };
         }
-        self.window.commit(id.id);
+        self.window.commit(id.id.into());
     }
 }
 

@@ -58,8 +58,10 @@ pub struct PushReply {
     pub cipher: Option<String>,
     /// `protocol-flags`, `key-derivation`.
     pub protocol: Protocol,
-    /// `compress`, `comp-lzo`: the framing; nothing is compressed.
+    /// `compress`, `comp-lzo`: the framing; this end never compresses.
     pub framing: Option<Framing>,
+    /// Whether the server may compress: `compress lz4`, `comp-lzo yes`.
+    pub compresses: bool,
     /// `ping`: interval in seconds in which to send something.
     pub ping: Option<u32>,
     /// `ping-restart`: seconds of silence before reconnecting.
@@ -90,16 +92,20 @@ impl PushReply {
     ///
     /// # Errors
     ///
-    /// [`Error::Push`] with the option's name if a typed option is malformed, or with `option` if
-    /// it exceeds 255 bytes or contains a comma or control character, which would make it two
-    /// options.
+    /// [`Error::Push`] with the option's name if a typed option is malformed or makes the client
+    /// compress, or with `option` if it exceeds 255 bytes or contains a comma or control character,
+    /// which would make it two options.
     pub fn add(&mut self, option: &str) -> Result<(), Error> {
         let option = option.trim();
         if option.len() > MAX_OPTION || option.contains([',']) || option.contains(char::is_control)
         {
             return Err(Error::Push("option"));
         }
-        self.read(option)
+        self.read(option)?;
+        if self.compresses {
+            return Err(Error::Push("compress"));
+        }
+        Ok(())
     }
 
     /// Returns the reply's messages, in order.
@@ -216,13 +222,24 @@ impl PushReply {
                 };
                 self.ifconfig_ipv6 = Some((address.parse().ok()?, prefix, remote));
             }
-            "comp-lzo" => self.framing = Some((first? == "no").then_some(Framing::Prefix)?),
-            "compress" => {
-                self.framing = Some(match first {
-                    None | Some("stub") => Framing::Swap,
-                    Some("stub-v2") => Framing::StubV2,
+            "comp-lzo" => {
+                self.compresses = match first {
+                    Some("no") => false,
+                    None | Some("yes" | "adaptive") => true,
                     Some(_) => return None,
-                });
+                };
+                self.framing = Some(Framing::Prefix);
+            }
+            "compress" => {
+                let (framing, compresses) = match first {
+                    None | Some("stub") => (Framing::Swap, false),
+                    Some("stub-v2") => (Framing::StubV2, false),
+                    Some("lzo") => (Framing::Prefix, true),
+                    Some("lz4") => (Framing::Swap, true),
+                    Some("lz4-v2") => (Framing::StubV2, true),
+                    Some(_) => return None,
+                };
+                (self.framing, self.compresses) = (Some(framing), compresses);
             }
             "protocol-flags" => self.protocol = Protocol::read(arguments)?,
             "key-derivation" => self.protocol.tls_ekm = (first? == "tls-ekm").then_some(true)?,

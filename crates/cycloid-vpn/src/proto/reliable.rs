@@ -1,8 +1,7 @@
 //! The reliability layer: ordered, lossless messages over unreliable packets.
 //!
 //! Messages are numbered from 0 in each direction of a session. At most six are in flight. An
-//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when
-//! three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
+//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
 //! early. Acknowledgements name single messages and can be in any packet.
 //!
 //! Source: draft-openvpn-wire-protocol, "Reliability layer".
@@ -19,6 +18,11 @@ pub const SEND_WINDOW: usize = 6;
 pub const RECEIVE_WINDOW: usize = 12;
 
 const FIRST_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// The first packet of a client: while a server restarts, short intervals find it soon. The packet
+/// is small, and a server keeps nothing of it.
+const RESET_TIMEOUT: Duration = Duration::from_millis(500);
+const RESET_REPEATS: u8 = 5;
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(32);
 
 /// Number of later acknowledgements after which a message counts as lost.
@@ -42,6 +46,8 @@ struct Waiting {
     /// Time of the next transmission; `None` is at once.
     due: Option<Duration>,
     timeout: Duration,
+    /// Number of transmissions before the timeout doubles.
+    repeats: u8,
     later_acks: u8,
 }
 
@@ -81,13 +87,18 @@ impl SendWindow {
         let mut buffer = self.spare.pop().unwrap_or_default();
         buffer.clear();
         buffer.extend_from_slice(content);
+        let (timeout, repeats) = match opcode {
+            Opcode::HardResetClientV2 | Opcode::HardResetClientV3 => (RESET_TIMEOUT, RESET_REPEATS),
+            _ => (FIRST_TIMEOUT, 0),
+        };
         self.waiting.push_back(Waiting {
             id: self.next,
             opcode,
             content: buffer,
             acknowledged: false,
             due: None,
-            timeout: FIRST_TIMEOUT,
+            timeout,
+            repeats,
             later_acks: 0,
         });
         self.next = self.next.wrapping_add(1);
@@ -119,7 +130,10 @@ impl SendWindow {
     pub fn next_due(&mut self, now: Duration) -> Option<Due<'_>> {
         let message = self.waiting.iter_mut().find(|message| message.is_due(now))?;
         message.due = Some(now + message.timeout);
-        message.timeout = (2 * message.timeout).min(LONGEST_TIMEOUT);
+        match message.repeats.checked_sub(1) {
+            Some(left) => message.repeats = left,
+            None => message.timeout = (2 * message.timeout).min(LONGEST_TIMEOUT),
+        }
         message.later_acks = 0;
         Some(Due { opcode: message.opcode, id: message.id, content: &message.content })
     }
@@ -301,6 +315,18 @@ mod tests {
             assert_eq!(window.deadline(), Some(seconds(now + wait)));
             assert!(due_ids(&mut window, seconds(now + wait - 1)).is_empty());
             now += wait;
+        }
+    }
+
+    #[test]
+    fn a_clients_first_packet_is_repeated_at_short_intervals() {
+        let mut window = SendWindow::default();
+        window.push(Opcode::HardResetClientV2, b"");
+        let mut now = seconds(10);
+        for wait in [500, 500, 500, 500, 500, 500, 1000, 2000, 4000] {
+            assert_eq!(due_ids(&mut window, now), [0]);
+            now += Duration::from_millis(wait);
+            assert_eq!(window.deadline(), Some(now), "{wait}");
         }
     }
 

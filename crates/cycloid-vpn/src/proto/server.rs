@@ -5,6 +5,7 @@
 //! If a key protects control packets, a packet that does not verify gets no answer.
 
 mod decision;
+mod half_open;
 mod initial_packets;
 mod initial_rate;
 mod interface;
@@ -25,8 +26,16 @@ use super::tls::TlsFactory;
 use super::tunnel::{Failure, Sink, TunnelEvent};
 use super::wire::{Header, SessionId};
 use super::{Error, Now, Random, Transport};
+use half_open::HalfOpen;
 use initial_rate::InitialRate;
 use peer::{Peer, PeerSink, Stage};
+
+/// The name of the limit, for messages.
+const MAX_CLIENTS: &str = "max-clients";
+
+/// How long a peer whose move was refused counts as about to leave its address. Longer than the
+/// interval at which moves are repeated.
+const REFUSED_MOVE_TIME: Duration = Duration::from_secs(3);
 
 /// A server and its peers.
 pub struct Server {
@@ -38,6 +47,7 @@ pub struct Server {
     sessions: HashMap<(SocketAddr, SessionId), PeerId>,
     deadlines: BTreeSet<(Duration, PeerId)>,
     initial: InitialRate,
+    half_open: HalfOpen,
     buffer: Vec<u8>,
 }
 
@@ -52,6 +62,7 @@ impl Server {
             sessions: HashMap::new(),
             deadlines: BTreeSet::new(),
             initial: InitialRate::default(),
+            half_open: HalfOpen::default(),
             buffer: Vec::with_capacity(2048),
         }
     }
@@ -104,6 +115,9 @@ impl Server {
         let mut events = Vec::new();
         let known = self.peer_mut(peer).expect("a session has a peer");
         let result = known.tunnel.receive(now, packet, random, &mut events);
+        if result.is_ok() {
+            self.half_open.heard(peer, now);
+        }
         self.after(now, peer, result, events, sink).map(|()| Some(peer))
     }
 
@@ -144,6 +158,13 @@ impl Server {
         let Some(peer) = self.peer_mut(id) else { return };
         let mut own = PeerSink { sink, peer: id, address: peer.address };
         let sent = peer.tunnel.transmit(now, &mut own);
+        if let Some(error) = peer.tunnel.take_failure() {
+            // A decision about the failed session is not needed any more.
+            if matches!(peer.stage, Stage::Verifying(_)) {
+                peer.stage = Stage::Up;
+            }
+            sink.notify(id, ServerNotice::RenegotiationFailed(error));
+        }
         match outcome.and(sent) {
             Ok(()) => self.note_deadline(id),
             Err(error) => self.end(id, ServerEnd::Failed(error), sink),
@@ -171,9 +192,19 @@ impl Server {
         event: TunnelEvent,
         sink: &mut dyn ServerSink,
     ) -> Result<(), Error> {
+        let verified = self.len() - self.half_open.len();
+        let limit = self.settings.max_clients;
         let Some(peer) = self.peer_mut(id) else { return Ok(()) };
         match event {
-            TunnelEvent::Hello(key_id, hello) => peer.take_hello(id, key_id, *hello, sink),
+            TunnelEvent::Hello(key_id, hello) => {
+                if matches!(peer.stage, Stage::Connecting) && verified >= limit {
+                    peer.tunnel.abandon();
+                    return Err(Error::Full(MAX_CLIENTS));
+                }
+                let taken = peer.take_hello(id, key_id, *hello, sink);
+                self.half_open.remove(id);
+                taken
+            }
             TunnelEvent::Judge(_) | TunnelEvent::Answered(..) => {
                 Err(Error::Unexpected("server answer from a client"))
             }
@@ -192,15 +223,22 @@ impl Server {
         }
     }
 
-    /// Handles an authentic packet of this peer from another address. Fails if another peer has
-    /// that address.
-    pub fn float(&mut self, id: PeerId, to: SocketAddr) -> Result<(), Error> {
-        if self.peers.iter().flatten().any(|peer| peer.address == to) {
-            return Err(Error::Unexpected("another peer has that address"));
-        }
+    /// Moves a peer to another address, from which its latest authentic packet came. Fails while
+    /// another peer is connected at that address, unless that peer wants to leave it: then two
+    /// peers behind a NAT swap their addresses. The caller repeats a failed move.
+    pub fn float(&mut self, now: Now, id: PeerId, to: SocketAddr) -> Result<(), Error> {
+        let time = now.monotonic;
+        let stays = |peer: &Peer| peer.refused_move.is_none_or(|at| time > at + REFUSED_MOVE_TIME);
+        let taken = (0..).map(PeerId).zip(&self.peers).any(|(other, peer)| {
+            other != id && peer.as_ref().is_some_and(|peer| peer.address == to && stays(peer))
+        });
         let Some(peer) = self.peer_mut(id) else {
             return Err(Error::Unexpected("the peer has left"));
         };
+        peer.refused_move = taken.then_some(time);
+        if taken {
+            return Err(Error::Unexpected("another peer has that address"));
+        }
         let (from, session) = (std::mem::replace(&mut peer.address, to), peer.session);
         self.sessions.remove(&(from, session));
         self.sessions.insert((to, session), id);
@@ -274,6 +312,7 @@ impl Server {
             self.deadlines.remove(&(deadline, id));
         }
         self.sessions.remove(&(peer.address, peer.session));
+        self.half_open.remove(id);
         self.free.insert(id.0);
         let end = if matches!(peer.stage, Stage::Rejected) { ServerEnd::Rejected } else { end };
         sink.notify(id, ServerNotice::Ended(end));

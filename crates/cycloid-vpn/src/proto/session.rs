@@ -17,11 +17,14 @@ use super::wire::{
     Acks, Control, HEADER_LEN, Header, KeyId, Opcode, SessionId, asks_for_wrapped_key,
 };
 use super::wrap::Protection;
-use super::{Error, MAX_CONTROL_PACKET, Now, Random, Role};
+use super::{Error, Now, Random, Role};
 
 /// Unprotected bytes of a control packet besides its payload: opcode, session id, four
 /// acknowledgements with their session id, message id.
 const PLAIN_OVERHEAD: usize = HEADER_LEN + (1 + 4 * ACKS_WITH_MESSAGE + SessionId::LEN) + 4;
+
+/// The least content of a packet, whatever its limit.
+const LEAST_CONTENT: usize = 16;
 
 /// Number of acknowledgements sent along with a message.
 const ACKS_WITH_MESSAGE: usize = 4;
@@ -179,6 +182,11 @@ impl Session {
     /// Returns whether the peer is known to have both halves, too.
     pub(super) fn is_confirmed(&self) -> bool {
         self.is_established() && self.outgoing.is_empty() && self.send.is_empty()
+    }
+
+    /// Returns whether sent packets are not acknowledged yet.
+    pub(super) fn waits(&self) -> bool {
+        !self.send.is_empty()
     }
 
     /// Returns the peer's identity from its certificate.
@@ -395,10 +403,14 @@ impl Session {
         &mut self,
         now: Now,
         protection: &mut Protection,
+        largest: usize,
         buffer: &mut Vec<u8>,
         mut send: impl FnMut(&[u8]),
     ) -> Result<(), Error> {
-        let room = |opcode| MAX_CONTROL_PACKET - PLAIN_OVERHEAD - protection.overhead(opcode);
+        // A wrapped key may leave no room; its packet exceeds the limit.
+        let room = |opcode| {
+            largest.saturating_sub(PLAIN_OVERHEAD + protection.overhead(opcode)).max(LEAST_CONTENT)
+        };
         let mut taken = 0;
         while taken < self.outgoing.len() && self.send.has_room() {
             let opcode = if std::mem::take(&mut self.wrapped_key_wanted) {

@@ -297,14 +297,44 @@ impl Tls {
 
     /// Returns version and cipher suite, for the log.
     pub fn description(&self) -> String {
+        let connection = &self.connection;
+        let version = connection.protocol_version().and_then(|version| version.as_str());
+        let suite = connection.negotiated_cipher_suite();
+        let suite = suite.and_then(|suite| suite.suite().as_str());
+        let group = connection.negotiated_key_exchange_group();
+        let group = group.and_then(|group| group.name().as_str());
         format!(
-            "{} {}",
-            self.connection.protocol_version().map_or("", |version| version.as_str().unwrap_or("")),
-            self.connection
-                .negotiated_cipher_suite()
-                .map_or("", |suite| suite.suite().as_str().unwrap_or(""))
+            "{} {}, key exchange {}",
+            version.unwrap_or_default(),
+            suite.unwrap_or_default(),
+            group.unwrap_or_default()
         )
     }
+}
+
+/// Converts an error, and tells a refused certificate from other failures.
+fn of_rustls(error: rustls::Error) -> Error {
+    use rustls::AlertDescription as Alert;
+    let refused = match &error {
+        rustls::Error::InvalidCertificate(_)
+        | rustls::Error::InvalidCertRevocationList(_)
+        | rustls::Error::NoCertificatesPresented
+        | rustls::Error::General(_) => true,
+        rustls::Error::AlertReceived(alert) => matches!(
+            alert,
+            Alert::BadCertificate
+                | Alert::UnsupportedCertificate
+                | Alert::CertificateRevoked
+                | Alert::CertificateExpired
+                | Alert::CertificateUnknown
+                | Alert::CertificateRequired
+                | Alert::UnknownCA
+                | Alert::AccessDenied
+        ),
+        _ => false,
+    };
+    let text = error.to_string();
+    if refused { Error::Refused(text) } else { Error::Tls(text) }
 }
 
 fn take_record(
@@ -318,7 +348,7 @@ fn take_record(
         if read == 0 {
             return Err(Error::Tls("the connection was closed".into()));
         }
-        let state = connection.process_new_packets().map_err(|error| failed(error.to_string()))?;
+        let state = connection.process_new_packets().map_err(of_rustls)?;
         if state.plaintext_bytes_to_read() > 0 {
             let mut text = Zeroizing::new(vec![0; state.plaintext_bytes_to_read()]);
             connection.reader().read_exact(&mut text).map_err(|error| failed(error.to_string()))?;

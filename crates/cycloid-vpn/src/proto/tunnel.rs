@@ -73,7 +73,10 @@ pub(super) struct DataChannel {
     pub(super) cipher: Cipher,
     pub(super) peer_id: Option<u32>,
     pub(super) by_exporter: bool,
+    /// Data keys change by epochs.
+    pub(super) epochs: bool,
     pub(super) framing: Framing,
+    pub(super) decompress: bool,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
 }
@@ -108,6 +111,8 @@ pub(super) struct Tunnel {
     current: Session,
     established: Option<Duration>,
     next: Option<Session>,
+    /// Failed renegotiations since the current key came into use.
+    failed: Option<FailedRenegotiation>,
     old: Option<(KeyId, Session, Duration)>,
     channel: Option<DataChannel>,
     sealer: Option<Arc<Sealer>>,
@@ -118,7 +123,21 @@ pub(super) struct Tunnel {
     /// Time until which a running handshake may take longer, because its decision was deferred.
     patience: Duration,
     activity: Activity,
+    /// The longest control packet, in bytes.
+    largest_packet: usize,
     buffer: Vec<u8>,
+}
+
+/// Renegotiations that failed while the current key stayed in use.
+struct FailedRenegotiation {
+    /// When the current key expires.
+    key_expires: Duration,
+    /// When to try again.
+    retry: Duration,
+    /// The reason, until the caller takes it.
+    error: Option<Error>,
+    /// The last session, until its alert is sent.
+    session: Option<Session>,
 }
 
 /// Recent activity of the data channel.
@@ -126,7 +145,11 @@ pub(super) struct Tunnel {
 struct Activity {
     traffic: Traffic,
     sent: Duration,
+    /// Whether a ping is due regardless of the time.
+    ping_is_due: bool,
     received: Duration,
+    /// Time of the last control packet that was accepted.
+    heard: Duration,
     /// Whether silence has been excused once since the last received packet.
     excused: bool,
     used: Duration,
@@ -140,6 +163,12 @@ struct Activity {
 /// can use up the rest of a key that already asks for renegotiation.
 const COUNT_INTERVAL: Duration = Duration::from_secs(1);
 const WATCH_INTERVAL: Duration = Duration::from_secs(10);
+
+/// The time between a failed renegotiation and the next. By then the peer has given up, too.
+const RETRY_INTERVAL: Duration = Duration::from_secs(15);
+
+/// How long a peer may take to answer after this end was paused. A renegotiation asks it twice.
+const RESUME_TIME: Duration = Duration::from_secs(4);
 
 impl Tunnel {
     pub(super) fn new(
@@ -157,6 +186,7 @@ impl Tunnel {
         let activity = Activity {
             sent: now.monotonic,
             received: now.monotonic,
+            heard: now.monotonic,
             used: now.monotonic,
             ..Activity::default()
         };
@@ -170,6 +200,7 @@ impl Tunnel {
             current,
             established: None,
             next: None,
+            failed: None,
             old: None,
             channel: None,
             sealer: None,
@@ -178,6 +209,7 @@ impl Tunnel {
             end: None,
             patience: Duration::ZERO,
             activity,
+            largest_packet: super::MAX_CONTROL_PACKET,
             buffer: Vec::with_capacity(super::MAX_CONTROL_PACKET + 1024),
         })
     }
@@ -189,6 +221,37 @@ impl Tunnel {
     /// Returns the hello for later exchanges.
     pub(super) fn own_hello_mut(&mut self) -> &mut OwnHello {
         &mut self.own_hello
+    }
+
+    /// Limits control packets to this many bytes.
+    pub(super) fn limit_packets(&mut self, largest: usize) {
+        self.largest_packet = largest;
+    }
+
+    /// Returns whether the peer has answered the first packet, and when it was last heard.
+    pub(super) fn heard(&self) -> Option<Duration> {
+        self.current.remote().map(|_| self.activity.heard)
+    }
+
+    /// Returns whether packets of the current session wait for the peer's acknowledgement.
+    pub(super) fn waits(&self) -> bool {
+        self.current.waits()
+    }
+
+    /// Returns the reason of a renegotiation that has failed since the last call.
+    pub(super) fn take_failure(&mut self) -> Option<Error> {
+        self.failed.as_mut()?.error.take()
+    }
+
+    /// Makes up for a time in which this end's machine slept: the next ping is due, so that the
+    /// peer learns of a new address.
+    pub(super) fn resume(&mut self) {
+        self.activity.ping_is_due = true;
+    }
+
+    /// Returns the silence after which the peer counts as lost; zero is never.
+    pub(super) fn silence(&self) -> Duration {
+        self.timing.silence
     }
 
     /// Sets certificates and keys for later sessions.
@@ -266,12 +329,40 @@ impl Tunnel {
             Ok(())
         });
         match result {
-            Ok(()) => Ok(()),
+            Ok(()) => {
+                self.activity.heard = now.monotonic;
+                Ok(())
+            }
             Err(error @ (Error::NotAuthentic(_) | Error::Unexpected(_))) => {
                 Err(Failure::Dropped(error))
             }
+            Err(error) if self.keeps_key(key_id) && !matches!(error, Error::Refused(_)) => {
+                self.fail_renegotiation(now, error);
+                Ok(())
+            }
             Err(error) => Err(Failure::Ended(error)),
         }
+    }
+
+    /// Returns whether the tunnel may continue with the current key after this session has failed.
+    fn keeps_key(&self, key_id: KeyId) -> bool {
+        self.channel.is_some() && self.next.as_ref().is_some_and(|next| next.key_id() == key_id)
+    }
+
+    /// Gives up the session in negotiation. The current key stays in use until it expires,
+    /// `tran-window` after the first failed renegotiation has begun.
+    fn fail_renegotiation(&mut self, now: Now, error: Error) {
+        let Some(session) = self.next.take() else { return };
+        let key_expires = match &self.failed {
+            Some(failed) => failed.key_expires,
+            None => session.began() + self.timing.transition,
+        };
+        self.failed = Some(FailedRenegotiation {
+            key_expires,
+            retry: now.monotonic + RETRY_INTERVAL,
+            error: Some(error),
+            session: Some(session),
+        });
     }
 
     fn session(&self, key_id: KeyId) -> Option<&Session> {
@@ -391,6 +482,7 @@ impl Tunnel {
         self.forget_old(sink);
         let old = std::mem::replace(&mut self.current, next);
         self.old = Some((old.key_id(), old, now.monotonic + self.timing.transition));
+        self.failed = None;
         self.established = Some(now.monotonic);
         self.install(self.role == Role::Client, sink)
     }
@@ -413,11 +505,12 @@ impl Tunnel {
             cipher: channel.cipher,
             key_id: self.current.key_id(),
             peer_id: channel.peer_id,
+            epochs: channel.epochs,
             framing: channel.framing,
+            decompress: channel.decompress,
             replay_window: channel.replay_window,
         };
         let (sealer, opener) = data::keys(&material, self.role, &parameters)?;
-        let sealer = Arc::new(sealer);
         self.sealer = Some(sealer.clone());
         self.activity.at_key = sink.traffic();
         let key_id = self.current.key_id();
@@ -430,14 +523,22 @@ impl Tunnel {
 
     /// Sends due packets, and switches to a key that the peer has confirmed.
     pub(super) fn transmit(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
-        let Self { current, next, old, protection, dynamic, buffer, .. } = self;
-        for session in [Some(current), next.as_mut(), old.as_mut().map(|(_, session, _)| session)]
-            .into_iter()
-            .flatten()
+        // The last packets of a failed session, which tell the peer, are sent once.
+        let mut failed = self.failed.as_mut().and_then(|failed| failed.session.take());
+        let Self { current, next, old, protection, dynamic, buffer, largest_packet, .. } = self;
+        for session in [
+            Some(current),
+            next.as_mut(),
+            old.as_mut().map(|(_, session, _)| session),
+            failed.as_mut(),
+        ]
+        .into_iter()
+        .flatten()
         {
             let dynamic = dynamic.as_mut().filter(|_| session.key_id().get() > 0);
             let protection = dynamic.unwrap_or(protection);
-            session.transmit(now, protection, buffer, |packet| sink.send(packet))?;
+            session
+                .transmit(now, protection, *largest_packet, buffer, |packet| sink.send(packet))?;
         }
         if let Some(key_id) = self.unconfirmed
             && self.current.is_confirmed()
@@ -460,30 +561,45 @@ impl Tunnel {
             return Err(Failure::Ended(Error::TimedOut("the scheduled end of the connection")));
         }
         if self.handshake_end().is_some_and(|end| time >= end) {
+            let error = Error::TimedOut("TLS key negotiation was not finished in time");
+            match self.next.as_ref().map(Session::key_id) {
+                Some(key_id) if self.keeps_key(key_id) => self.fail_renegotiation(now, error),
+                _ => return Err(Failure::Ended(error)),
+            }
+        }
+        if self.failed.as_ref().is_some_and(|failed| time >= failed.key_expires) {
             return Err(Failure::Ended(Error::TimedOut(
-                "TLS key negotiation was not finished in time",
+                "the key has expired, and no renegotiation has succeeded",
             )));
         }
         if self.old.as_ref().is_some_and(|(.., end)| time >= *end) {
             self.forget_old(sink);
         }
         if self.established.is_some() {
-            self.watch(now, sink)?;
-            if self.is_key_used_up(time) {
+            if self.watch(now, sink)? {
+                self.renegotiate(now, random).map_err(Failure::Ended)?;
+            }
+            let waits = self.failed.as_ref().is_some_and(|failed| time < failed.retry);
+            if !waits && self.is_key_used_up(time) {
                 self.renegotiate(now, random).map_err(Failure::Ended)?;
             }
         }
         Ok(())
     }
 
-    /// Sends pings, and detects a lost peer.
-    fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Failure> {
+    /// Sends pings, and detects a lost peer. Returns whether to ask the peer for a sign of life.
+    fn watch(&mut self, now: Now, sink: &mut dyn Sink) -> Result<bool, Failure> {
         let (time, timing) = (now.monotonic, &self.timing);
         let traffic = sink.traffic();
         let activity = &mut self.activity;
         let unwatched = time.saturating_sub(activity.checked);
+        let mut asks = false;
         if traffic.received_packets != activity.traffic.received_packets {
             activity.received = time;
+            activity.excused = false;
+        }
+        if activity.heard > activity.received {
+            activity.received = activity.heard;
             activity.excused = false;
         }
         if traffic.sent_packets != activity.traffic.sent_packets {
@@ -496,8 +612,9 @@ impl Tunnel {
             if unwatched <= WATCH_INTERVAL + timing.silence / 2 || activity.excused {
                 return Err(Failure::Ended(Error::TimedOut("no packets from the peer")));
             }
-            activity.excused = true;
-            activity.received = time - timing.silence / 2;
+            let left = RESUME_TIME.min(timing.silence / 2);
+            (activity.excused, asks) = (true, true);
+            activity.received = time - timing.silence + left;
         }
         if !timing.inactive.is_zero() && time >= activity.used + timing.inactive {
             if traffic.inner_bytes - activity.used_bytes <= timing.inactive_bytes {
@@ -506,12 +623,14 @@ impl Tunnel {
             activity.used = time;
             activity.used_bytes = traffic.inner_bytes;
         }
-        if !timing.ping.is_zero() && time >= activity.sent + timing.ping {
+        let is_due = time >= activity.sent + timing.ping || activity.ping_is_due;
+        if !timing.ping.is_zero() && is_due {
+            activity.ping_is_due = false;
             sink.send_data(&data::PING);
             activity.sent = time;
             activity.traffic = sink.traffic();
         }
-        Ok(())
+        Ok(asks)
     }
 
     fn is_key_used_up(&self, time: Duration) -> bool {
@@ -545,8 +664,12 @@ impl Tunnel {
             let counts = timing.renegotiate_bytes > 0 || timing.renegotiate_packets > 0;
             let period = if counts { COUNT_INTERVAL } else { WATCH_INTERVAL };
             all.extend([
-                some(since, timing.renegotiate_after).filter(|_| self.next.is_none()),
-                some(self.activity.sent, timing.ping),
+                some(since, timing.renegotiate_after)
+                    .filter(|_| self.next.is_none())
+                    .map(|due| self.failed.as_ref().map_or(due, |failed| due.max(failed.retry))),
+                self.failed.as_ref().map(|failed| failed.key_expires),
+                some(self.activity.sent, timing.ping)
+                    .map(|due| if self.activity.ping_is_due { Duration::ZERO } else { due }),
                 some(self.activity.received, timing.silence),
                 some(self.activity.used, timing.inactive),
                 Some(self.activity.checked + period),

@@ -1,6 +1,7 @@
 //! The client program: tries servers until one accepts, keeps the tunnel up, and undoes all changes
 //! to the machine at the end.
 
+mod challenge;
 mod machine;
 mod requests;
 mod start;
@@ -16,13 +17,14 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use self::start::{bind, shuffle};
+use self::challenge::Challenge;
+use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{Failure, Person, random};
+use super::{COMPRESSES, Failure, Person, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
@@ -73,6 +75,10 @@ struct Program<'a> {
     control_keys: Vec<ProtectionKey>,
     handle: Handle,
     events: Events,
+    /// The number of packet threads.
+    threads: usize,
+    /// Whether the client sends from a port of its own, by the first two groups of sockets.
+    has_port: bool,
     interface: String,
     status: Option<(StatusFile, Duration, Duration)>,
     /// User name and password from the configuration, as far as it has them.
@@ -80,6 +86,10 @@ struct Program<'a> {
     credentials: Option<(String, Zeroizing<String>)>,
     /// The token that replaces the credentials (`auth-token`).
     token: Option<(String, Zeroizing<String>)>,
+    /// The server's unanswered question.
+    challenge: Option<Challenge>,
+    /// User name and password that answer the server's question, for one attempt.
+    answered: Option<(String, Zeroizing<String>)>,
     auth_retry: AuthRetry,
     /// The applied tunnel configuration and its server's address.
     applied: Option<(config::Tunnel, IpAddr)>,
@@ -91,8 +101,17 @@ struct Program<'a> {
     told_ready: bool,
 }
 
+/// What carries the packets of one attempt, and is closed after it.
+enum Carrier {
+    /// A group of sockets.
+    Sockets(usize),
+    Stream(StreamId),
+}
+
 /// The next action after a connection ends.
 enum After {
+    /// Retry the same address without a pause, if the tunnel was up.
+    AtOnce,
     /// Retry the same address.
     Same,
     /// Try the next address.
@@ -133,6 +152,7 @@ impl<'a> Program<'a> {
         let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
         let interface = tun.name().to_owned();
         let groups = bind(config, threads)?;
+        let has_port = !groups.is_empty();
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let (handle, events) = data_path::start(tun.into_queues(), groups, Peers::One)?;
@@ -145,11 +165,15 @@ impl<'a> Program<'a> {
             control_keys,
             handle,
             events,
+            threads,
+            has_port,
             interface,
             status,
             stored_credentials: credentials,
             credentials: None,
             token: None,
+            challenge: None,
+            answered: None,
             auth_retry: config.auth_retry,
             applied: None,
             mtu: config.remotes[0].link.tun_mtu.into(),
@@ -181,7 +205,7 @@ impl<'a> Program<'a> {
         }
         let (mut wait, longest) = remotes[0].link.connect_retry;
         let mut rounds = 0;
-        loop {
+        'rounds: loop {
             for remote in &remotes {
                 if !self.context.hold() {
                     return Ok(());
@@ -205,12 +229,19 @@ impl<'a> Program<'a> {
                         }
                         match after {
                             After::Stop(outcome) => return outcome,
-                            After::Restart => break,
-                            After::Next if !stood => break,
-                            After::Same | After::Next => {}
-                        }
-                        if let Some(stop) = self.pause(wait) {
-                            return stop;
+                            After::Restart => continue 'rounds,
+                            After::AtOnce if stood => {}
+                            After::Same | After::Next if stood => {
+                                if let Some(stop) = self.pause(wait) {
+                                    return stop;
+                                }
+                            }
+                            After::Same => {
+                                if let Some(stop) = self.pause(wait) {
+                                    return stop;
+                                }
+                            }
+                            After::AtOnce | After::Next => break,
                         }
                         if !self.context.hold() || !self.ask_credentials(person)? {
                             return Ok(());
@@ -269,7 +300,7 @@ impl<'a> Program<'a> {
         self.remote = Some(address);
         self.say(1, &format!("connecting to {address} ({}) over {name}", remote.host));
         self.state(state, "");
-        let (way, stream) = match self.open(transport, address, &remote.link) {
+        let (way, carrier) = match self.open(transport, address, &remote.link) {
             Ok(way) => way,
             Err(error) => {
                 self.say(1, &format!("cannot connect to {address}: {error}"));
@@ -282,8 +313,10 @@ impl<'a> Program<'a> {
         self.handle.add_peer(SERVER, way);
         let outcome = self.talk(&remote.link, address, way);
         self.handle.remove_peer(SERVER);
-        if let Some(stream) = stream {
-            self.handle.close_stream(stream);
+        match carrier {
+            Some(Carrier::Stream(stream)) => self.handle.close_stream(stream),
+            Some(Carrier::Sockets(group)) => self.handle.remove_group(group),
+            None => {}
         }
         outcome
     }
@@ -293,12 +326,18 @@ impl<'a> Program<'a> {
         transport: Transport,
         address: SocketAddr,
         link: &Link,
-    ) -> io::Result<(Remote, Option<StreamId>)> {
+    ) -> io::Result<(Remote, Option<Carrier>)> {
         match transport {
             Transport::Udp => {
-                let group = usize::from(address.is_ipv6());
+                let (group, carrier) = if self.has_port {
+                    (usize::from(address.is_ipv6()), None)
+                } else {
+                    let sockets = sockets(self.config, address, self.threads)?;
+                    let group = self.handle.add_group(sockets)?;
+                    (group, Some(Carrier::Sockets(group)))
+                };
                 let endpoint = Endpoint { remote: address, local: None };
-                Ok((Remote::Udp { group, endpoint }, None))
+                Ok((Remote::Udp { group, endpoint }, carrier))
             }
             Transport::Tcp => {
                 let stream = TcpStream::connect_timeout(&address, link.connect_timeout)?;
@@ -306,13 +345,14 @@ impl<'a> Program<'a> {
                 // pieces.
                 stream.set_nodelay(true)?;
                 let (stream, _) = self.handle.add_stream(stream)?;
-                Ok((Remote::Tcp(stream), Some(stream)))
+                Ok((Remote::Tcp(stream), Some(Carrier::Stream(stream))))
             }
         }
     }
 
     fn talk(&mut self, link: &Link, address: SocketAddr, way: Remote) -> (After, bool) {
-        let credentials = self.token.clone().or_else(|| self.credentials.clone());
+        let credentials = self.answered.take().or_else(|| self.token.clone());
+        let credentials = credentials.or_else(|| self.credentials.clone());
         // Remotes with the same settings have the same key.
         let position = self.config.remotes.iter().position(|remote| remote.link == *link);
         let key = self.control_keys[position.unwrap_or(0)].clone();
@@ -328,6 +368,10 @@ impl<'a> Program<'a> {
         loop {
             let now = self.context.clock.now();
             let mut notices = Vec::new();
+            if let Some(asleep) = self.context.clock.take_sleep() {
+                self.say(1, &format!("the machine has slept for {} s", asleep.as_secs()));
+                client.resumed(asleep, &mut |notice| notices.push(notice));
+            }
             if client.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
                 let mut sink = wire.sink(&self.handle, way);
                 client.tick(now, &mut random, &mut sink, &mut |notice| notices.push(notice));
@@ -414,6 +458,10 @@ impl<'a> Program<'a> {
                 self.handle.set_remote(SERVER, from);
                 false
             }
+            Event::Compresses { .. } => {
+                self.context.warn(COMPRESSES);
+                false
+            }
             Event::Failed { cause } => {
                 notices.push(ClientNotice::Ended(ClientEnd::Halt(cause.to_string())));
                 false
@@ -452,6 +500,13 @@ impl<'a> Program<'a> {
                 self.say(3, "a new key is in use");
                 None
             }
+            ClientNotice::RenegotiationFailed(error) => {
+                self.warn(&format!(
+                    "a renegotiation has failed, and the old key stays in use until it expires: \
+                     {error}"
+                ));
+                None
+            }
             ClientNotice::AuthPending { text, info } => {
                 let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
                 let info = info.unwrap_or_default();
@@ -479,15 +534,16 @@ impl<'a> Program<'a> {
             ClientEnd::Stopped => After::Stop(Ok(())),
             ClientEnd::AuthFailed { reason, temporary } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
+                if self.take_challenge(&reason) {
+                    self.refused_by_server(&reason);
+                    return After::Same;
+                }
                 if self.token.take().is_some() && !temporary {
                     self.say(1, "the token has expired: using the password again");
                     self.state("RECONNECTING", "auth-token");
                     return After::Same;
                 }
-                if let Some(management) = &mut self.context.management {
-                    management.refused("Auth", Some(&*reason).filter(|it| !it.is_empty()));
-                }
-                self.state("RECONNECTING", "auth-failure");
+                self.refused_by_server(&reason);
                 if temporary {
                     return After::Next;
                 }
@@ -509,6 +565,10 @@ impl<'a> Program<'a> {
                 self.state("RECONNECTING", "server-pushed-connection-reset");
                 if same_address { After::Same } else { After::Next }
             }
+            ClientEnd::Refused(reason) => After::Stop(Err(Failure::new(reason).hint(
+                "turn compression off at the server, or set allow-compression asym, which accepts \
+                 compressed packets and compresses none",
+            ))),
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
             ClientEnd::Failed(error) => {
                 self.say(1, &format!("the connection has ended: {error}"));
@@ -518,9 +578,16 @@ impl<'a> Program<'a> {
                 if exits && timed_out {
                     return After::Stop(Ok(()));
                 }
-                After::Next
+                if timed_out { After::AtOnce } else { After::Next }
             }
         }
+    }
+
+    fn refused_by_server(&mut self, reason: &str) {
+        if let Some(management) = &mut self.context.management {
+            management.refused("Auth", Some(reason).filter(|it| !it.is_empty()));
+        }
+        self.state("RECONNECTING", "auth-failure");
     }
 
     fn heed(
@@ -543,7 +610,7 @@ impl<'a> Program<'a> {
         let (after, state) = match signal {
             Signal::Terminate | Signal::Interrupt => (After::Stop(Ok(())), "EXITING"),
             Signal::Hangup => (After::Restart, "RECONNECTING"),
-            Signal::Restart | Signal::Statistics => (After::Next, "RECONNECTING"),
+            Signal::Restart | Signal::Statistics => (After::AtOnce, "RECONNECTING"),
         };
         self.state(state, signal.name());
         Some(after)

@@ -3,7 +3,7 @@
 
 use std::io::BufRead;
 use std::net::{SocketAddr, ToSocketAddrs};
-use std::os::fd::BorrowedFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::mm::{MlockAllFlags, mlockall};
 use zeroize::Zeroizing;
 
+use super::alarm::Alarm;
 use super::hooks::{Environment, Hooks, Job, Kind, Outcome, Script, Secret, Ticket};
 use super::log::{Level, Log};
 use super::management::{AuthRetry, Endpoint, Event, Management, Settings};
@@ -56,6 +57,7 @@ pub(super) struct Context {
     /// The kind of log messages, for `mute`.
     kind: &'static str,
     signals: Signals,
+    alarm: Alarm,
     /// Signals requested over the management interface.
     asked: Vec<Signal>,
     /// Whether SIGUSR1 keeps the keys in memory.
@@ -102,6 +104,7 @@ impl Context {
                 Side::Server | Side::ServerOfMany => "server",
             },
             signals,
+            alarm: Alarm::new().map_err(|error| Failure::new(format!("no timer: {error}")))?,
             asked: Vec::new(),
             restart_is: match common.process.remap_usr1.as_deref() {
                 Some("SIGHUP") => Signal::Hangup,
@@ -221,9 +224,10 @@ impl Context {
         let interests = management.into_iter().flat_map(Management::interests);
         let interests = interests.chain(metrics.into_iter().flat_map(Metrics::interests));
         descriptors.extend(interests.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));
-        let left = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 60, tv_nsec: 0 });
+        self.alarm.set(left);
+        descriptors.push(readable(self.alarm.as_fd()));
         // An interrupted call counts as an event.
-        let _ = poll(&mut descriptors, Some(&left));
+        let _ = poll(&mut descriptors, None);
     }
 
     /// Returns the common environment of all scripts.

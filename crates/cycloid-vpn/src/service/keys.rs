@@ -29,6 +29,13 @@ pub trait Person {
     /// No user is present.
     fn passphrase(&mut self) -> Result<Zeroizing<String>, Failure>;
 
+    /// Asks a question of the server, such as for a one-time code. `echo`: whether the answer may
+    /// be shown.
+    ///
+    /// # Errors
+    /// No user is present.
+    fn answer(&mut self, question: &str, echo: bool) -> Result<Zeroizing<String>, Failure>;
+
     /// Called after privileges were dropped: from now on the program may start threads.
     fn privileges_are_dropped(&mut self) {}
 }

@@ -39,7 +39,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(name) => write!(f, "unknown user or group {name:?}"),
+            Self::Unknown(name) => write!(f, "unknown user or group `{name}`"),
             Self::Threads(count) => write!(f, "cannot drop privileges with {count} threads"),
             Self::Io(error) => write!(f, "cannot drop privileges: {error}"),
         }

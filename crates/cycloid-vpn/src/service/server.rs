@@ -12,7 +12,8 @@ mod token;
 mod token_generator;
 mod waiting;
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -31,7 +32,7 @@ use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::{Failure, Person, host, random};
+use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::tun::{Offload, Tun};
@@ -39,10 +40,13 @@ use crate::net::undo::Journal;
 use crate::proto::auth_token::Tokens;
 use crate::proto::data::OCC_EXIT;
 use crate::proto::server::{PeerId, Server, ServerNotice};
-use crate::proto::{Now, Role, Transport};
+use crate::proto::{Error, Now, Role, Transport};
 
 /// A stream that does not become a client within this time is closed.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The minimum interval between reports that `max-clients` is reached.
+const FULL_INTERVAL: Duration = Duration::from_secs(10);
 
 /// The most streams without a client.
 const MAX_UNAUTHENTICATED_STREAMS: usize = 256;
@@ -98,6 +102,8 @@ struct Program<'a> {
     remotes: Option<Remotes>,
     /// Traffic totals of previous peers, in point-to-point mode.
     passed: Counters,
+    /// When to report the next refusal because of `max-clients`.
+    full_next: Duration,
     /// Time since which there is no peer: the last disconnect, or the start.
     alone_since: Duration,
     /// Whether the program is about to end.
@@ -186,6 +192,7 @@ impl<'a> Program<'a> {
             counts: Snapshot::default(),
             remotes,
             passed: Counters::default(),
+            full_next: Duration::ZERO,
             alone_since: now,
             finished: false,
         };
@@ -319,15 +326,26 @@ impl<'a> Program<'a> {
                     }
                     taken
                 });
-                if let Err(error) = taken {
-                    self.say(4, &format!("dropped a packet from {address}: {error}"));
+                match taken {
+                    Err(error @ Error::Full(_)) if now.monotonic >= self.full_next => {
+                        self.full_next = now.monotonic + FULL_INTERVAL;
+                        let most = self.config.max_clients;
+                        self.warn(&format!("refused {address}: {error}, {most}"));
+                    }
+                    Err(error) => self.say(4, &format!("dropped a packet from {address}: {error}")),
+                    Ok(_) => {}
                 }
             }
             Event::Message { peer, packet } if packet.starts_with(&OCC_EXIT) => {
                 self.with_core(|core, link| core.kill(now, PeerId(peer), None, link));
             }
             Event::Message { .. } => {}
-            Event::Float { peer, from } => self.float(PeerId(peer), from),
+            Event::Float { peer, from } => self.float(now, PeerId(peer), from),
+            Event::Compresses { peer } => {
+                let name = self.peers.get(&PeerId(peer)).map_or("a client", |peer| &peer.name);
+                let text = format!("{name}: {COMPRESSES}");
+                self.context.warn(&text);
+            }
             Event::Closed { stream } => {
                 if let Some((address, _)) = self.streams.remove(&stream) {
                     self.with_core(|core, link| core.disconnected(address, link));
@@ -340,36 +358,35 @@ impl<'a> Program<'a> {
         Ok(())
     }
 
-    fn float(&mut self, id: PeerId, from: Remote) {
+    /// Follows a client to the address of its latest packet. A server for many always does so, as
+    /// a NAT may change a client's port at any time; point to point, `float` permits it.
+    fn float(&mut self, now: Now, id: PeerId, from: Remote) {
         let Remote::Udp { endpoint, .. } = from else { return };
-        if !self.config.common.link.float {
-            return;
-        }
-        match self.core.float(id, endpoint.remote) {
+        let floats = self.config.many || self.config.common.link.float;
+        let Some(peer) = self.peers.get_mut(&id).filter(|_| floats) else { return };
+        let to = endpoint.remote;
+        let text = match self.core.float(now, id, to) {
             Ok(()) => {
                 self.counts.floats += 1;
-                if let Some(peer) = self.peers.get_mut(&id) {
-                    let text = format!("{} moved to {}", peer.name, endpoint.remote);
-                    peer.way = from;
-                    peer.address = endpoint.remote;
-                    self.say(1, &text);
-                }
+                let text = format!("{} moved from {} to {to}", peer.name, peer.address);
+                (peer.way, peer.address) = (from, to);
                 self.handle.set_remote(id.0, from);
+                text
             }
             Err(error) => {
-                self.say(2, &format!("cannot move a client to {}: {error}", endpoint.remote));
+                format!("cannot move {} from {} to {to}: {error}", peer.name, peer.address)
             }
-        }
+        };
+        self.say(1, &text);
     }
 
     fn accept_streams(&mut self, now: Now) {
         for index in 0..self.listeners.len() {
             while let Ok((stream, address)) = self.listeners[index].accept() {
-                let full = self.streams.len()
-                    >= self.config.max_clients as usize + MAX_UNAUTHENTICATED_STREAMS;
-                if full || !self.may_come(address, Transport::Tcp) {
+                if !self.may_come(address, Transport::Tcp) {
                     continue;
                 }
+                self.make_room();
                 let _ = stream.set_nodelay(true);
                 if let Ok((id, _)) = self.handle.add_stream(stream) {
                     self.streams.insert(id, (address, now.monotonic));
@@ -392,6 +409,36 @@ impl<'a> Program<'a> {
         }
     }
 
+    /// Closes a stream without a client if there are too many: the oldest one of the address that
+    /// has the most of them, so that whoever opens many loses his own.
+    fn make_room(&mut self) {
+        if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
+            return;
+        }
+        let clients: HashSet<StreamId> = self
+            .peers
+            .values()
+            .filter(|peer| peer.cipher.is_some())
+            .filter_map(|peer| match peer.way {
+                Remote::Tcp(stream) => Some(stream),
+                Remote::Udp { .. } => None,
+            })
+            .collect();
+        let strangers = || self.streams.iter().filter(|(id, _)| !clients.contains(id));
+        if strangers().count() < MAX_UNAUTHENTICATED_STREAMS {
+            return;
+        }
+        let mut counts = HashMap::new();
+        strangers().for_each(|(_, (address, _))| *counts.entry(address.ip()).or_insert(0) += 1);
+        let rank = |(id, (address, since)): &(&StreamId, &(SocketAddr, Duration))| {
+            (counts[&address.ip()], Reverse((*since, **id)))
+        };
+        let Some((&id, &(address, _))) = strangers().max_by_key(rank) else { return };
+        self.streams.remove(&id);
+        self.handle.close_stream(id);
+        self.with_core(|core, link| core.disconnected(address, link));
+    }
+
     fn act(&mut self, id: PeerId, notice: ServerNotice) {
         match notice {
             ServerNotice::Verify(verify) => {
@@ -403,6 +450,13 @@ impl<'a> Program<'a> {
                 self.counts.renewals += 1;
                 let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
                 self.say(3, &format!("{name}: a new key is in use"));
+            }
+            ServerNotice::RenegotiationFailed(error) => {
+                let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
+                self.warn(&format!(
+                    "{name}: a renegotiation has failed, and the old key stays in use until it \
+                     expires: {error}"
+                ));
             }
             ServerNotice::Response(text) => self.responded(id, &text),
             ServerNotice::Ended(end) => self.ended(id, &end),

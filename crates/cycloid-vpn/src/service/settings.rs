@@ -157,6 +157,12 @@ pub fn timing(timing: &config::Timing) -> Timing {
     }
 }
 
+/// Returns the longest control packet without its headers: 40 bytes of IPv6, which also has room
+/// for IPv4 and TCP, and 8 bytes of UDP.
+pub fn max_control_packet(link: &config::Link) -> usize {
+    usize::from(link.max_control_packet) - 48
+}
+
 /// Returns the longest inner TCP packet for `mssfix`, headers included, given the outer address and
 /// the data channel's overhead.
 pub fn largest_tcp(

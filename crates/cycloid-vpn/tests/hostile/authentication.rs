@@ -217,21 +217,44 @@ fn no_peer_floats_to_the_address_of_another() {
         if accepted {
             accept(&mut world, other).expect("a decision was pending");
         }
-        assert!(world.server.float(other, home).is_err());
-        assert!(world.server.float(standing, there).is_err());
+        let mut float = |id, to| {
+            world.time += Duration::from_secs(5);
+            world.server.float(now(world.time), id, to)
+        };
+        assert!(float(other, home).is_err());
+        assert!(float(standing, there).is_err());
         assert_eq!(world.server.address(standing), Some(home));
         assert_eq!(world.server.address(other), Some(there));
     }
-    assert!(world.server.float(PeerId(77), "192.0.2.9:9".parse().expect("an address")).is_err());
+    let moment = now(world.time);
+    let nowhere = "192.0.2.9:9".parse().expect("an address");
+    assert!(world.server.float(moment, PeerId(77), nowhere).is_err());
     assert_stands(&mut world);
     // It may move to an unused address, and its control packets are accepted only from there.
     let new = "203.0.113.1:1".parse().expect("an address");
-    world.server.float(other, new).expect("the address is unused");
+    world.server.float(moment, other, new).expect("the address is unused");
     puppet.say(b"EXIT\0");
     puppet.talk(&mut world);
     assert_eq!(world.server.len(), 2, "packets from the old address have no effect");
     assert!(!puppet.refusals.is_empty());
     assert_stands(&mut world);
+}
+
+/// Two peers behind a NAT that has swapped their ports move one after the other.
+#[test]
+fn two_peers_swap_their_addresses() {
+    let (mut world, mut puppet, _) = stage();
+    let standing = world.peer();
+    puppet.introduce(&mut world, "ann");
+    let other = world.server_side.verify[0].0;
+    accept(&mut world, other).expect("a decision was pending");
+    let (home, there) = (world.client_address, ADDRESS.parse().expect("an address"));
+    let moment = now(world.time);
+    assert!(world.server.float(moment, other, home).is_err());
+    world.server.float(moment, standing, there).expect("the other peer wants to leave");
+    world.server.float(moment, other, home).expect("the address is free now");
+    assert_eq!(world.server.address(standing), Some(there));
+    assert_eq!(world.server.address(other), Some(home));
 }
 
 /// Control packets of a session are dropped if they come from another address than the peer's, with
@@ -300,7 +323,7 @@ fn max_clients_is_enforced_and_places_become_free() {
     }
     assert_eq!(world.server.len(), 3);
     assert_eq!(world.server_side.verify.len(), 2);
-    assert!(puppets[2].refusals.iter().any(|it| matches!(it, Error::Unexpected(_))));
+    assert!(puppets[2].refusals.iter().any(|it| matches!(it, Error::Full(_))));
     assert_stands(&mut world);
     let (first, _) = world.server_side.verify[0];
     let moment = now(world.time);

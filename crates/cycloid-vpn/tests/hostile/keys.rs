@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use cycloid_vpn::proto::Error;
+use cycloid_vpn::proto::client::{ClientEnd, ClientNotice};
 use cycloid_vpn::proto::data::Cipher;
+use cycloid_vpn::proto::server::Server;
 
 use crate::support::authority::Authority;
 use crate::support::network::Weather;
@@ -18,6 +21,7 @@ fn packet_ids_near_their_limit_cause_a_renegotiation() {
         for by_client in [true, false] {
             let (mut client, server) = Kind::Crypt.settings(&authority, 1);
             client.ciphers = vec![cipher];
+            client.epochs = false;
             let mut world = World::new(1, Weather::FAIR, client, server);
             assert!(world.connect());
             world.run_until(Duration::from_secs(60), |_| false);
@@ -45,7 +49,10 @@ fn packet_ids_near_their_limit_cause_a_renegotiation() {
 #[test]
 fn a_key_without_ids_seals_nothing() {
     let authority = Authority::new("authority");
-    let mut world = standing(Kind::Crypt, &authority);
+    let (mut client, server) = Kind::Crypt.settings(&authority, 1);
+    client.epochs = false;
+    let mut world = World::new(1, Weather::FAIR, client, server);
+    assert!(world.connect());
     let sealer = world.client_side.path.sealer().expect("a key").clone();
     let mut step = 1 << 22;
     while step > 0 {
@@ -108,5 +115,118 @@ fn old_packets_do_not_open_under_later_keys() {
         world.run_until(Duration::from_secs(5), |_| false);
         assert_eq!(world.peer(), peer);
         replay(&mut world);
+    }
+}
+
+/// A renegotiation that the server does not finish in time.
+#[test]
+fn a_failed_renegotiation_keeps_the_key_until_it_expires() {
+    let authority = Authority::new("authority");
+    for kind in KINDS {
+        let (mut client, mut server) = kind.settings(&authority, 1);
+        for timing in [&mut client.timing, &mut server.timing] {
+            timing.transition = Duration::from_secs(300);
+        }
+        client.timing.renegotiate_after = Duration::from_secs(10);
+        let mut world = World::new(1, Weather::FAIR, client, server);
+        assert!(world.connect(), "{kind:?}");
+        assert_stands(&mut world);
+        let begun = world.time;
+        world.judge_later = true;
+        let failed = |world: &World| {
+            let of_client = |it: &&ClientNotice| matches!(it, ClientNotice::RenegotiationFailed(_));
+            world.client_side.other.iter().filter(of_client).count()
+        };
+        assert!(world.run_until(Duration::from_secs(90), |world| failed(world) == 1), "{kind:?}");
+        world.run_until(Duration::from_secs(5), |_| false);
+        assert!(!world.server_side.failures.is_empty(), "{kind:?}");
+        assert_stands(&mut world);
+        // The next attempt succeeds.
+        world.judge_later = false;
+        world.server_side.verify.clear();
+        let renewed = |world: &World| world.client_side.renegotiated == 1;
+        assert!(world.run_until(Duration::from_secs(100), renewed), "{kind:?}");
+        assert_stands(&mut world);
+        // No further one does, until the key is too old.
+        world.judge_later = true;
+        let renewed = world.time;
+        assert!(renewed < begun + Duration::from_secs(200));
+        world.run_until(Duration::from_secs(290), |_| false);
+        assert!(failed(&world) > 2, "{}", failed(&world));
+        assert_stands(&mut world);
+        let ended = |world: &World| world.client_side.end.is_some();
+        assert!(world.run_until(Duration::from_secs(30), ended), "{kind:?}");
+        let text = format!("{:?}", world.client_side.end);
+        assert!(text.contains("the key has expired"), "{text}");
+    }
+}
+
+/// A server that has forgotten the client between its answer and the handshake.
+#[test]
+fn a_server_that_restarts_in_the_handshake_is_given_up() {
+    let authority = Authority::new("authority");
+    let (client, server) = Kind::Crypt.settings(&authority, 1);
+    let mut world = World::new(1, Weather::FAIR, client.clone(), server.clone());
+    let answered = |world: &World| !world.server_side.outbox.is_empty();
+    world.run_until(Duration::from_millis(10), answered);
+    world.run_until(Duration::from_millis(11), |_| false);
+    let mut random = world.dice.clone();
+    world.server = Server::new(server, &mut |bytes: &mut [u8]| random.fill(bytes));
+    let begun = world.time;
+    assert!(world.run_until(Duration::from_secs(60), |world| world.client_side.end.is_some()));
+    assert!(world.time - begun < Duration::from_secs(7), "{:?}", world.time - begun);
+    assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::TimedOut(_)))));
+    world.reconnect(client);
+    assert!(world.connect());
+    assert_stands(&mut world);
+}
+
+#[test]
+fn after_a_short_sleep_a_client_pings_and_after_a_long_one_it_reconnects() {
+    let authority = Authority::new("authority");
+    let (mut client, server) = Kind::Crypt.settings(&authority, 1);
+    client.timing.ping = Duration::from_secs(10);
+    client.timing.silence = Duration::from_secs(60);
+    let mut world = World::new(1, Weather::FAIR, client, server);
+    assert!(world.connect());
+    world.run_until(Duration::from_secs(3), |_| false);
+    let asleep = Duration::from_secs(5);
+    world.time += asleep;
+    let pings = world.client_side.path.traffic.sent_packets;
+    let World { client, client_side, .. } = &mut world;
+    client.resumed(asleep, &mut |notice| client_side.take(notice));
+    world.run_until(Duration::from_millis(100), |_| false);
+    assert_eq!(world.client_side.path.traffic.sent_packets, pings + 1);
+    assert_stands(&mut world);
+    let asleep = Duration::from_secs(61);
+    world.time += asleep;
+    let World { client, client_side, .. } = &mut world;
+    client.resumed(asleep, &mut |notice| client_side.take(notice));
+    assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::TimedOut(_)))));
+}
+/// With epochs, the limit of a key is followed by its next epoch, at both ends and without a
+/// negotiation.
+#[test]
+fn the_next_epoch_needs_no_negotiation() {
+    let authority = Authority::new("authority");
+    for by_client in [true, false] {
+        let mut world = standing(Kind::Crypt, &authority);
+        let peer = world.peer();
+        for epoch in 1..=6 {
+            let path = match by_client {
+                true => &world.client_side.path,
+                false => &world.server_side.paths[&peer],
+            };
+            let sealer = path.sealer().expect("a key").clone();
+            assert_eq!(sealer.epoch(), epoch);
+            let _next = sealer.successor().expect("an epoch follows");
+            assert_stands(&mut world);
+            // An exchange later, the other end has followed.
+            assert_stands(&mut world);
+            let (client, server) = (&world.client_side.path, &world.server_side.paths[&peer]);
+            assert_eq!(client.sealer().expect("a key").epoch(), epoch + 1);
+            assert_eq!(server.sealer().expect("a key").epoch(), epoch + 1);
+        }
+        assert_eq!(world.client_side.renegotiated, 0);
     }
 }

@@ -104,13 +104,7 @@ fn pushed_options_that_are_malformed_open_nothing() {
         "auth-token",
         "auth-token SESS_ID_AT_AAAA,auth-token-user *",
         "auth-token SESS_ID_AT_AAAA,auth-token-user GwA=",
-        // Compression is not supported.
-        "compress lzo",
-        "compress lz4",
-        "compress lz4-v2",
-        "comp-lzo",
-        "comp-lzo yes",
-        "comp-lzo adaptive",
+        "compress zstd",
         "peer-id 16777216",
         "peer-id -1",
         "ping 4294967296",
@@ -122,6 +116,11 @@ fn pushed_options_that_are_malformed_open_nothing() {
         let text = format!("PUSH_REPLY,cipher AES-256-GCM,peer-id 1,{options}\0");
         let end = end_after(&authority, text.as_bytes());
         assert!(matches!(end, Some(ClientEnd::Failed(Error::Push(_)))), "{options}: {end:?}");
+    }
+    for options in ["compress lzo", "compress lz4", "compress lz4-v2", "comp-lzo", "comp-lzo yes"] {
+        let text = format!("PUSH_REPLY,cipher AES-256-GCM,peer-id 1,{options}\0");
+        let end = end_after(&authority, text.as_bytes());
+        assert!(matches!(end, Some(ClientEnd::Refused(_))), "{options}: {end:?}");
     }
     for cipher in ["BF-CBC", "AES-256-CBC", "none", ""] {
         let text = format!("PUSH_REPLY,peer-id 1,cipher {cipher}\0");

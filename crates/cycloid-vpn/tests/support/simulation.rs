@@ -16,7 +16,7 @@ use cycloid_vpn::proto::tls::TlsFactory;
 use cycloid_vpn::proto::tunnel::{DataKeys, Sink, Traffic};
 use cycloid_vpn::proto::wire::{self, KeyId};
 use cycloid_vpn::proto::wrap::ProtectionKey;
-use cycloid_vpn::proto::{Error, Now, Transport};
+use cycloid_vpn::proto::{Error, MAX_CONTROL_PACKET, Now, Transport};
 
 use super::Dice;
 use super::network::{Network, Weather};
@@ -68,9 +68,15 @@ impl DataPath {
     }
 
     pub(crate) fn seal(&mut self, inner: &[u8]) -> Option<Vec<u8>> {
-        let sealer = self.sealer()?;
+        let mut sealer = Arc::clone(self.sealer()?);
+        let id = loop {
+            match sealer.reserve(1) {
+                Ok(mut ids) => break ids.next()?,
+                Err(_) => sealer = sealer.successor()?,
+            }
+        };
+        self.sealers.insert(self.send_under?, Arc::clone(&sealer));
         let mut packet = vec![0; inner.len() + sealer.overhead()];
-        let id = sealer.reserve(1).ok()?.next()?;
         let length = sealer.seal(id, &[inner], &mut packet).expect("room enough");
         packet.truncate(length);
         self.traffic.sent_packets += 1;
@@ -118,7 +124,7 @@ impl ClientSide {
 
 impl Sink for ClientSide {
     fn send(&mut self, packet: &[u8]) {
-        assert!(packet.len() <= cycloid_vpn::proto::MAX_CONTROL_PACKET + 1100, "a long packet");
+        assert!(packet.len() <= MAX_CONTROL_PACKET + 1100, "a long packet");
         self.outbox.push(packet.to_vec());
     }
     fn install(&mut self, keys: DataKeys) {
@@ -146,6 +152,7 @@ pub(crate) struct ServerSide {
     pub(crate) verify: Vec<(PeerId, Box<Verify>)>,
     pub(crate) connected: Vec<(PeerId, SocketAddr)>,
     pub(crate) renegotiated: u32,
+    pub(crate) failures: Vec<Error>,
     pub(crate) ended: Vec<(PeerId, ServerEnd)>,
     pub(crate) addresses: HashMap<PeerId, SocketAddr>,
 }
@@ -180,6 +187,7 @@ impl ServerSink for ServerSide {
                 self.connected.push((peer, connected.address));
             }
             ServerNotice::Renegotiated => self.renegotiated += 1,
+            ServerNotice::RenegotiationFailed(error) => self.failures.push(error),
             ServerNotice::Response(_) => {}
             ServerNotice::Ended(end) => {
                 self.paths.remove(&peer);
@@ -238,7 +246,10 @@ pub(crate) fn client_settings(protection: ProtectionKey, tls: TlsFactory) -> Cli
         peer_info: Vec::new(),
         timing: Timing::default(),
         framing: Framing::None,
+        decompress: false,
         replay_window: 64,
+        max_control_packet: MAX_CONTROL_PACKET,
+        epochs: true,
         exit_notify: true,
         judges: false,
     }
@@ -254,10 +265,13 @@ pub(crate) fn server_settings(protection: ProtectionKey, tls: TlsFactory) -> Ser
         options: (String::new(), String::new()),
         timing: Timing::default(),
         framing: Framing::None,
+        decompress: false,
         replay_window: 64,
         many: true,
         max_clients: 64,
+        max_control_packet: MAX_CONTROL_PACKET,
         initial: (100, Duration::from_secs(10)),
+        epochs: true,
         force_cookie: true,
     }
 }

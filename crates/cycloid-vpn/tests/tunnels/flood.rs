@@ -1,10 +1,12 @@
-//! A flood of first packets neither breaks established tunnels nor grows the server's memory.
+//! A flood of first packets neither breaks established tunnels nor grows the server's memory, and
+//! idle connections lock no client out.
 
 use std::fs;
-use std::net::UdpSocket;
+use std::io::Read;
+use std::net::{TcpStream, UdpSocket};
 use std::time::{Duration, Instant};
 
-use crate::test_bed::{ALL, INNER, Protection, SERVER, Settings, TestBed, Who};
+use crate::test_bed::{ALL, INNER, LIMIT, Protection, SERVER, Settings, TestBed, Who};
 
 /// The packets per second, and the duration in seconds.
 const RATE: u32 = 10_000;
@@ -72,4 +74,32 @@ fn tunnels_survive_a_flood_of_first_packets() {
         assert!(grown < 2048, "the server grew by {grown} KiB");
         assert_eq!(gate.text().matches("connected, with").count(), 1, "{}", gate.text());
     }
+}
+
+#[test]
+fn idle_tcp_connections_lock_no_client_out() {
+    let bed = TestBed::new();
+    let settings = Settings { tcp: true, server: "max-clients 5".into(), ..Settings::default() };
+    let mut gate = bed.start(Who::Cycloid, true, &settings);
+    let mut attacker = bed
+        .within(true, || -> Vec<TcpStream> {
+            (0..400).map(|_| TcpStream::connect((SERVER, 1194)).expect("a connection")).collect()
+        })
+        .join()
+        .expect("it connects");
+    // The server closes the attacker's oldest connections.
+    for stream in &mut attacker[..100] {
+        stream.set_read_timeout(Some(LIMIT)).expect("a limit");
+        assert!(matches!(stream.read(&mut [0]), Ok(0) | Err(_)));
+    }
+    let mut alice = bed.start(ALL[0].1, false, &settings);
+    bed.assert_reaches("beside idle connections", [&mut gate, &mut alice]);
+    // Its tunnel stays although more connections follow.
+    let more = bed.within(true, || -> Vec<TcpStream> {
+        (0..400).map(|_| TcpStream::connect((SERVER, 1194)).expect("a connection")).collect()
+    });
+    let more = more.join().expect("it connects");
+    bed.assert_reaches("beside more idle connections", [&mut gate, &mut alice]);
+    assert_eq!(gate.count("connected, with"), 1, "{}", gate.text());
+    drop((attacker, more));
 }

@@ -1,18 +1,25 @@
 //! Whole tunnels in network namespaces: between `cycloid` and real OpenVPN, and between two
 //! `cycloid`.
 
+mod compression;
 mod dropped_privileges;
 mod flood;
+mod openvpn_2_7;
 mod p2p;
+mod post_quantum;
+mod relay;
 mod revocation;
+mod roaming;
 mod service;
 mod test_bed;
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
 
 use test_bed::{
-    ALL, INNER, INNER6, LIMIT, Protection, Running, Settings, TestBed, WITH_OPENVPN, Who,
+    ALL, INNER, INNER6, LIMIT, Protection, Running, SERVER6, Settings, TestBed, UP, WITH_OPENVPN,
+    Who,
 };
 
 #[test]
@@ -43,6 +50,43 @@ fn every_cipher_and_version_of_tls() {
                 let settings = Settings { cipher, both, ..Settings::default() };
                 meet(&bed, server, client, &settings);
             }
+        }
+    }
+}
+
+/// The same over IPv6: keys are renewed, and the client comes back after the server was killed.
+#[test]
+fn over_ipv6_keys_are_renewed_and_a_killed_server_is_found_again() {
+    let bed = TestBed::new();
+    for (server, client) in ALL {
+        for (tcp, protection, cipher) in [
+            (false, Protection::TlsCrypt, "AES-256-GCM"),
+            (false, Protection::TlsAuth, "AES-256-CBC"),
+            (true, Protection::TlsCryptV2, "CHACHA20-POLY1305"),
+        ] {
+            let settings = Settings {
+                tcp,
+                protection,
+                cipher,
+                remote: SERVER6,
+                both: "reneg-sec 2".into(),
+                ..Settings::default()
+            };
+            let what = format!("{server:?} and {client:?}, {settings:?}");
+            let mut gate = bed.start(server, true, &settings);
+            let mut alice = bed.start(client, false, &settings);
+            bed.assert_reaches(&what, [&mut gate, &mut alice]);
+            let [own, other] =
+                if server == Who::Cycloid { [&gate, &alice] } else { [&alice, &gate] };
+            let end = Instant::now() + LIMIT;
+            while own.renewals() < 1 {
+                assert!(Instant::now() < end, "{what}\n{}\n{}", own.text(), other.text());
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            drop(gate);
+            let mut gate = bed.start(server, true, &settings);
+            alice.wait_for(UP, 2, LIMIT);
+            bed.assert_reaches(&what, [&mut gate, &mut alice]);
         }
     }
 }

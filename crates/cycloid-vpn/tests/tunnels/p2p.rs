@@ -146,7 +146,7 @@ fn p2p_the_peer_is_notified_of_an_exit() {
         let [mut gate, alice] = pair(&bed, server, client, &settings);
         alice.end("TERM");
         let left = match server {
-            Who::Cycloid => "disconnected: Exit",
+            Who::Cycloid => "disconnected: it has left",
             Who::OpenVpn => "remote-exit",
         };
         gate.wait_for(left, 1, soon);
@@ -224,12 +224,12 @@ fn p2p_a_second_peer_replaces_the_first() {
     let other = second("data-ciphers CHACHA20-POLY1305");
     gate.wait_for("none is configured here", 1, LIMIT);
     assert!(bed.ping(INNER, 30, "0.1") >= 29, "{}", gate.text());
-    assert!(!gate.text().contains("disconnected: Replaced"), "{}", gate.text());
+    assert!(!gate.text().contains("disconnected: it has connected again"), "{}", gate.text());
     drop(other);
     first.signal("STOP");
     let mut second = second("");
     second.wait_for(UP, 1, LIMIT);
-    gate.wait_for("disconnected: Replaced", 1, LIMIT);
+    gate.wait_for("disconnected: it has connected again", 1, LIMIT);
     first.signal("CONT");
 }
 

@@ -16,6 +16,7 @@ use tempfile::TempDir;
 
 /// Addresses of the server: outside the tunnel, and inside.
 pub(crate) const SERVER: &str = "10.99.0.1";
+pub(crate) const SERVER6: &str = "fd99::1";
 pub(crate) const INNER: &str = "10.8.0.1";
 pub(crate) const INNER6: &str = "fd00:8::1";
 
@@ -53,6 +54,10 @@ pub(crate) struct Settings {
     pub(crate) tcp: bool,
     pub(crate) protection: Protection,
     pub(crate) cipher: &'static str,
+    /// The address that the client connects to.
+    pub(crate) remote: &'static str,
+    /// OpenVPN's program.
+    pub(crate) openvpn: String,
     /// Whether the server has a single peer and pushes nothing.
     pub(crate) point_to_point: bool,
     /// More configuration lines: for both ends, for the server, for the client.
@@ -67,6 +72,8 @@ impl Default for Settings {
             tcp: false,
             protection: Protection::TlsCrypt,
             cipher: "AES-256-GCM",
+            remote: SERVER,
+            openvpn: "openvpn".into(),
             point_to_point: false,
             both: String::new(),
             server: String::new(),
@@ -100,6 +107,9 @@ impl TestBed {
         for (name, address) in bed.namespaces.iter().zip([SERVER, "10.99.0.2"]) {
             ip(&format!("-n {name} addr add {address}/24 dev veth"));
             ip(&format!("-n {name} link set veth up"));
+        }
+        for (name, address) in bed.namespaces.iter().zip([SERVER6, "fd99::2"]) {
+            ip(&format!("-n {name} addr add {address}/64 dev veth nodad"));
         }
         bed.keys();
         bed
@@ -180,15 +190,20 @@ impl TestBed {
                  ifconfig-ipv6 fd00:8::2/64 fd00:8::1\nkeepalive 1 5\n"
             }
         };
+        let (family, local) = match settings.remote.contains(':') {
+            true => ("6", SERVER6),
+            false => ("", SERVER),
+        };
         text += &match (server, settings.tcp) {
             (true, tcp) => format!(
-                "proto {}\nlocal {SERVER}\nport 1194\ndh none\n{}\n",
-                if tcp { "tcp-server" } else { "udp" },
+                "proto {}\nlocal {local}\nport 1194\ndh none\n{}\n",
+                if tcp { format!("tcp{family}-server") } else { format!("udp{family}") },
                 settings.server
             ),
             (false, tcp) => format!(
-                "proto {}\nremote {SERVER} 1194\nremote-cert-tls server\n{}\n",
-                if tcp { "tcp-client" } else { "udp" },
+                "proto {}\nremote {} 1194\nremote-cert-tls server\n{}\n",
+                if tcp { format!("tcp{family}-client") } else { format!("udp{family}") },
+                settings.remote,
                 settings.client
             ),
         };
@@ -214,7 +229,7 @@ impl TestBed {
                 command.args([env!("CARGO_BIN_EXE_cycloid-vpn"), verb]).arg(&file);
             }
             Who::OpenVpn => {
-                command.args(["openvpn", "--config"]).arg(&file);
+                command.args([&*settings.openvpn, "--config"]).arg(&file);
             }
         }
         let log = file.with_extension(if server { "server.log" } else { "client.log" });
@@ -347,6 +362,7 @@ impl Running {
         let text = self.text();
         text.matches("a new key is in use").count()
             + text.matches("Outgoing Data Channel").count().saturating_sub(1)
+            + text.matches("Outgoing Epoch Data key 1:").count().saturating_sub(1)
     }
 
     pub(crate) fn signal(&self, name: &str) {

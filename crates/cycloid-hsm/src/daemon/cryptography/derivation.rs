@@ -89,8 +89,8 @@ impl Daemon {
                     salt: extract.then_some(&salt.0),
                     information: expand.then_some(&information.0),
                 };
-                let own = (!expand).then_some(hash.length());
-                crypto::hkdf(hash, &steps, &self.secret_key(base)?, length(&template, own)?)?
+                let length = length(&template, Some(hash.length()))?;
+                crypto::hkdf(hash, &steps, &self.secret_key(base)?, length)?
             }
             (ckm::SP800_108_COUNTER_KDF, Parameter::CounterKdf { function, fields }) => {
                 let function = match (*function, Hash::of_hmac(*function)) {

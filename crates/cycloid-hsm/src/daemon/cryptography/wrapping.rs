@@ -77,11 +77,35 @@ fn split(
     Ok((oaep(*hash, *mask, label), wrapped, Some(rest)))
 }
 
+/// What unwraps a key.
+struct Unwrapping {
+    object: Arc<Object>,
+    /// The AES key within a message of `CKM_RSA_AES_KEY_WRAP`.
+    fresh: Option<Zeroizing<Vec<u8>>>,
+}
+
 /// The value of an unwrapped key.
 enum Unwrapped {
     Private(PrivateKey),
     /// A secret key with its type, `CKK_…`.
     Secret(u32, Zeroizing<Vec<u8>>),
+}
+
+/// Checks the initial value of AES key wrap, a parameter that programs may give. Only the standards'
+/// own values are supported (RFC 3394, section 2.2.3; RFC 5649, section 3).
+///
+/// # Errors
+/// [`Code::MECHANISM_PARAM_INVALID`].
+pub(super) fn check_initial_value(mechanism: &Mechanism) -> Result<()> {
+    let own: &[u8] = match mechanism.number {
+        ckm::AES_KEY_WRAP => &[0xa6; 8],
+        _ => &[0xa6, 0x59, 0x59, 0xa6],
+    };
+    match &mechanism.parameter {
+        Parameter::None => Ok(()),
+        Parameter::Iv(value) if value.0 == own => Ok(()),
+        _ => Err(bad_parameter()),
+    }
 }
 
 impl Daemon {
@@ -118,6 +142,7 @@ impl Daemon {
             encrypt_rsa(&*self.public_key(&wrapping)?, mechanism, &secret)
                 .map_err(|_| Code::KEY_SIZE_RANGE)?
         } else {
+            check_initial_value(mechanism)?;
             let key = self.aes_key(&wrapping).map_err(|_| Code::WRAPPING_KEY_TYPE_INCONSISTENT)?;
             crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?
         };
@@ -172,17 +197,21 @@ impl Daemon {
             Err(error) => return asked.reply.send(Err(error)),
             Ok(split) => split,
         };
-        let secret = move |outcome: Outcome| match (outcome?, rest) {
-            (secret, None) => Ok(secret),
+        let opened = move |outcome: Outcome| match (outcome?, rest) {
+            (secret, None) => Ok((secret, None)),
             // Whether the AES key or what it wraps is invalid is nobody's business.
-            (fresh, Some(rest)) => {
-                crypto::unwrap(&fresh, true, &rest).map_err(|_| Code::WRAPPED_KEY_INVALID.into())
-            }
+            (fresh, Some(rest)) => match crypto::unwrap(&fresh, true, &rest) {
+                Err(_) => Err(Code::WRAPPED_KEY_INVALID.into()),
+                Ok(secret) => Ok((secret, Some(fresh))),
+            },
         };
         let by = asked.application.number;
-        self.open(by, &object, &mechanism, wrapped, move |outcome| match secret(outcome) {
+        self.open(by, &object, &mechanism, wrapped, move |outcome| match opened(outcome) {
             Err(error) => asked.reply.send(Err(wrapped_key_error(error))),
-            Ok(secret) => daemon.keep_later(asked, unwrapping, secret, template),
+            Ok((secret, fresh)) => {
+                let by = Unwrapping { object: unwrapping, fresh };
+                daemon.keep_later(asked, by, secret, template);
+            }
         });
     }
 
@@ -191,7 +220,7 @@ impl Daemon {
     fn keep_later(
         self: &Arc<Self>,
         asked: Asked,
-        unwrapping: Arc<Object>,
+        by: Unwrapping,
         secret: Zeroizing<Vec<u8>>,
         template: Template,
     ) {
@@ -205,14 +234,14 @@ impl Daemon {
             Err(error) => asked.reply.send(Err(error)),
             Ok((false, key_type)) => self.later(asked, move |daemon, application| {
                 let unwrapped = Unwrapped::Secret(key_type, secret);
-                daemon.keep_unwrapped(application, &unwrapping, unwrapped, template)
+                daemon.keep_unwrapped(application, &by, unwrapped, template)
             }),
             Ok((true, key_type)) => self.compute(asked, move |daemon, asked| {
                 match PrivateKey::from_bytes(key_type, &secret) {
                     Err(_) => asked.reply.send(Err(Code::WRAPPED_KEY_INVALID.into())),
                     Ok(key) => daemon.later(asked, move |daemon, application| {
                         let unwrapped = Unwrapped::Private(key);
-                        daemon.keep_unwrapped(application, &unwrapping, unwrapped, template)
+                        daemon.keep_unwrapped(application, &by, unwrapped, template)
                     }),
                 }
             }),
@@ -222,10 +251,11 @@ impl Daemon {
     fn keep_unwrapped(
         &self,
         application: &Application,
-        unwrapping: &Object,
+        by: &Unwrapping,
         unwrapped: Unwrapped,
         template: Template,
     ) -> Result<Response> {
+        let unwrapping = &*by.object;
         let serves_keys = self.token.serves_keys(unwrapping)?;
         let origin = match policy::unwraps_readable(unwrapping, serves_keys, &template) {
             true => Origin::Given,
@@ -237,8 +267,14 @@ impl Daemon {
                 build::secret(template, key_type, secret, origin)?
             }
         };
-        if origin == Origin::Unwrapped && policy::unwrapping_serves_keys(unwrapping) {
-            self.token.serve_keys(unwrapping, &application.who())?;
+        if origin == Origin::Unwrapped {
+            if policy::unwrapping_serves_keys(unwrapping) {
+                self.token.serve_keys(unwrapping, &application.who())?;
+            }
+            // Whoever may unwrap could otherwise unwrap the AES key alone, and decrypt with it.
+            if let Some(fresh) = &by.fresh {
+                self.token.value_serves_keys(fresh)?;
+            }
         }
         let object = self.keep(application, new, "unwrapped")?;
         Ok(Response::Object { object })

@@ -83,7 +83,9 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     used("mssfix", ANY, 0, 2, mssfix),
     used("max-packet-size", ANY, 1, 1, |draft, call| {
-        draft.common.link.mssfix = MssFix::Packet(call.number(0, 68..=65535)?);
+        let size = call.number(0, 68..=65535)?;
+        draft.common.link.mssfix = MssFix::Packet(size);
+        draft.common.link.max_control_packet = size.clamp(154, 2048);
         draft.mssfix_given = true;
         Ok(())
     }),

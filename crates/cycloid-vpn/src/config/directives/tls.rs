@@ -14,7 +14,8 @@ use crate::proto::tls::{Choice, UnusableNames, groups, tls12_suites, tls13_suite
 
 /// The warning for a directive that asks for compression.
 const NEVER_COMPRESSED: &str = "packets have its framing but are never compressed, because \
-     compression leaks plaintext (VORACLE); packets that the peer compresses are dropped";
+     compression leaks plaintext (VORACLE); packets that the peer compresses are dropped, except \
+     with allow-compression asym";
 
 pub(super) const TABLE: &[Entry] = &[
     used("ca", BOTH, 1, 1, |draft, call| {
@@ -285,8 +286,14 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("allow-compression", BOTH, 1, 1, |draft, call| {
-        if call.choice(0, &[("no", false), ("yes", true), ("asym", true)])? {
-            draft.warn(call.directive, "compression always stays off");
+        draft.common.data.decompress =
+            call.choice(0, &[("no", false), ("yes", true), ("asym", true)])?;
+        if draft.common.data.decompress {
+            draft.warn(
+                call.directive,
+                "packets that the peer compresses are accepted, although its compression leaks \
+                 plaintext (VORACLE); this end never compresses",
+            );
         }
         Ok(())
     }),

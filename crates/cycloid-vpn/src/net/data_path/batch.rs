@@ -10,7 +10,7 @@ use super::table::Table;
 use super::{Remote, StreamId};
 use crate::net::tcp::{self, Written};
 use crate::net::udp::{MAX_SEGMENTS, MAX_TRAIN};
-use crate::proto::data::{PacketId, Sealer};
+use crate::proto::data::{PacketId, PacketIds, Sealer};
 
 /// Maximum number of frame bytes in one write.
 const MAX_WRITE: usize = 128 << 10;
@@ -62,8 +62,7 @@ impl Batch {
         let (remote, sealer) =
             (sending.remote, sending.key.as_ref().map(|(_, key)| Arc::clone(key)));
         drop(sending);
-        let reserved = sealer.and_then(|sealer| Some((sealer.reserve(count).ok()?, sealer)));
-        let Some((mut ids, sealer)) = reserved else {
+        let Some((mut ids, sealer)) = sealer.and_then(|sealer| reserve(peer, sealer, count)) else {
             shared.drops.keyless.add(count.into());
             return;
         };
@@ -167,5 +166,15 @@ impl Batch {
     /// Returns the stream with pending data, if any, and resets it.
     pub(super) fn take_stalled(&mut self) -> Option<StreamId> {
         self.stalled.take()
+    }
+}
+
+/// Reserves packet ids, in a later epoch if the current one is exhausted.
+fn reserve(peer: &Peer, mut sealer: Arc<Sealer>, count: u32) -> Option<(PacketIds, Arc<Sealer>)> {
+    loop {
+        match sealer.reserve(count) {
+            Ok(ids) => return Some((ids, sealer)),
+            Err(_) => sealer = peer.move_on(&sealer)?,
+        }
     }
 }

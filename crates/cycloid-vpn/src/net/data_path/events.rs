@@ -29,12 +29,18 @@ pub enum Event {
         /// The inner packet.
         packet: Vec<u8>,
     },
-    /// An authentic packet of a peer came from a new address. Reported once.
+    /// The latest authentic packet of a peer came from a new address. Repeated after a second if
+    /// the peer is not moved there; limited in number.
     Float {
         /// The peer.
         peer: PeerId,
         /// Its new address.
         from: Remote,
+    },
+    /// A peer compresses packets although it may not. Reported once.
+    Compresses {
+        /// The peer.
+        peer: PeerId,
     },
     /// A stream has ended and was removed.
     Closed {

@@ -5,7 +5,7 @@ use std::io;
 use std::net::IpAddr;
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use rustix::event::{Timespec, epoll};
@@ -13,15 +13,17 @@ use rustix::event::{Timespec, epoll};
 use super::batch::Batch;
 use super::events::{Event, clear};
 use super::inner::addresses;
+use super::outbound::{MANY_PACKETS, Sender, lock};
 use super::peer::{Peer, Receiving};
-use super::shared::{FIRST_STREAM, Shared, WAKE};
+use super::shared::{FIRST_STREAM, QUEUE, Shared, WAKE};
 use super::table::{Snapshot, Table};
 use super::{PeerId, Peers, Remote, StreamId};
 use crate::net::offload::{Joiner, clamp_mss};
 use crate::net::tcp::MAX_FRAME;
 use crate::net::tun::Offload;
 use crate::net::udp::{Endpoint, RECEIVE_BUFFER};
-use crate::proto::data::{PING, data_header};
+use crate::proto::Error;
+use crate::proto::data::{Opened, PING, data_header};
 use crate::proto::wire::KeyId;
 
 /// Maximum number of receptions from one source before others get their turn.
@@ -56,10 +58,12 @@ pub(super) struct Inbound {
     joiner: Joiner,
     /// Packets from one peer to another.
     batch: Batch,
+    /// The other direction, while the outbound thread does not serve it.
+    sender: Arc<Mutex<Sender>>,
 }
 
 impl Inbound {
-    pub(super) fn new(shared: Arc<Shared>, worker: usize) -> Self {
+    pub(super) fn new(shared: Arc<Shared>, worker: usize, sender: Arc<Mutex<Sender>>) -> Self {
         let offload = shared.queues[worker].offload();
         Self {
             joiner: Joiner::new(offload >= Offload::Tcp, offload == Offload::TcpAndUdp),
@@ -68,6 +72,7 @@ impl Inbound {
             places: Vec::new(),
             unfinished: Vec::new(),
             batch: Batch::new(worker),
+            sender,
             shared,
             worker,
         }
@@ -105,8 +110,10 @@ impl Inbound {
                     self.unfinished.push(stream);
                 }
             }
+            let mut has_outgoing = false;
             for event in &ready {
                 match event.data.u64() {
+                    QUEUE => has_outgoing = true,
                     WAKE => clear(&shared.worker(self.worker).wake_inbound),
                     stream @ FIRST_STREAM.. => {
                         if turn.stream(stream, &mut self.buffer, &mut self.places) {
@@ -116,9 +123,23 @@ impl Inbound {
                     group => turn.socket(group as usize, &mut self.buffer, &mut self.places),
                 }
             }
-            pace.turn(Instant::now(), turn.taken);
+            let taken = turn.taken;
+            pace.turn(Instant::now(), taken);
             self.batch.send(&shared, &table);
+            if has_outgoing && let Err(cause) = self.send_outgoing(taken) {
+                return shared.tell(Event::Failed { cause });
+            }
         }
+    }
+
+    /// Sends packets from the TUN device, unless they or the incoming ones are many: then the
+    /// outbound thread takes over.
+    fn send_outgoing(&self, taken: usize) -> io::Result<()> {
+        let has_few = taken < MANY_PACKETS && {
+            let turn = lock(&self.sender).turn(&self.shared)?;
+            turn.packets < MANY_PACKETS && turn.stalled.is_none()
+        };
+        if has_few { Ok(()) } else { self.shared.pass_queue(self.worker) }
     }
 }
 
@@ -169,7 +190,10 @@ struct Turn<'a> {
 impl<'a> Turn<'a> {
     /// Receives trains. Gathers single datagrams in the buffer as if they were a train.
     fn socket(&mut self, group: usize, buffer: &mut [u8], places: &mut Vec<Range<usize>>) {
-        let socket = &self.shared.groups[group][self.worker];
+        // A group that was just removed may still be reported.
+        let Some(socket) = self.table.group(group).map(|sockets| &sockets[self.worker]) else {
+            return;
+        };
         let mut rounds = 0..ROUNDS;
         let mut more = true;
         while more && rounds.next().is_some() {
@@ -243,10 +267,24 @@ impl<'a> Turn<'a> {
                 },
             };
             let begin = packet.as_ptr().addr();
-            if let Some(inner) = current.open(key_id, packet, from) {
-                let start = place.start + (inner.as_ptr().addr() - begin);
-                let inner = start..start + inner.len();
-                self.deliver(current.peer, buffer, inner);
+            match current.open(key_id, packet, from) {
+                Some(Opened::InPlace(inner)) => {
+                    let start = place.start + (inner.as_ptr().addr() - begin);
+                    let inner = start..start + inner.len();
+                    self.deliver(current.peer, buffer, inner);
+                }
+                Some(Opened::Decompressed) => {
+                    // It is in another buffer, so it cannot wait with the others.
+                    self.write(buffer);
+                    let peer = current.peer;
+                    if let Some(opener) = current.receiving.opener(key_id) {
+                        let inner = opener.decompressed();
+                        let place = 0..inner.len();
+                        self.deliver(peer, inner, place);
+                        self.write(inner);
+                    }
+                }
+                None => {}
             }
         }
     }
@@ -329,26 +367,38 @@ impl<'a> Current<'a> {
         key_id: KeyId,
         packet: &'p mut [u8],
         from: Remote,
-    ) -> Option<&'p mut [u8]> {
+    ) -> Option<Opened<'p>> {
         let length = packet.len() as u64;
         let Some(opener) = self.receiving.opener(key_id) else {
             self.shared.drops.unknown.add(1);
             return None;
         };
-        let Ok(inner) = opener.open(packet) else {
-            self.shared.drops.rejected.add(1);
-            return None;
+        let opened = match opener.open_any(packet) {
+            Ok(opened) => opened,
+            Err(error) => {
+                self.shared.drops.rejected.add(1);
+                if matches!(error, Error::Incompatible(_)) && self.receiving.compresses() {
+                    self.shared.tell(Event::Compresses { peer: self.peer.id });
+                }
+                return None;
+            }
         };
-        if self.receiving.moved(from) {
+        let inner: &[u8] = match &opened {
+            Opened::InPlace(inner) => inner,
+            Opened::Decompressed => opener.decompressed(),
+        };
+        let (length_inside, silent) = (inner.len() as u64, inner.is_empty() || *inner == PING);
+        if !self.receiving.is_at(from) && self.receiving.has_moved(key_id, from, self.shared.now())
+        {
             self.shared.tell(Event::Float { peer: self.peer.id, from });
         }
         self.packets += 1;
         self.bytes += length;
-        if inner.is_empty() || *inner == PING {
+        if silent {
             return None;
         }
-        self.inner_bytes += inner.len() as u64;
-        Some(inner)
+        self.inner_bytes += length_inside;
+        Some(opened)
     }
 }
 

@@ -9,6 +9,9 @@
 //! | outbound | a super-packet from TUN | finds the peer by the inner destination, splits, seals each segment into one train | the train, in one call |
 //! | inbound | a train from a socket, or frames from a stream | finds the peer by its id, opens each packet in place, checks its source, joins | super-packets to TUN, one call each |
 //!
+//! While there are few packets, the inbound thread reads TUN as well: a packet and its answer then
+//! wake one thread, not two.
+//!
 //! The peers are in a `table::Table`, which the control thread replaces as a whole and the workers
 //! check once per batch. Each peer's keys have their own locks, taken once per train. The kernel
 //! steers a peer's datagrams to one worker, so only the control thread contends for them. All
@@ -29,8 +32,8 @@ mod table;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 
 pub use events::{Event, Events};
@@ -49,7 +52,7 @@ use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
 
 /// Starts the threads, one worker per queue. Each group holds one socket per worker, all bound to
-/// one port. A client has one group or, over TCP, none.
+/// one port. The groups have the indices from 0 on; a client may add and remove others.
 ///
 /// # Errors
 ///
@@ -60,16 +63,17 @@ pub fn start(
     peers: Peers,
 ) -> Result<(Handle, Events), Error> {
     let workers = queues.len();
-    if groups.iter().any(|group| group.len() < workers) {
-        return Err(Error::new("start the data path", io::Error::other("too few sockets")));
-    }
     let failed = |cause: io::Error| Error::new("start the data path", cause);
     let (sender, events) = events::channel().map_err(failed)?;
-    let shared = Arc::new(Shared::new(queues, groups, peers, sender).map_err(failed)?);
+    let shared = Arc::new(Shared::new(queues, peers, sender).map_err(failed)?);
     let mut handle = Handle { shared: Arc::clone(&shared), threads: Vec::new() };
+    for group in groups {
+        shared.add_group(group).map_err(failed)?;
+    }
     for worker in 0..workers {
-        let outbound = outbound::Outbound::new(Arc::clone(&shared), worker);
-        let inbound = inbound::Inbound::new(Arc::clone(&shared), worker);
+        let sender = Arc::new(Mutex::new(outbound::Sender::new(&shared, worker)));
+        let outbound = outbound::Outbound::new(Arc::clone(&shared), worker, Arc::clone(&sender));
+        let inbound = inbound::Inbound::new(Arc::clone(&shared), worker, sender);
         handle.spawn(format!("outbound {worker}"), move || outbound.run()).map_err(failed)?;
         handle.spawn(format!("inbound {worker}"), move || inbound.run()).map_err(failed)?;
     }
@@ -168,6 +172,20 @@ impl Handle {
         let mut batch = Batch::new(0);
         batch.push(&self.shared, &table, peer, inner);
         batch.flush(&self.shared, &table)
+    }
+
+    /// Adds a group of sockets, one for each worker. Returns its index for [`Remote::Udp`].
+    ///
+    /// # Errors
+    ///
+    /// Too few sockets, or the kernel's refusal.
+    pub fn add_group(&self, sockets: Vec<UdpSocket>) -> io::Result<usize> {
+        self.shared.add_group(sockets)
+    }
+
+    /// Closes a group's sockets.
+    pub fn remove_group(&self, group: usize) {
+        self.shared.remove_group(group);
     }
 
     /// Adds a connected stream. Its packets arrive as events until a peer is added for it.

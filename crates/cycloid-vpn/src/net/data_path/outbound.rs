@@ -3,9 +3,9 @@
 
 use std::io;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::batch::Batch;
 use super::events::{Event, clear};
@@ -21,47 +21,117 @@ use crate::net::tun;
 /// Maximum number of reads before the batch is sent and the table refreshed.
 const ROUNDS: usize = 16;
 
+/// Number of packets in one turn from which on the outbound thread is worth its wake-up.
+pub(super) const MANY_PACKETS: usize = 8;
+
+/// How long the outbound thread waits for packets before it returns the queue.
+const IDLE_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
+
 /// The outbound thread of a worker.
 pub(super) struct Outbound {
     shared: Arc<Shared>,
+    worker: usize,
+    sender: Arc<Mutex<Sender>>,
+}
+
+impl Outbound {
+    pub(super) fn new(shared: Arc<Shared>, worker: usize, sender: Arc<Mutex<Sender>>) -> Self {
+        Self { shared, worker, sender }
+    }
+
+    /// Runs until the data path stops or the device fails.
+    pub(super) fn run(self) {
+        let shared = Arc::clone(&self.shared);
+        let queue = &shared.queues[self.worker];
+        while !shared.stopping() {
+            if !shared.worker(self.worker).outbound_has_queue() {
+                self.wait(None, None);
+                continue;
+            }
+            let turn = match lock(&self.sender).turn(&shared) {
+                Ok(turn) => turn,
+                Err(cause) => return shared.tell(Event::Failed { cause }),
+            };
+            if let Some(stream) = turn.stalled {
+                self.drain(&shared, stream);
+            } else if !turn.more
+                && !self.wait(Some((queue, PollFlags::IN)), Some(&IDLE_TIME))
+                && let Err(cause) = shared.return_queue(self.worker)
+            {
+                return shared.tell(Event::Failed { cause });
+            }
+        }
+    }
+
+    /// Waits until the stream of the only peer has accepted the pending data. Meanwhile packets
+    /// queue in the TUN device, where their connections notice the backpressure, instead of being
+    /// dropped.
+    fn drain(&self, shared: &Shared, stream: StreamId) {
+        let table = shared.table.current();
+        let Some(stream) = table.stream(stream) else { return };
+        while !shared.stopping() && matches!(stream.flush(), Ok(Written::Pending)) {
+            self.wait(Some((&**stream, PollFlags::OUT)), None);
+        }
+    }
+
+    /// Waits for a descriptor or a wake-up, up to a time limit. Returns false if nothing happened.
+    fn wait(&self, source: Option<(&dyn AsFd, PollFlags)>, limit: Option<&Timespec>) -> bool {
+        let wake = &self.shared.worker(self.worker).wake_outbound;
+        let mut sources = vec![PollFd::new(wake, PollFlags::IN)];
+        sources
+            .extend(source.map(|(source, flags)| PollFd::from_borrowed_fd(source.as_fd(), flags)));
+        // An early return after a signal is harmless.
+        let happened = poll(&mut sources, limit) != Ok(0);
+        if !sources[0].revents().is_empty() {
+            clear(wake);
+        }
+        happened
+    }
+}
+
+/// Moves packets from a queue to the wire. The inbound thread does so while there are few: a packet
+/// then wakes one thread at each end, not two. The outbound thread takes over when there are many.
+pub(super) struct Sender {
     worker: usize,
     table: Snapshot<Table>,
     batch: Batch,
     buffer: Vec<u8>,
 }
 
-impl Outbound {
-    pub(super) fn new(shared: Arc<Shared>, worker: usize) -> Self {
+/// The result of a turn.
+pub(super) struct SenderTurn {
+    /// Number of packets.
+    pub(super) packets: usize,
+    /// Whether there may be more.
+    pub(super) more: bool,
+    /// The stream of the only peer, if its pending data must be written first.
+    pub(super) stalled: Option<StreamId>,
+}
+
+/// The data is consistent at every moment, so lock poisoning can be ignored.
+pub(super) fn lock(sender: &Mutex<Sender>) -> MutexGuard<'_, Sender> {
+    sender.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Sender {
+    pub(super) fn new(shared: &Shared, worker: usize) -> Self {
         Self {
+            worker,
             table: shared.table.snapshot(),
             batch: Batch::new(worker),
             buffer: vec![0; tun::MAX_READ],
-            shared,
-            worker,
         }
     }
 
-    /// Runs until the data path stops or the device fails.
-    pub(super) fn run(mut self) {
-        let shared = Arc::clone(&self.shared);
-        while !shared.stopping() {
-            let mut table = Arc::clone(self.table.latest(&shared.table));
-            match self.read(&shared, &mut table) {
-                Ok(true) => {}
-                Ok(false) => self.wait(&shared.queues[self.worker], PollFlags::IN),
-                Err(cause) => return shared.tell(Event::Failed { cause }),
-            }
-        }
-    }
-
-    /// Moves up to [`ROUNDS`] super-packets. Returns whether there may be more.
-    fn read(&mut self, shared: &Shared, table: &mut Arc<Table>) -> io::Result<bool> {
+    /// Moves up to [`ROUNDS`] super-packets.
+    pub(super) fn turn(&mut self, shared: &Shared) -> io::Result<SenderTurn> {
+        let mut table = Arc::clone(self.table.latest(&shared.table));
         let queue = &shared.queues[self.worker];
         let mut buffer = std::mem::take(&mut self.buffer);
-        let mut more = Ok(true);
+        let (mut packets, mut more) = (0, Ok(true));
         for _ in 0..ROUNDS {
             match queue.read(&mut buffer) {
-                Ok(read) => self.packet(shared, table, &mut buffer[..read]),
+                Ok(read) => packets += self.packet(shared, &mut table, &mut buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     more = Ok(false);
                     break;
@@ -73,20 +143,16 @@ impl Outbound {
             }
         }
         self.buffer = buffer;
-        self.batch.send(shared, table);
-        if let Some(stream) = self.batch.take_stalled()
-            && shared.peers == Peers::One
-        {
-            self.drain(shared, table, stream);
-        }
-        more
+        self.batch.send(shared, &table);
+        let stalled = self.batch.take_stalled().filter(|_| shared.peers == Peers::One);
+        Ok(SenderTurn { packets, more: more?, stalled })
     }
 
-    /// Moves one super-packet. If the table has no peer for its destination, retries with the
+    /// Moves one super-packet, and returns the number of its segments. If the table has no peer for its destination, retries with the
     /// latest table, which may be newer.
-    fn packet(&mut self, shared: &Shared, table: &mut Arc<Table>, read: &mut [u8]) {
+    fn packet(&mut self, shared: &Shared, table: &mut Arc<Table>, read: &mut [u8]) -> usize {
         let Some((header, inner)) = read.split_first_chunk_mut::<{ VirtioHeader::LENGTH }>() else {
-            return;
+            return 0;
         };
         let mut peer = recipient(shared.peers, table, inner);
         if peer.is_none()
@@ -97,10 +163,11 @@ impl Outbound {
         }
         let segments = split(&VirtioHeader::from_bytes(*header), inner);
         let (Some(peer), Ok(mut segments)) = (peer, segments) else {
-            return shared.drops.unroutable.add(1);
+            shared.drops.unroutable.add(1);
+            return 1;
         };
-        let largest = peer.largest_tcp();
-        self.batch.push_all(shared, table, peer, segments.remaining() as u32, |add| {
+        let (largest, count) = (peer.largest_tcp(), segments.remaining());
+        self.batch.push_all(shared, table, peer, count as u32, |add| {
             while let Some(segment) = segments.next() {
                 if let Some(largest) = largest {
                     clamp_mss(segment, largest);
@@ -108,28 +175,7 @@ impl Outbound {
                 add(segment);
             }
         });
-    }
-
-    /// Waits until the stream of the only peer has accepted the pending data. Meanwhile packets
-    /// queue in the TUN device, where their connections notice the backpressure, instead of being
-    /// dropped.
-    fn drain(&mut self, shared: &Shared, table: &Table, stream: StreamId) {
-        let Some(stream) = table.stream(stream) else { return };
-        while !shared.stopping() && matches!(stream.flush(), Ok(Written::Pending)) {
-            self.wait(stream, PollFlags::OUT);
-        }
-    }
-
-    /// Waits for a descriptor or a wake-up.
-    fn wait(&self, source: &dyn AsFd, flags: PollFlags) {
-        let wake = &self.shared.worker(self.worker).wake_outbound;
-        let mut sources =
-            [PollFd::from_borrowed_fd(source.as_fd(), flags), PollFd::new(wake, PollFlags::IN)];
-        // An early return after a signal is harmless.
-        let _ = poll(&mut sources, None);
-        if !sources[1].revents().is_empty() {
-            clear(wake);
-        }
+        count
     }
 }
 

@@ -8,6 +8,12 @@ use super::{PeerId, Remote};
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
 
+/// The minimum interval between two moves of a peer, on average, and the number of moves that may
+/// follow each other at once. A peer whose packets come from two paths does not occupy the control
+/// thread.
+const MOVE_INTERVAL: Duration = Duration::from_secs(1);
+const MOVES_AT_ONCE: u32 = 3;
+
 /// Number of keys accepted for receiving: the current, the previous and the next one.
 const MAX_OPENERS: usize = 3;
 
@@ -33,8 +39,12 @@ pub(super) struct Receiving {
     /// The keys, latest last.
     openers: Vec<(KeyId, Opener)>,
     remote: Remote,
-    /// The new address that was last reported to the control thread.
-    reported: Option<Remote>,
+    /// The new address that was last reported to the control thread, and when.
+    reported: Option<(Remote, Duration)>,
+    /// The time at which the reported moves are used up at the average rate.
+    moves_until: Duration,
+    /// Whether a compressed packet was reported to the control thread.
+    compressed: bool,
 }
 
 impl std::fmt::Debug for Peer {
@@ -95,7 +105,13 @@ impl Peer {
         Self {
             id,
             sending: RwLock::new(Sending { key: None, remote }),
-            receiving: Mutex::new(Receiving { openers: Vec::new(), remote, reported: None }),
+            receiving: Mutex::new(Receiving {
+                openers: Vec::new(),
+                remote: remote.peer_only(),
+                reported: None,
+                moves_until: Duration::ZERO,
+                compressed: false,
+            }),
             sent: Flow::default(),
             received: Flow::default(),
             largest_tcp: AtomicU16::new(0),
@@ -123,7 +139,7 @@ impl Peer {
     pub(super) fn move_to(&self, remote: Remote) {
         self.change_sending(|sending| sending.remote = remote);
         let mut receiving = self.receiving();
-        receiving.remote = remote;
+        receiving.remote = remote.peer_only();
         receiving.reported = None;
     }
 
@@ -138,6 +154,19 @@ impl Peer {
 
     pub(super) fn send_under(&self, key_id: KeyId, sealer: Arc<Sealer>) {
         self.change_sending(|sending| sending.key = Some((key_id, sealer)));
+    }
+
+    /// Replaces an exhausted key by that of its next epoch, if there is one.
+    pub(super) fn move_on(&self, from: &Arc<Sealer>) -> Option<Arc<Sealer>> {
+        let next = from.successor()?;
+        self.change_sending(|sending| {
+            if let Some((_, sealer)) = &mut sending.key
+                && Arc::ptr_eq(sealer, from)
+            {
+                *sealer = Arc::clone(&next);
+            }
+        });
+        Some(next)
     }
 
     pub(super) fn retire(&self, key_id: KeyId) {
@@ -176,14 +205,128 @@ impl Receiving {
         self.openers.iter_mut().rev().find(|(id, _)| *id == key_id).map(|(_, opener)| opener)
     }
 
-    /// Returns whether an authentic packet from this address is the first sign that the peer has
-    /// moved.
-    pub(super) fn moved(&mut self, from: Remote) -> bool {
+    /// Returns whether a compressed packet is the first one of the peer.
+    pub(super) fn compresses(&mut self) -> bool {
+        !std::mem::replace(&mut self.compressed, true)
+    }
+
+    /// Returns whether packets from this address are no sign of a move.
+    pub(super) fn is_at(&self, from: Remote) -> bool {
+        self.remote == from.peer_only()
+    }
+
+    /// Returns whether to report that the peer has moved: the last packet, opened with this key,
+    /// came from this address. Only the latest packet under the latest key counts, so that a
+    /// delayed one moves nothing. A refused move is reported again after a while.
+    pub(super) fn has_moved(&mut self, key_id: KeyId, from: Remote, now: Duration) -> bool {
         let from = from.peer_only();
-        let moved = from != self.remote.peer_only() && self.reported != Some(from);
-        if moved {
-            self.reported = Some(from);
+        let Some(at) = self.openers.iter().rposition(|(id, _)| *id == key_id) else { return false };
+        let (earlier, later) = self.openers.split_at(at + 1);
+        let is_latest = earlier.last().is_some_and(|(_, opener)| opener.opened_newest())
+            && later.iter().all(|(_, opener)| opener.used().0 == 0);
+        let is_known =
+            self.reported.is_some_and(|(other, at)| other == from && now < at + MOVE_INTERVAL);
+        let used = self.moves_until.max(now) + MOVE_INTERVAL;
+        if from == self.remote
+            || !is_latest
+            || is_known
+            || used > now + MOVES_AT_ONCE * MOVE_INTERVAL
+        {
+            return false;
         }
-        moved
+        (self.reported, self.moves_until) = (Some((from, now)), used);
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net::udp::Endpoint;
+    use crate::proto::Role;
+    use crate::proto::data::{Cipher, Framing, KeyMaterial, Parameters, keys};
+    use zeroize::Zeroizing;
+
+    fn remote(port: u16) -> Remote {
+        let remote = ([192, 0, 2, 1], port).into();
+        Remote::Udp { group: 0, endpoint: Endpoint { remote, local: None } }
+    }
+
+    fn key_id(id: u8) -> KeyId {
+        KeyId::new(id).unwrap()
+    }
+
+    /// Returns the peer's sealer, after it was given the opener.
+    fn key(peer: &Peer, id: u8) -> Arc<Sealer> {
+        let parameters = Parameters {
+            cipher: Cipher::Aes256Gcm,
+            key_id: key_id(id),
+            peer_id: Some(1),
+            epochs: false,
+            framing: Framing::None,
+            decompress: false,
+            replay_window: 64,
+        };
+        let pair = |role| {
+            let material = KeyMaterial::from(Zeroizing::new([id; 256]));
+            keys(&material, role, &parameters).unwrap()
+        };
+        peer.take_under(key_id(id), pair(Role::Server).1);
+        pair(Role::Client).0
+    }
+
+    fn packet(sealer: &Sealer) -> Vec<u8> {
+        let mut packet = vec![0; 100];
+        let id = sealer.reserve(1).unwrap().next().unwrap();
+        let length = sealer.seal(id, &[b"inner"], &mut packet).unwrap();
+        packet.truncate(length);
+        packet
+    }
+
+    /// Receives a packet from this port. Returns whether it is a move.
+    fn receive(peer: &Peer, id: u8, mut packet: Vec<u8>, port: u16, seconds: u64) -> bool {
+        let mut receiving = peer.receiving();
+        if receiving.opener(key_id(id)).unwrap().open(&mut packet).is_err() {
+            return false;
+        }
+        let now = Duration::from_secs(seconds);
+        !receiving.is_at(remote(port)) && receiving.has_moved(key_id(id), remote(port), now)
+    }
+
+    #[test]
+    fn only_the_latest_authentic_packet_moves_a_peer() {
+        let peer = Peer::new(1, remote(1));
+        let first = key(&peer, 0);
+        let [held, seen, next, forged] = [0; 4].map(|_| packet(&first));
+        assert!(!receive(&peer, 0, seen.clone(), 1, 1), "it is where it was");
+        assert!(!receive(&peer, 0, seen, 2, 1), "a replay");
+        assert!(!receive(&peer, 0, held, 2, 1), "an earlier packet that was held back");
+        let mut forged = forged;
+        *forged.last_mut().unwrap() ^= 1;
+        assert!(!receive(&peer, 0, forged, 2, 1), "not authentic");
+        assert!(receive(&peer, 0, next, 2, 1));
+        // A packet of the old key is earlier than any of the next key.
+        let late = packet(&first);
+        let second = key(&peer, 1);
+        assert!(receive(&peer, 0, packet(&first), 3, 1), "the next key is not used yet");
+        assert!(!receive(&peer, 1, packet(&second), 1, 1));
+        assert!(!receive(&peer, 0, late, 4, 1));
+        assert!(receive(&peer, 1, packet(&second), 4, 1));
+    }
+
+    #[test]
+    fn moves_are_limited_and_a_refused_one_is_tried_again() {
+        let peer = Peer::new(1, remote(1));
+        let sealer = key(&peer, 0);
+        let mut moves = |port, seconds| receive(&peer, 0, packet(&sealer), port, seconds);
+        assert!(moves(2, 10));
+        assert!(!moves(2, 10), "it was reported just now");
+        assert!(moves(2, 11), "it was refused");
+        let reported = (0..1000).filter(|number| moves(100 + number % 2, 20)).count();
+        assert_eq!(reported, MOVES_AT_ONCE as usize);
+        assert!(!moves(102, 20));
+        assert!(moves(102, 22));
+        peer.move_to(remote(102));
+        assert!(!moves(102, 40));
     }
 }

@@ -2,7 +2,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
@@ -20,8 +21,7 @@ pub(super) struct Shared {
     pub(super) peers: Peers,
     pub(super) table: Published<Table>,
     pub(super) queues: Vec<Queue>,
-    /// Sockets by group, then by worker.
-    pub(super) groups: Vec<Vec<UdpSocket>>,
+    next_group: AtomicUsize,
     pub(super) next_stream: AtomicU64,
     pub(super) drops: Drops,
     events: EventSender,
@@ -37,43 +37,48 @@ pub(super) struct Worker {
     pub(super) arrivals: OwnedFd,
     pub(super) wake_inbound: OwnedFd,
     pub(super) wake_outbound: OwnedFd,
+    /// Whether the outbound thread reads the queue; otherwise the inbound thread does.
+    outbound_has_queue: AtomicBool,
+}
+
+impl Worker {
+    pub(super) fn outbound_has_queue(&self) -> bool {
+        self.outbound_has_queue.load(Ordering::Acquire)
+    }
 }
 
 /// The epoll token of the inbound thread's wake-up.
 pub(super) const WAKE: u64 = u64::MAX;
 
+/// The epoll token of the queue, while the inbound thread reads it.
+pub(super) const QUEUE: u64 = u64::MAX - 1;
+
 /// Epoll tokens: sockets use their group's index, streams start here.
 pub(super) const FIRST_STREAM: u64 = 1 << 32;
 
 impl Shared {
-    pub(super) fn new(
-        queues: Vec<Queue>,
-        groups: Vec<Vec<UdpSocket>>,
-        peers: Peers,
-        events: EventSender,
-    ) -> io::Result<Self> {
+    pub(super) fn new(queues: Vec<Queue>, peers: Peers, events: EventSender) -> io::Result<Self> {
         let mut workers = Vec::with_capacity(queues.len());
-        for index in 0..queues.len() {
+        for queue in &queues {
             let worker = Worker {
                 arrivals: epoll::create(epoll::CreateFlags::CLOEXEC)?,
                 wake_inbound: wake()?,
                 wake_outbound: wake()?,
+                outbound_has_queue: AtomicBool::new(false),
             };
             let add = |source: &dyn std::os::fd::AsFd, name| {
                 let name = epoll::EventData::new_u64(name);
                 epoll::add(&worker.arrivals, source.as_fd(), name, epoll::EventFlags::IN)
             };
             add(&worker.wake_inbound, WAKE)?;
-            for (name, group) in groups.iter().enumerate() {
-                add(&group[index], name as u64)?;
-            }
+            add(queue, QUEUE)?;
             workers.push(worker);
         }
         Ok(Self {
             peers,
             table: Published::default(),
             queues,
-            groups,
+            next_group: AtomicUsize::new(0),
             next_stream: AtomicU64::new(FIRST_STREAM),
             drops: Drops::default(),
             events,
@@ -120,6 +125,50 @@ impl Shared {
         }
     }
 
+    /// Adds sockets, one for each worker. Returns the index of their group, which is never reused.
+    pub(super) fn add_group(&self, sockets: Vec<UdpSocket>) -> io::Result<usize> {
+        if sockets.len() < self.workers.len() {
+            return Err(io::Error::other("too few sockets"));
+        }
+        let group = self.next_group.fetch_add(1, Ordering::Relaxed);
+        let sockets: Arc<[UdpSocket]> = sockets.into();
+        self.publish(|table| table.add_group(group, Arc::clone(&sockets)));
+        for (worker, socket) in self.workers.iter().zip(&*sockets) {
+            let name = epoll::EventData::new_u64(group as u64);
+            epoll::add(&worker.arrivals, socket, name, epoll::EventFlags::IN)?;
+        }
+        Ok(group)
+    }
+
+    /// Closes a group's sockets once no thread uses them any more.
+    pub(super) fn remove_group(&self, group: usize) {
+        if let Some(sockets) = self.table.current().group(group) {
+            for (worker, socket) in self.workers.iter().zip(&**sockets) {
+                // A failure means that it was never added.
+                let _ = epoll::delete(&worker.arrivals, socket);
+            }
+        }
+        self.publish(|table| table.remove_group(group));
+    }
+
+    /// Passes a worker's queue from the inbound thread to the outbound thread.
+    pub(super) fn pass_queue(&self, worker: usize) -> io::Result<()> {
+        let own = &self.workers[worker];
+        epoll::delete(&own.arrivals, &self.queues[worker])?;
+        own.outbound_has_queue.store(true, Ordering::Release);
+        signal(&own.wake_outbound);
+        Ok(())
+    }
+
+    /// Returns a worker's queue to the inbound thread. Packets that have arrived meanwhile wake it.
+    pub(super) fn return_queue(&self, worker: usize) -> io::Result<()> {
+        let own = &self.workers[worker];
+        own.outbound_has_queue.store(false, Ordering::Release);
+        let name = epoll::EventData::new_u64(QUEUE);
+        epoll::add(&own.arrivals, &self.queues[worker], name, epoll::EventFlags::IN)?;
+        Ok(())
+    }
+
     /// Registers a stream with a worker's epoll set for reading and writing. Edge-triggered, so
     /// that an idle writable stream does not cause wake-ups.
     pub(super) fn watch(&self, id: StreamId, stream: &PacketStream) -> io::Result<()> {
@@ -140,7 +189,7 @@ impl Shared {
     ) -> io::Result<Written> {
         match to {
             Remote::Udp { group, endpoint } => {
-                let group = self.groups.get(group).ok_or(io::ErrorKind::NotConnected)?;
+                let group = table.group(group).ok_or(io::ErrorKind::NotConnected)?;
                 group[worker].send(bytes, segment, &endpoint)?;
                 Ok(Written::All)
             }

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::peer::Peer;
 use super::{PeerId, Remote, StreamId};
 use crate::net::tcp::PacketStream;
+use crate::net::udp::UdpSocket;
 
 /// A value that one thread replaces and other threads read through snapshots.
 #[derive(Debug, Default)]
@@ -68,6 +69,8 @@ pub(super) struct Table {
     by_remote: HashMap<Remote, PeerId>,
     networks: Networks,
     streams: HashMap<StreamId, Arc<PacketStream>>,
+    /// Groups of sockets by index: one socket for each worker.
+    groups: Vec<(usize, Arc<[UdpSocket]>)>,
 }
 
 impl Table {
@@ -127,6 +130,19 @@ impl Table {
     /// Returns the peer at this address.
     pub(super) fn at(&self, remote: Remote) -> Option<&Arc<Peer>> {
         self.peers.get(self.by_remote.get(&remote.peer_only())?)
+    }
+
+    pub(super) fn add_group(&mut self, group: usize, sockets: Arc<[UdpSocket]>) {
+        self.groups.push((group, sockets));
+    }
+
+    pub(super) fn remove_group(&mut self, group: usize) {
+        self.groups.retain(|(index, _)| *index != group);
+    }
+
+    /// Returns the sockets of a group. There are few groups.
+    pub(super) fn group(&self, group: usize) -> Option<&Arc<[UdpSocket]>> {
+        self.groups.iter().find(|(index, _)| *index == group).map(|(_, sockets)| sockets)
     }
 
     /// Returns the peer that has an inner address.

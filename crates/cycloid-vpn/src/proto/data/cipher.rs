@@ -2,6 +2,10 @@
 
 use aws_lc_rs::{aead, cipher, hmac};
 
+/// Number of forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305
+/// (RFC 9001, section 6.6), the lowest of all ciphers here.
+pub(super) const FORGERY_LIMIT: u64 = 1 << 36;
+
 /// A cipher of the data channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cipher {

@@ -19,8 +19,12 @@ pub struct Parameters {
     /// The peer id, 24 bits. With one, packets are sent as `DATA_V2`, otherwise as `DATA_V1`. Both
     /// are accepted.
     pub peer_id: Option<u32>,
+    /// Whether data keys change by epochs. Requires an AEAD and a peer id.
+    pub epochs: bool,
     /// The compression framing.
     pub framing: Framing,
+    /// Whether to accept packets that the peer compresses.
+    pub decompress: bool,
     /// How many packet ids a packet may be late, at most [`super::MAX_REPLAY_WINDOW`]; 0 if the
     /// transport preserves order.
     pub replay_window: u32,
@@ -43,8 +47,11 @@ impl<'a> Half<'a> {
 /// An AEAD key for one direction.
 pub(super) struct Aead {
     pub(super) key: LessSafeKey,
-    implicit_iv: Zeroizing<[u8; 8]>,
+    implicit_iv: Zeroizing<[u8; NONCE]>,
 }
+
+/// Bytes of every AEAD's nonce.
+pub(super) const NONCE: usize = 12;
 
 impl Aead {
     /// Bytes between header and ciphertext.
@@ -52,19 +59,37 @@ impl Aead {
 
     /// Returns `None` if the cipher is not an AEAD.
     pub(super) fn new(half: Half<'_>, cipher: Cipher) -> Result<Option<Self>, Error> {
-        let Some(algorithm) = cipher.aead() else { return Ok(None) };
-        let key = UnboundKey::new(algorithm, half.cipher(cipher.key_length()))
-            .map_err(|_| Error::Configuration("invalid key length for the cipher".into()))?;
-        let mut implicit_iv = Zeroizing::new([0; 8]);
-        implicit_iv.copy_from_slice(half.hmac(8));
-        Ok(Some(Self { key: LessSafeKey::new(key), implicit_iv }))
+        if !cipher.is_aead() {
+            return Ok(None);
+        }
+        let mut implicit_iv = Zeroizing::new([0; NONCE]);
+        implicit_iv[ID..].copy_from_slice(half.hmac(NONCE - ID));
+        Self::with_iv(cipher, half.cipher(cipher.key_length()), implicit_iv).map(Some)
     }
 
+    /// Returns the key with all bytes that each nonce is combined with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Configuration`] for a cipher that is not an AEAD, or a wrong key length.
+    pub(super) fn with_iv(
+        cipher: Cipher,
+        key: &[u8],
+        implicit_iv: Zeroizing<[u8; NONCE]>,
+    ) -> Result<Self, Error> {
+        let key = cipher.aead().and_then(|algorithm| UnboundKey::new(algorithm, key).ok());
+        let key =
+            key.ok_or_else(|| Error::Configuration("invalid key length for the cipher".into()))?;
+        Ok(Self { key: LessSafeKey::new(key), implicit_iv })
+    }
+
+    /// Returns the nonce of a packet: its id, followed by zeros, exclusive-or the implicit IV.
     #[inline]
-    pub(super) fn nonce(&self, id: [u8; ID]) -> Nonce {
-        let mut nonce = [0; 12];
-        nonce[..ID].copy_from_slice(&id);
-        nonce[ID..].copy_from_slice(&*self.implicit_iv);
+    pub(super) fn nonce<const N: usize>(&self, id: [u8; N]) -> Nonce {
+        let mut nonce = *self.implicit_iv;
+        for (byte, id) in nonce.iter_mut().zip(id) {
+            *byte ^= id;
+        }
         Nonce::assume_unique_for_key(nonce)
     }
 }

@@ -2,8 +2,10 @@
 //!
 //! Nothing is ever compressed: compression before encryption reveals plaintext through lengths if
 //! an attacker can choose part of the plaintext (VORACLE). But a peer with `compress` or `comp-lzo`
-//! marks every packet, also uncompressed ones, and expects the same.
+//! marks every packet, also uncompressed ones, and expects the same. Packets that it compresses are
+//! decompressed if the configuration allows it (`allow-compression asym`).
 
+use super::lzo;
 use crate::proto::Error;
 
 /// The framing of inner packets.
@@ -20,15 +22,42 @@ pub enum Framing {
     StubV2,
 }
 
+/// A compression algorithm.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Algorithm {
+    Lzo,
+    Lz4,
+}
+
+impl Algorithm {
+    /// Decompresses a packet into `out`. Returns its length, or `None` for malformed input or too
+    /// long output.
+    pub(super) fn decompress(self, input: &[u8], out: &mut [u8]) -> Option<usize> {
+        match self {
+            Self::Lzo => lzo::decompress(input, out),
+            Self::Lz4 => lz4_flex::block::decompress_into(input, out).ok(),
+        }
+    }
+}
+
+/// A packet without framing.
+#[derive(Debug)]
+pub(super) enum Content<'a> {
+    Plain(&'a mut [u8]),
+    Compressed(Algorithm, &'a [u8]),
+}
+
 /// Framing bytes of version 1: uncompressed, LZO, LZ4.
 const NOT_COMPRESSED: u8 = 0xfa;
 const NOT_COMPRESSED_SWAP: u8 = 0xfb;
 const LZO: u8 = 0x66;
 const LZ4: u8 = 0x69;
 
-/// The framing byte of version 2, and the second byte of uncompressed packets.
+/// The framing byte of version 2, and the second byte: uncompressed, LZ4, LZO.
 const V2: u8 = 0x50;
 const V2_NOT_COMPRESSED: u8 = 0;
+const V2_LZ4: u8 = 1;
+const V2_LZO: u8 = 2;
 
 impl Framing {
     /// Returns the maximum number of framing bytes.
@@ -75,27 +104,47 @@ impl Framing {
     ///
     /// # Errors
     ///
-    /// [`Error::Incompatible`] for a compressed packet, [`Error::Malformed`] for missing framing.
-    pub(super) fn strip(self, packet: &mut [u8]) -> Result<&mut [u8], Error> {
+    /// [`Error::Incompatible`] for an unknown algorithm, [`Error::Malformed`] for missing framing.
+    pub(super) fn strip(self, packet: &mut [u8]) -> Result<Content<'_>, Error> {
+        // A packet with swapped framing has its first byte at the end.
+        let unswap = |packet: &mut [u8]| {
+            let end = packet.len() - 1;
+            packet[0] = packet[end];
+            end
+        };
         match (self, &*packet) {
-            (Self::None, _) | (_, []) => Ok(packet),
-            (Self::Prefix | Self::Swap, [NOT_COMPRESSED, ..]) => Ok(&mut packet[1..]),
-            (Self::Prefix | Self::Swap, [NOT_COMPRESSED_SWAP, ..]) => {
-                let end = packet.len() - 1;
-                packet[0] = packet[end];
-                Ok(&mut packet[..end])
+            (Self::None, _) | (_, []) => Ok(Content::Plain(packet)),
+            (Self::Prefix | Self::Swap, [NOT_COMPRESSED, ..]) => {
+                Ok(Content::Plain(&mut packet[1..]))
             }
-            (Self::Prefix | Self::Swap, [LZO | LZ4, ..]) => Err(compressed()),
+            (Self::Prefix | Self::Swap, [NOT_COMPRESSED_SWAP, ..]) => {
+                let end = unswap(packet);
+                Ok(Content::Plain(&mut packet[..end]))
+            }
+            (Self::Prefix | Self::Swap, [LZO, ..]) => {
+                Ok(Content::Compressed(Algorithm::Lzo, &packet[1..]))
+            }
+            (Self::Prefix | Self::Swap, [LZ4, ..]) => {
+                let end = unswap(packet);
+                Ok(Content::Compressed(Algorithm::Lz4, &packet[..end]))
+            }
             (Self::Prefix | Self::Swap, _) => Err(Error::Malformed("missing compression framing")),
-            (Self::StubV2, [V2, V2_NOT_COMPRESSED, ..]) => Ok(&mut packet[2..]),
+            (Self::StubV2, [V2, V2_NOT_COMPRESSED, ..]) => Ok(Content::Plain(&mut packet[2..])),
+            (Self::StubV2, [V2, V2_LZ4, ..]) => {
+                Ok(Content::Compressed(Algorithm::Lz4, &packet[2..]))
+            }
+            (Self::StubV2, [V2, V2_LZO, ..]) => {
+                Ok(Content::Compressed(Algorithm::Lzo, &packet[2..]))
+            }
             (Self::StubV2, [V2, ..]) => Err(compressed()),
-            (Self::StubV2, _) => Ok(packet),
+            (Self::StubV2, _) => Ok(Content::Plain(packet)),
         }
     }
 }
 
-fn compressed() -> Error {
+/// Returns the error of a compressed packet.
+pub(super) fn compressed() -> Error {
     Error::Incompatible(
-        "the peer compresses packets, which leaks plaintext and is not supported".into(),
+        "the peer compresses packets, and allow-compression asym is not set here".into(),
     )
 }

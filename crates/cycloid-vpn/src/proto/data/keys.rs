@@ -1,5 +1,7 @@
 //! Derives the data channel keys of both directions from the result of a key exchange.
 
+use std::sync::Arc;
+
 use zeroize::Zeroizing;
 
 use super::direction::{Half, Parameters};
@@ -11,7 +13,8 @@ use crate::proto::{Error, Role};
 ///
 /// Two halves, for packets of the TLS client and of the TLS server. Each half has 64 bytes for the
 /// cipher and 64 for the HMAC; an AEAD uses the first eight HMAC bytes for its nonces. Of each 64
-/// bytes only the first ones are used, as many as the cipher needs.
+/// bytes only the first ones are used, as many as the cipher needs. With epochs, the first 32 bytes
+/// of each half are the secret of its first epoch.
 pub struct KeyMaterial(Zeroizing<[u8; 256]>);
 
 impl From<Zeroizing<[u8; 256]>> for KeyMaterial {
@@ -24,19 +27,27 @@ impl From<Zeroizing<[u8; 256]>> for KeyMaterial {
 ///
 /// # Errors
 ///
-/// [`Error::Configuration`] if the peer id has more than 24 bits.
+/// [`Error::Configuration`] if the peer id has more than 24 bits, or if epochs are required without
+/// an AEAD or a peer id.
 pub fn keys(
     material: &KeyMaterial,
     role: Role,
     parameters: &Parameters,
-) -> Result<(Sealer, Opener), Error> {
+) -> Result<(Arc<Sealer>, Opener), Error> {
     if parameters.peer_id.is_some_and(|id| id >= 1 << 24) {
         return Err(Error::Configuration("a peer id has 24 bits".into()));
+    }
+    if parameters.epochs && (parameters.peer_id.is_none() || !parameters.cipher.is_aead()) {
+        return Err(Error::Configuration(
+            "epochs of data keys require an AEAD and a peer id".into(),
+        ));
     }
     let (client, server) = material.0.split_at(128);
     let (ours, theirs) = match role {
         Role::Client => (client, server),
         Role::Server => (server, client),
     };
-    Ok((Sealer::new(Half(ours), parameters)?, Opener::new(Half(theirs), parameters)?))
+    let sealer = Sealer::new(Half(ours), parameters)?;
+    let opener = Opener::new(Half(theirs), parameters, &sealer)?;
+    Ok((sealer, opener))
 }

@@ -8,20 +8,25 @@
 //! | `DATA_V2` | opcode 9 and key id (5 and 3 bits), peer id (24 bits) |
 //! | `DATA_V1` | opcode 6 and key id |
 //! | then, AEAD | packet id (32 bits), tag (16 bytes), ciphertext |
+//! | or, AEAD with epochs | epoch (16 bits), packet id in it (48 bits), ciphertext, tag |
 //! | or, CBC | HMAC, IV (16 bytes), ciphertext of packet id and inner packet, padded |
 //!
 //! All numbers are big-endian. An AEAD's nonce is the packet id and eight shared bytes; its
 //! additional data is everything before the tag, for `DATA_V1` without the opcode. The CBC HMAC
-//! covers IV and ciphertext. Packet ids start at 1 and are used once.
+//! covers IV and ciphertext. Packet ids start at 1 and are used once. With epochs, a nonce is epoch
+//! and packet id, exclusive-or twelve bytes of the epoch, and each epoch has its own packet ids.
 //!
 //! Source: draft-openvpn-wire-protocol, "Data channel".
 
 mod cbc;
 mod cipher;
 mod direction;
+mod epoch;
 mod framing;
 mod keys;
+mod lzo;
 mod open;
+mod receive_epochs;
 mod replay;
 mod seal;
 #[cfg(test)]
@@ -31,7 +36,7 @@ pub use cipher::{CbcCipher, Cipher, Digest};
 pub use direction::Parameters;
 pub use framing::Framing;
 pub use keys::{KeyMaterial, keys};
-pub use open::Opener;
+pub use open::{Opened, Opener};
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
 pub use seal::{Exhausted, PacketId, PacketIds, Sealer};
 
@@ -53,6 +58,9 @@ const TAG: usize = 16;
 
 /// Bytes of a packet id.
 const ID: usize = 4;
+
+/// Bytes of an epoch and a packet id in it.
+const EPOCH_ID: usize = 8;
 
 const DATA_V1: u8 = 6;
 const DATA_V2: u8 = 9;

@@ -1,12 +1,17 @@
 //! Opens datagrams into inner packets.
 
+use std::sync::Arc;
+
 use aws_lc_rs::aead::Aad;
 
 use super::cbc::CbcOpen;
+use super::cipher::FORGERY_LIMIT;
 use super::direction::{Aead, Half, Parameters};
-use super::framing::Framing;
+use super::framing::{Content, Framing, compressed};
+use super::receive_epochs::ReceiveEpochs;
 use super::replay::ReplayWindow;
-use super::{ID, header_length};
+use super::seal::Sealer;
+use super::{EPOCH_ID, ID, TAG, header_length};
 use crate::proto::Error;
 use crate::proto::wire::KeyId;
 
@@ -15,35 +20,74 @@ pub struct Opener {
     key: Key,
     key_id: KeyId,
     framing: Framing,
+    /// Room for a decompressed packet, if the peer may compress.
+    decompressed: Option<Box<[u8]>>,
+    /// Length of the last decompressed packet.
+    length: usize,
     window: ReplayWindow,
+    /// Whether the last opened packet had the highest id so far.
+    newest: bool,
     packets: u64,
     bytes: u64,
     forged: u64,
 }
 
+/// An opened packet.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Opened<'a> {
+    /// A part of the datagram.
+    InPlace(&'a mut [u8]),
+    /// The packet was compressed, and is in [`Opener::decompressed`].
+    Decompressed,
+}
+
+/// Longest decompressed packet in bytes.
+const LONGEST: usize = u16::MAX as usize;
+
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
+    Epochs(ReceiveEpochs),
     Cbc(CbcOpen),
 }
 
-/// Number of forged packets after which a key is no longer trusted: the limit of ChaCha20-Poly1305
-/// (RFC 9001, section 6.6), the lowest of all ciphers here.
-const FORGERY_LIMIT: u64 = 1 << 36;
-
 impl Opener {
-    pub(super) fn new(half: Half<'_>, parameters: &Parameters) -> Result<Self, Error> {
-        let &Parameters { cipher, key_id, framing, replay_window, .. } = parameters;
+    /// Returns the key for one direction. `sealer` is the key for the other direction: with epochs,
+    /// it follows a peer that has moved to a later epoch.
+    pub(super) fn new(
+        half: Half<'_>,
+        parameters: &Parameters,
+        sealer: &Arc<Sealer>,
+    ) -> Result<Self, Error> {
+        let &Parameters { cipher, key_id, framing, decompress, replay_window, epochs, .. } =
+            parameters;
         let key = match Aead::new(half, cipher)? {
+            Some(_) if epochs => {
+                Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
+            }
             Some(aead) => Key::Aead(aead),
             None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
         let window = ReplayWindow::new(replay_window);
-        Ok(Self { key, key_id, framing, window, packets: 0, bytes: 0, forged: 0 })
+        let decompress = decompress && framing != Framing::None;
+        let decompressed = decompress.then(|| vec![0; LONGEST].into_boxed_slice());
+        let (packets, bytes, forged) = (0, 0, 0);
+        Ok(Self {
+            key,
+            key_id,
+            framing,
+            decompressed,
+            length: 0,
+            window,
+            newest: false,
+            packets,
+            bytes,
+            forged,
+        })
     }
 
-    /// Opens a datagram in place and returns the inner packet, a slice of it. After an error the
-    /// contents of `packet` are unspecified.
+    /// Opens a datagram in place and returns the inner packet. After an error the contents of
+    /// `packet` are unspecified.
     ///
     /// The caller has found this key by the peer id of a `DATA_V2` packet; an AEAD also
     /// authenticates that id.
@@ -51,9 +95,9 @@ impl Opener {
     /// # Errors
     ///
     /// [`Error::Malformed`], [`Error::NotAuthentic`] and [`Error::Replay`], after which the packet
-    /// is dropped; [`Error::Incompatible`] if the peer compresses; [`Error::Exhausted`] after 2³⁶
-    /// forgeries.
-    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+    /// is dropped; [`Error::Incompatible`] if the peer compresses and may not; [`Error::Exhausted`]
+    /// after 2³⁶ forgeries.
+    pub fn open_any<'a>(&mut self, packet: &'a mut [u8]) -> Result<Opened<'a>, Error> {
         const SHORT: Error = Error::Malformed("data packet too short");
         let first = *packet.first().ok_or(SHORT)?;
         let header = header_length(first).ok_or(Error::Malformed("not a data packet"))?;
@@ -63,13 +107,13 @@ impl Opener {
         if self.forged >= FORGERY_LIMIT {
             return Err(Error::Exhausted);
         }
-        let inner = match &self.key {
+        let inner = match &mut self.key {
             Key::Aead(aead) => {
                 let (prefix, body) =
                     packet.split_at_mut_checked(header + Aead::OVERHEAD).ok_or(SHORT)?;
                 let (prefix, tag) = prefix.split_at(header + ID);
                 let id: [u8; ID] = prefix[header..].try_into().map_err(|_| SHORT)?;
-                self.window.check(u32::from_be_bytes(id))?;
+                self.window.check(u32::from_be_bytes(id).into())?;
                 let additional = if header == 1 { &prefix[1..] } else { prefix };
                 let inner = aead
                     .key
@@ -78,26 +122,78 @@ impl Opener {
                         self.forged += 1;
                         Error::NotAuthentic("data packet")
                     })?;
-                self.window.commit(u32::from_be_bytes(id));
+                self.newest = self.window.commit(u32::from_be_bytes(id).into());
+                inner
+            }
+            Key::Epochs(epochs) => {
+                if header == 1 {
+                    return Err(Error::Malformed("data packet without a peer id"));
+                }
+                let (prefix, body) = packet.split_at_mut_checked(header + EPOCH_ID).ok_or(SHORT)?;
+                let length = body.len().checked_sub(TAG).ok_or(SHORT)?;
+                let (body, tag) = body.split_at_mut(length);
+                let (_, id) = prefix.split_last_chunk::<EPOCH_ID>().ok_or(SHORT)?;
+                let (inner, newest) = epochs.open(*id, prefix, tag, body)?;
+                self.newest = newest;
                 inner
             }
             Key::Cbc(cbc) => {
                 let body = packet.get_mut(header..).ok_or(SHORT)?;
                 let plain = cbc.open(body)?;
                 let (id, inner) = plain.split_first_chunk_mut::<ID>().ok_or(SHORT)?;
-                let id = u32::from_be_bytes(*id);
+                let id = u32::from_be_bytes(*id).into();
                 self.window.check(id)?;
-                self.window.commit(id);
+                self.newest = self.window.commit(id);
                 inner
             }
         };
         self.packets += 1;
         self.bytes += inner.len() as u64;
-        self.framing.strip(inner)
+        match self.framing.strip(inner)? {
+            Content::Plain(inner) => Ok(Opened::InPlace(inner)),
+            Content::Compressed(algorithm, inner) => {
+                let room = self.decompressed.as_mut().ok_or_else(compressed)?;
+                let length = algorithm.decompress(inner, room);
+                self.length = length.ok_or(Error::Malformed("compressed packet"))?;
+                Ok(Opened::Decompressed)
+            }
+        }
+    }
+
+    /// Opens a datagram whose sender does not compress, as [`open_any`](Self::open_any) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_any`](Self::open_any), and [`Error::Incompatible`] for a compressed packet.
+    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        match self.open_any(packet)? {
+            Opened::InPlace(inner) => Ok(inner),
+            Opened::Decompressed => Err(compressed()),
+        }
+    }
+
+    /// Returns the packet that [`open_any`](Self::open_any) has decompressed last.
+    pub fn decompressed(&mut self) -> &mut [u8] {
+        self.decompressed.as_mut().map_or(&mut [], |room| &mut room[..self.length])
+    }
+
+    /// Returns whether the last opened packet is the latest that the peer has sent, as far as is
+    /// known: a packet that was delayed, on purpose or not, is no news of the peer's address.
+    pub fn opened_newest(&self) -> bool {
+        self.newest
     }
 
     /// Returns the number of authentic packets so far, and the bytes of their inner packets.
     pub fn used(&self) -> (u64, u64) {
         (self.packets, self.bytes)
+    }
+}
+
+#[cfg(test)]
+impl Opener {
+    /// Sets the current epoch's number of blocks, as if this much had been opened.
+    pub(super) fn age(&mut self, blocks: u64) {
+        let Key::Epochs(epochs) = &mut self.key else { panic!("a key with epochs") };
+        epochs.age(blocks);
     }
 }

@@ -15,7 +15,7 @@ pub const MAX_REPLAY_WINDOW: u32 = 65_536;
 #[derive(Clone, Debug)]
 pub struct ReplayWindow {
     /// The highest committed id; 0 before the first commit, since no packet has this id.
-    highest: u32,
+    highest: u64,
     size: u32,
     /// A power of two of words, at least 64 bits more than the window; empty for size 0.
     words: Box<[u64]>,
@@ -37,30 +37,32 @@ impl ReplayWindow {
     ///
     /// [`Error::Replay`] for an id that was seen or is too old; [`Error::Malformed`] for 0.
     #[inline]
-    pub fn check(&self, id: u32) -> Result<(), Error> {
+    pub fn check(&self, id: u64) -> Result<(), Error> {
         if id > self.highest {
             return Ok(());
         }
         if id == 0 {
             return Err(Error::Malformed("packet id 0"));
         }
-        if self.highest - id >= self.size || self.words[self.word(id)] & bit(id) != 0 {
+        if self.highest - id >= u64::from(self.size) || self.words[self.word(id)] & bit(id) != 0 {
             return Err(Error::Replay);
         }
         Ok(())
     }
 
-    /// Marks an id as seen, after [`check`](Self::check) accepted it.
+    /// Marks an id as seen, after [`check`](Self::check) accepted it. Returns whether it is the
+    /// highest so far.
     #[inline]
-    pub fn commit(&mut self, id: u32) {
+    pub fn commit(&mut self, id: u64) -> bool {
+        let newest = id > self.highest;
         if self.words.is_empty() {
             self.highest = self.highest.max(id);
-            return;
+            return newest;
         }
-        if id > self.highest {
+        if newest {
             // Clears the words after that of the previous highest id, up to that of the new one. At
             // most the whole ring needs clearing.
-            let entered = ((id >> 6) - (self.highest >> 6)).min(self.words.len() as u32);
+            let entered = ((id >> 6) - (self.highest >> 6)).min(self.words.len() as u64);
             for step in 0..entered {
                 let word = self.word(id - 64 * step);
                 self.words[word] = 0;
@@ -69,16 +71,17 @@ impl ReplayWindow {
         }
         let word = self.word(id);
         self.words[word] |= bit(id);
+        newest
     }
 
     #[inline]
-    fn word(&self, id: u32) -> usize {
+    fn word(&self, id: u64) -> usize {
         (id >> 6) as usize & (self.words.len() - 1)
     }
 }
 
 #[inline]
-fn bit(id: u32) -> u64 {
+fn bit(id: u64) -> u64 {
     1 << (id & 63)
 }
 
@@ -88,25 +91,30 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
+    /// The last id of an epoch, which has 48 bits.
+    const LAST: u64 = (1 << 48) - 1;
+
     /// A model of the window: the set of all ids seen.
     #[derive(Default)]
     struct Model {
-        seen: BTreeSet<u32>,
+        seen: BTreeSet<u64>,
     }
 
     impl Model {
-        fn allows(&self, size: u32, id: u32) -> bool {
+        fn allows(&self, size: u32, id: u64) -> bool {
             let highest = self.seen.last().copied().unwrap_or(0);
-            id != 0 && (id > highest || (highest - id < size && !self.seen.contains(&id)))
+            id != 0
+                && (id > highest || (highest - id < u64::from(size) && !self.seen.contains(&id)))
         }
     }
 
-    fn agree(size: u32, ids: impl IntoIterator<Item = u32>) {
+    fn agree(size: u32, ids: impl IntoIterator<Item = u64>) {
         let (mut window, mut model) = (ReplayWindow::new(size), Model::default());
         for id in ids {
             assert_eq!(window.check(id).is_ok(), model.allows(size, id), "id {id}, size {size}");
             if window.check(id).is_ok() {
-                window.commit(id);
+                let highest = model.seen.last().copied().unwrap_or(0);
+                assert_eq!(window.commit(id), id > highest, "id {id}, size {size}");
                 model.seen.insert(id);
                 assert!(window.check(id).is_err(), "id {id} twice, size {size}");
             }
@@ -117,14 +125,14 @@ mod tests {
         #[test]
         fn the_window_equals_its_model(
             size in prop_oneof![Just(0), Just(1), Just(63), Just(64), Just(65), 0..300_u32],
-            start in prop_oneof![Just(0_u32), Just(u32::MAX - 2000), any::<u32>()],
+            start in prop_oneof![Just(0), Just(LAST - 2000), 0..LAST],
             steps in prop::collection::vec(
                 prop_oneof![5 => -70..70_i64, 2 => -300..300_i64, 1 => 0..5000_i64], 1..400),
         ) {
-            let mut at = i64::from(start);
+            let mut at = start as i64;
             agree(size, steps.into_iter().map(|step| {
-                at = (at + step).clamp(0, i64::from(u32::MAX));
-                at as u32
+                at = (at + step).clamp(0, LAST as i64);
+                at as u64
             }));
         }
     }
@@ -132,15 +140,17 @@ mod tests {
     #[test]
     fn the_window_has_its_exact_size() {
         for size in [1, 2, 63, 64, 65, 127, 128, 129, MAX_REPLAY_WINDOW] {
-            for highest in [size + 1, size + 62, size + 63, size + 64, u32::MAX - 1, u32::MAX] {
+            let wide = u64::from(size);
+            let near = [wide + 1, wide + 62, wide + 63, wide + 64];
+            for highest in near.into_iter().chain([u32::MAX.into(), LAST - 1, LAST]) {
                 let mut window = ReplayWindow::new(size);
                 window.commit(highest);
                 assert!(window.check(highest).is_err());
-                assert_eq!(window.check(highest - size), Err(Error::Replay));
+                assert_eq!(window.check(highest - wide), Err(Error::Replay));
                 if size > 1 {
-                    assert!(window.check(highest - (size - 1)).is_ok());
-                    window.commit(highest - (size - 1));
-                    assert_eq!(window.check(highest - (size - 1)), Err(Error::Replay));
+                    assert!(window.check(highest - (wide - 1)).is_ok());
+                    window.commit(highest - (wide - 1));
+                    assert_eq!(window.check(highest - (wide - 1)), Err(Error::Replay));
                 }
             }
         }
@@ -149,15 +159,15 @@ mod tests {
     #[test]
     fn a_large_jump_clears_the_window() {
         let mut window = ReplayWindow::new(64);
-        (1..=200).for_each(|id| window.commit(id));
-        window.commit(u32::MAX);
-        (u32::MAX - 63..u32::MAX).for_each(|id| assert!(window.check(id).is_ok(), "{id}"));
+        (1..=200).for_each(|id| assert!(window.commit(id)));
+        window.commit(LAST);
+        (LAST - 63..LAST).for_each(|id| assert!(window.check(id).is_ok(), "{id}"));
     }
 
     #[test]
     fn the_window_size_is_capped() {
         let mut window = ReplayWindow::new(u32::MAX);
-        window.commit(MAX_REPLAY_WINDOW + 1);
+        window.commit(u64::from(MAX_REPLAY_WINDOW) + 1);
         assert!(window.check(1).is_err());
         assert!(window.check(2).is_ok());
     }

@@ -1,22 +1,30 @@
 //! Seals inner packets into datagrams.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use aws_lc_rs::aead::Aad;
 
 use super::cbc::CbcSeal;
 use super::direction::{Aead, Half, Parameters};
+use super::epoch::EpochSecret;
 use super::framing::Framing;
-use super::{DATA_V1, DATA_V2, ID, TAG};
+use super::{DATA_V1, DATA_V2, EPOCH_ID, ID, TAG};
 use crate::proto::Error;
 
-/// The key for sending. Threads share it; only three counters change.
+/// The key for sending. Threads share it; only two counters change.
+///
+/// With epochs, a sealer is the key of one epoch. Once it is [`Exhausted`], the caller continues
+/// with its [`successor`](Self::successor).
 pub struct Sealer {
     key: Key,
+    parameters: Parameters,
     framing: Framing,
     header: [u8; 4],
     /// Header length in bytes: 1 or 4.
     header_length: usize,
+    /// The maximum number of packets: ids start at 1.
+    packet_limit: u64,
     block_limit: u64,
     /// Number of issued packet ids.
     issued: AtomicU64,
@@ -27,7 +35,23 @@ pub struct Sealer {
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
+    Epoch(Epoch),
     Cbc(CbcSeal),
+}
+
+/// The key of an epoch.
+struct Epoch {
+    aead: Aead,
+    epoch: u16,
+    latest: Arc<Mutex<Latest>>,
+}
+
+/// The latest epoch of a key exchange, shared by the sealers of all its epochs.
+struct Latest {
+    secret: EpochSecret,
+    /// Dead once nobody can send in that epoch. The epoch is not used again, since the numbers of
+    /// its packets are not known any more.
+    sealer: Weak<Sealer>,
 }
 
 /// The error of a key that may seal no more packets.
@@ -43,7 +67,7 @@ impl From<Exhausted> for Error {
 /// The id of one packet under one key. It comes from the [`Sealer`] that it is used with, and
 /// sealing consumes it: reusing an AEAD nonce destroys its security.
 #[derive(Debug, PartialEq, Eq)]
-pub struct PacketId(u32);
+pub struct PacketId(u64);
 
 /// Consecutive packet ids.
 #[derive(Debug)]
@@ -58,7 +82,7 @@ impl Iterator for PacketIds {
     fn next(&mut self) -> Option<PacketId> {
         (self.next < self.end).then(|| {
             self.next += 1;
-            PacketId(self.next as u32)
+            PacketId(self.next)
         })
     }
 
@@ -70,32 +94,97 @@ impl Iterator for PacketIds {
 
 impl ExactSizeIterator for PacketIds {}
 
-/// The maximum number of packets under one key: ids start at 1.
-const PACKET_LIMIT: u64 = u32::MAX as u64;
+/// The highest packet id, without epochs and in an epoch.
+const LAST_ID: u64 = u32::MAX as u64;
+const LAST_EPOCH_ID: u64 = (1 << 48) - 1;
+
+/// The epoch from which on to negotiate a new key: the last epoch has no successor.
+const LATE_EPOCH: u16 = 0xf000;
 
 /// Blocks of 16 bytes in the longest inner packet, plus one per packet.
 const BLOCKS_A_PACKET: u64 = 4096 + 1;
 
 impl Sealer {
-    pub(super) fn new(half: Half<'_>, parameters: &Parameters) -> Result<Self, Error> {
-        let &Parameters { cipher, key_id, peer_id, framing, .. } = parameters;
-        let key = match Aead::new(half, cipher)? {
+    pub(super) fn new(half: Half<'_>, parameters: &Parameters) -> Result<Arc<Self>, Error> {
+        if parameters.epochs {
+            let (secret, sealer) = (EpochSecret::first(half), Weak::new());
+            let latest = Arc::new(Mutex::new(Latest { secret, sealer }));
+            return Self::of_latest(&latest, &mut lock(&latest), parameters);
+        }
+        let key = match Aead::new(half, parameters.cipher)? {
             Some(aead) => Key::Aead(aead),
-            None => Key::Cbc(CbcSeal::new(half, cipher)?),
+            None => Key::Cbc(CbcSeal::new(half, parameters.cipher)?),
         };
+        Ok(Arc::new(Self::with_key(key, LAST_ID, parameters)))
+    }
+
+    /// Returns a new sealer for the latest epoch, which must have had none.
+    fn of_latest(
+        shared: &Arc<Mutex<Latest>>,
+        latest: &mut Latest,
+        parameters: &Parameters,
+    ) -> Result<Arc<Self>, Error> {
+        let key = Key::Epoch(Epoch {
+            aead: latest.secret.aead(parameters.cipher)?,
+            epoch: latest.secret.epoch(),
+            latest: Arc::clone(shared),
+        });
+        let sealer = Arc::new(Self::with_key(key, LAST_EPOCH_ID, parameters));
+        latest.sealer = Arc::downgrade(&sealer);
+        Ok(sealer)
+    }
+
+    fn with_key(key: Key, packet_limit: u64, parameters: &Parameters) -> Self {
+        let &Parameters { cipher, key_id, peer_id, framing, .. } = parameters;
         let (header, header_length) = match peer_id {
             Some(id) => ((u32::from(DATA_V2 << 3 | key_id.get()) << 24 | id).to_be_bytes(), 4),
             None => ([DATA_V1 << 3 | key_id.get(), 0, 0, 0], 1),
         };
-        Ok(Self {
+        Self {
             key,
+            parameters: *parameters,
             framing,
             header,
             header_length,
+            packet_limit,
             block_limit: cipher.block_limit().unwrap_or(u64::MAX),
             issued: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
-        })
+        }
+    }
+
+    /// Returns the epoch, or 0 for a key without epochs.
+    pub fn epoch(&self) -> u16 {
+        match &self.key {
+            Key::Epoch(epoch) => epoch.epoch,
+            Key::Aead(_) | Key::Cbc(_) => 0,
+        }
+    }
+
+    /// Ends this epoch, and returns the sealer of the latest one after it. Returns `None` for a key
+    /// without epochs, and for the last epoch.
+    pub fn successor(&self) -> Option<Arc<Self>> {
+        self.move_to(self.epoch().checked_add(1)?)
+    }
+
+    /// Ends all epochs before `epoch`, and returns the sealer of the latest one after them. Returns
+    /// `None` for a key without epochs, and after the last epoch.
+    pub(super) fn move_to(&self, epoch: u16) -> Option<Arc<Self>> {
+        let Key::Epoch(Epoch { latest: shared, .. }) = &self.key else { return None };
+        let mut latest = lock(shared);
+        let sealer = latest.sealer.upgrade();
+        if latest.secret.epoch() >= epoch && sealer.is_some() {
+            return sealer;
+        }
+        let mut next = latest.secret.next()?;
+        while next.epoch() < epoch {
+            next = next.next()?;
+        }
+        if let Some(sealer) = sealer {
+            sealer.issued.fetch_max(sealer.packet_limit, Relaxed);
+        }
+        latest.secret = next;
+        Self::of_latest(shared, &mut latest, &self.parameters).ok()
     }
 
     /// Returns the maximum difference in length between a datagram and its inner packet. For an
@@ -105,6 +194,7 @@ impl Sealer {
             + self.framing.overhead()
             + match &self.key {
                 Key::Aead(_) => 0,
+                Key::Epoch(_) => TAG,
                 Key::Cbc(_) => ID + CbcSeal::MAX_PADDING,
             }
     }
@@ -114,6 +204,7 @@ impl Sealer {
         self.header_length
             + match &self.key {
                 Key::Aead(_) => Aead::OVERHEAD,
+                Key::Epoch(_) => EPOCH_ID,
                 Key::Cbc(cbc) => cbc.prefix(),
             }
     }
@@ -123,7 +214,8 @@ impl Sealer {
     ///
     /// # Errors
     ///
-    /// [`Exhausted`] if too few ids, or too few blocks of the cipher's limit, remain.
+    /// [`Exhausted`] if too few ids, or too few blocks of the cipher's limit, remain, or if a later
+    /// epoch has begun.
     pub fn reserve(&self, packets: u32) -> Result<PacketIds, Exhausted> {
         let packets = u64::from(packets);
         // Checked first, so that repeated calls do not push the counter far beyond its limit.
@@ -134,7 +226,7 @@ impl Sealer {
     }
 
     fn allow(&self, issued: u64, packets: u64) -> Result<(), Exhausted> {
-        let enough = issued + packets <= PACKET_LIMIT
+        let enough = issued + packets <= self.packet_limit
             && self.blocks(issued) + packets * BLOCKS_A_PACKET <= self.block_limit;
         if enough { Ok(()) } else { Err(Exhausted) }
     }
@@ -145,15 +237,19 @@ impl Sealer {
         self.bytes.load(Relaxed) / 16 + 2 * issued
     }
 
-    /// Returns whether to negotiate a new key, well before this one is [`Exhausted`].
+    /// Returns whether to negotiate a new key, well before this one is [`Exhausted`]. With epochs,
+    /// well before the last epoch.
     pub fn wants_rekey(&self) -> bool {
+        if let Key::Epoch(epoch) = &self.key {
+            return lock(&epoch.latest).secret.epoch() >= LATE_EPOCH;
+        }
         let issued = self.issued.load(Relaxed);
         issued >= 0xf000_0000 || self.blocks(issued) >= self.block_limit / 8 * 7
     }
 
     /// Returns the number of reserved packet ids, and the bytes of sealed inner packets.
     pub fn used(&self) -> (u64, u64) {
-        (self.issued.load(Relaxed).min(PACKET_LIMIT), self.bytes.load(Relaxed))
+        (self.issued.load(Relaxed).min(self.packet_limit), self.bytes.load(Relaxed))
     }
 
     /// Seals an inner packet, given in parts, into `out`, and returns the datagram's length. A
@@ -172,9 +268,9 @@ impl Sealer {
         let offset = self.payload_offset();
         let (prefix, body) = out.split_at_mut_checked(offset).ok_or(TOO_LONG)?;
         prefix[..self.header_length].copy_from_slice(&self.header[..self.header_length]);
-        let id = id.0.to_be_bytes();
         let sealed = match &self.key {
             Key::Aead(aead) => {
+                let id = (id.0 as u32).to_be_bytes();
                 let (prefix, tag) = prefix.split_at_mut(self.header_length + ID);
                 prefix[self.header_length..].copy_from_slice(&id);
                 let tag: &mut [u8; TAG] = tag.try_into().expect("the offset includes the tag");
@@ -195,9 +291,31 @@ impl Sealer {
                 }
                 .map_err(|_| TOO_LONG)?
             }
+            Key::Epoch(Epoch { aead, epoch, .. }) => {
+                let id = (u64::from(*epoch) << 48 | id.0).to_be_bytes();
+                prefix[self.header_length..].copy_from_slice(&id);
+                let (nonce, additional) = (aead.nonce(id), Aad::from(&*prefix));
+                if let [packet] = parts
+                    && self.framing.is_plain(packet)
+                {
+                    let body = body.get_mut(..length + TAG).ok_or(TOO_LONG)?;
+                    let (text, tag) = body.split_at_mut(length);
+                    aead.key
+                        .seal_out_of_place_scatter(nonce, additional, packet, text, &[], tag)
+                        .map(|()| length + TAG)
+                } else {
+                    let length = self.framing.write(parts, body).ok_or(TOO_LONG)?;
+                    let body = body.get_mut(..length + TAG).ok_or(TOO_LONG)?;
+                    let (text, tag) = body.split_at_mut(length);
+                    aead.key
+                        .seal_in_place_scatter(nonce, additional, text, &[], tag)
+                        .map(|()| length + TAG)
+                }
+                .map_err(|_| TOO_LONG)?
+            }
             Key::Cbc(cbc) => {
                 let (packet_id, packet) = body.split_at_mut_checked(ID).ok_or(TOO_LONG)?;
-                packet_id.copy_from_slice(&id);
+                packet_id.copy_from_slice(&(id.0 as u32).to_be_bytes());
                 let length = ID + self.framing.write(parts, packet).ok_or(TOO_LONG)?;
                 cbc.seal(&mut out[self.header_length..], length).ok_or(TOO_LONG)?
             }
@@ -207,9 +325,14 @@ impl Sealer {
     }
 }
 
+fn lock(latest: &Mutex<Latest>) -> MutexGuard<'_, Latest> {
+    // A panic can only leave an epoch without a sealer behind, which is allowed.
+    latest.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 #[cfg(test)]
 impl PacketId {
-    pub(super) fn number(self) -> u32 {
+    pub(super) fn number(self) -> u64 {
         self.0
     }
 }
@@ -220,5 +343,17 @@ impl Sealer {
     pub(super) fn age(&self, issued: u64, bytes: u64) {
         self.issued.store(issued, Relaxed);
         self.bytes.store(bytes, Relaxed);
+    }
+
+    /// Returns a sealer with the same key and another header, for vectors with headers that no
+    /// packet has.
+    pub(super) fn with_header(&self, header: [u8; 4]) -> Self {
+        let Key::Epoch(epoch) = &self.key else { panic!("a key with epochs") };
+        let key = Key::Epoch(Epoch {
+            aead: lock(&epoch.latest).secret.aead(self.parameters.cipher).unwrap(),
+            epoch: epoch.epoch,
+            latest: Arc::clone(&epoch.latest),
+        });
+        Self { header, ..Self::with_key(key, LAST_EPOCH_ID, &self.parameters) }
     }
 }

@@ -1,5 +1,7 @@
 //! Tests each cipher against a slow RustCrypto model, and that invalid packets do not open.
 
+use std::sync::Arc;
+
 use ::cbc::cipher::{BlockModeEncrypt, KeyIvInit, block_padding::Pkcs7};
 use aes_gcm::aead::{Aead, KeyInit, Payload};
 use hmac::Mac;
@@ -8,6 +10,8 @@ use zeroize::Zeroizing;
 
 use super::*;
 use crate::proto::{Error, Role};
+
+mod epochs;
 
 const AEADS: [Cipher; 4] =
     [Cipher::Aes256Gcm, Cipher::Aes192Gcm, Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];
@@ -37,13 +41,15 @@ fn parameters(cipher: Cipher) -> Parameters {
         cipher,
         key_id: KeyId::new(5).unwrap(),
         peer_id: Some(0x0a_bc_de),
+        epochs: false,
         framing: Framing::None,
+        decompress: false,
         replay_window: 64,
     }
 }
 
 /// Returns the role's sealer and the other role's opener.
-fn pair(role: Role, parameters: &Parameters) -> (Sealer, Opener) {
+fn pair(role: Role, parameters: &Parameters) -> (Arc<Sealer>, Opener) {
     let other = if role == Role::Client { Role::Server } else { Role::Client };
     let (sealer, _) = keys(&material(), role, parameters).unwrap();
     let (_, opener) = keys(&material(), other, parameters).unwrap();
@@ -272,7 +278,7 @@ fn aes_keys_have_a_block_limit() {
 fn threads_never_share_an_id() {
     let (sealer, _) = pair(Role::Client, &parameters(Cipher::Aes128Gcm));
     let take = || (0..2000).flat_map(|n| sealer.reserve(n % 5).unwrap()).collect::<Vec<_>>();
-    let mut ids: Vec<u32> = std::thread::scope(|scope| {
+    let mut ids: Vec<u64> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..3).map(|_| scope.spawn(take)).collect();
         threads
             .into_iter()
@@ -309,6 +315,73 @@ fn framing_is_added_and_removed() {
             let sealed = seal(&sealer, &[&inner[..inner.len() / 2], &inner[inner.len() / 2..]]);
             assert_eq!(opener.open(&mut sealed.clone()).unwrap(), marked, "{framing:?}, parts");
         }
+    }
+}
+
+/// Packets that a peer compresses, and the packet in them: LZO and LZ4, in every framing.
+fn compressed() -> Vec<(Framing, Vec<u8>, Vec<u8>)> {
+    let inner = [[0x45; 100], [7; 100]].concat();
+    // One literal and a copy of length 99, twice.
+    let half = |byte: u8, first: bool| {
+        let begin = if first { vec![18, byte] } else { vec![] };
+        [&begin[..], &[32, 99 - 33, 0, 0]].concat()
+    };
+    let mut lzo = half(0x45, true);
+    // The last two bits of the copy's distance announce a literal.
+    let last = lzo.len() - 2;
+    lzo[last] |= 1;
+    lzo.push(7);
+    lzo.extend(half(7, false));
+    lzo.extend([17, 0, 0]);
+    let lz4 = lz4_flex::block::compress(&inner);
+    let swapped = [&[0x69], &lz4[1..], &lz4[..1]].concat();
+    vec![
+        (Framing::Prefix, [&[0x66], &lzo[..]].concat(), inner.clone()),
+        (Framing::Swap, swapped, inner.clone()),
+        (Framing::StubV2, [&[0x50, 1], &lz4[..]].concat(), inner.clone()),
+        (Framing::StubV2, [&[0x50, 2], &lzo[..]].concat(), inner),
+    ]
+}
+
+#[test]
+fn compressed_packets_open_if_allowed() {
+    for (framing, sent, inner) in compressed() {
+        let plain = parameters(Cipher::Aes256Gcm);
+        let (sealer, _) = pair(Role::Client, &plain);
+        let allowed = Parameters { framing, decompress: true, ..plain };
+        let (_, mut opener) = pair(Role::Client, &allowed);
+        let mut packet = seal(&sealer, &[&sent]);
+        assert_eq!(opener.open_any(&mut packet), Ok(Opened::Decompressed), "{framing:?}");
+        assert_eq!(opener.decompressed(), inner, "{framing:?}");
+        // Uncompressed packets still open in place.
+        let (own, _) = pair(Role::Client, &allowed);
+        own.reserve(1).unwrap();
+        assert_eq!(opener.open(&mut seal(&own, &[&inner])).unwrap(), inner);
+        // Truncated ones are errors, and no panics.
+        for length in 2..sent.len() {
+            let mut packet = seal(&sealer, &[&sent[..length]]);
+            let (_, mut opener) = pair(Role::Client, &allowed);
+            if let Ok(Opened::Decompressed) = opener.open_any(&mut packet) {
+                assert_ne!(opener.decompressed(), inner, "{framing:?} {length}");
+            }
+        }
+        // Nothing is compressed here.
+        assert!(seal(&own, &[&inner]).len() >= inner.len());
+    }
+}
+
+#[test]
+fn a_decompressed_packet_has_a_limit() {
+    let lz4 = lz4_flex::block::compress(&vec![0; 65_536]);
+    let lzo = [&[18, 0, 32][..], &[0; 300], &[1, 0, 0, 17, 0, 0]].concat();
+    for (second, bomb) in [(1, lz4), (2, lzo)] {
+        let plain = parameters(Cipher::Aes256Gcm);
+        let (sealer, _) = pair(Role::Client, &plain);
+        let framing = Framing::StubV2;
+        let (_, mut opener) =
+            pair(Role::Client, &Parameters { framing, decompress: true, ..plain });
+        let mut packet = seal(&sealer, &[&[0x50, second], &bomb]);
+        assert_eq!(opener.open_any(&mut packet), Err(Error::Malformed("compressed packet")));
     }
 }
 

@@ -36,6 +36,7 @@ fn full() -> PushReply {
             aead_epoch: false,
         },
         framing: Some(Framing::StubV2),
+        compresses: false,
         ping: Some(10),
         ping_restart: Some(60),
         ping_exit: Some(70),
@@ -112,9 +113,8 @@ fn malformed_options_are_errors() {
         "ifconfig-ipv6 fd00::2/129",
         "ifconfig-ipv6 fd00::2/64 x",
         "inactive 1 x",
-        "compress lz4",
-        "comp-lzo",
-        "comp-lzo adaptive",
+        "compress zstd",
+        "comp-lzo maybe",
         "protocol-flags cc-exit unheard-of",
         "key-derivation x",
         "auth-token",
@@ -183,5 +183,25 @@ proptest! {
                 prop_assert_eq!(again(&reply), reply);
             }
         }
+    }
+}
+
+#[test]
+fn a_server_that_compresses_is_recognised() {
+    for (option, framing, compresses) in [
+        ("comp-lzo", Framing::Prefix, true),
+        ("comp-lzo yes", Framing::Prefix, true),
+        ("comp-lzo adaptive", Framing::Prefix, true),
+        ("comp-lzo no", Framing::Prefix, false),
+        ("compress lzo", Framing::Prefix, true),
+        ("compress lz4", Framing::Swap, true),
+        ("compress lz4-v2", Framing::StubV2, true),
+        ("compress stub-v2", Framing::StubV2, false),
+    ] {
+        let reply = read(option).expect(option);
+        assert_eq!((reply.framing, reply.compresses), (Some(framing), compresses), "{option}");
+        // A server here does not push it.
+        let mut own = PushReply::default();
+        assert_eq!(own.add(option).is_err(), compresses, "{option}");
     }
 }

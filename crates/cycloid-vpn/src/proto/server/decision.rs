@@ -182,13 +182,16 @@ impl Server {
             cc_exit: offered(protocol::CC_EXIT_NOTIFY),
             tls_ekm: offered(protocol::TLS_KEY_EXPORT),
             dynamic_tls_crypt: offered(protocol::DYNAMIC_TLS_CRYPT | protocol::TLS_KEY_EXPORT),
-            aead_epoch: false,
+            aead_epoch: settings.epochs
+                && cipher.is_aead()
+                && offered(protocol::DATA_EPOCH | protocol::DATA_V2 | protocol::TLS_KEY_EXPORT),
         };
         let agreed = Agreement {
             cipher,
             peer_id: reply.peer_id,
             by_exporter: reply.protocol.tls_ekm,
             dynamic: reply.protocol.dynamic_tls_crypt,
+            epochs: reply.protocol.aead_epoch,
             exit_by_control: reply.protocol.cc_exit,
         };
         let texts = reply.to_texts();
@@ -211,12 +214,14 @@ impl Server {
     ) -> Result<(), Error> {
         let settings = &self.settings;
         let peer = self.peers[id.0 as usize].as_mut().expect("the peer exists");
-        let Agreement { cipher, peer_id, by_exporter, dynamic, exit_by_control } = *agreed;
+        let Agreement { cipher, peer_id, by_exporter, dynamic, epochs, exit_by_control } = *agreed;
         let channel = DataChannel {
             cipher,
             peer_id,
             by_exporter,
+            epochs,
             framing,
+            decompress: settings.decompress,
             replay_window: match peer.transport {
                 Transport::Udp => settings.replay_window,
                 Transport::Tcp => 0,
@@ -251,6 +256,6 @@ impl Server {
 }
 
 fn ciphers(settings: &ServerSettings) -> Ciphers<'_> {
-    let ServerSettings { ciphers, fallback, digest, .. } = settings;
-    Ciphers { list: ciphers, fallback: *fallback, digest: *digest }
+    let ServerSettings { ciphers, fallback, digest, epochs, .. } = settings;
+    Ciphers { list: ciphers, fallback: *fallback, digest: *digest, epochs: *epochs }
 }

@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use super::peer::{Peer, Stage};
-use super::{PeerId, Server, ServerSink};
+use super::{PeerId, Server, ServerEnd, ServerSink};
 use crate::proto::agreement;
-use crate::proto::peer_info::PeerInfo;
+use crate::proto::peer_info::{PeerInfo, protocol};
 use crate::proto::session::{Beginning, OwnHello};
 use crate::proto::tunnel::Tunnel;
 use crate::proto::wire::{self, Acks, Control, Header, KeyId, Opcode, SessionId};
@@ -49,6 +49,7 @@ impl Server {
             if control.message.is_some_and(|(id, _)| id != 1) {
                 return Err(Error::Unexpected("the first message after the reset is missing"));
             }
+            self.initial.prove(now, &self.cookies, from.ip());
             let begin = Beginning {
                 key_id: KeyId::FIRST,
                 local: offered,
@@ -77,7 +78,7 @@ impl Server {
         if !answers_with_cookie {
             return Err(Error::Incompatible("the client cannot return a cookie".into()));
         }
-        self.initial.allow(now, self.settings.initial)?;
+        self.initial.allow(now, &self.cookies, from.ip(), self.settings.initial)?;
         let local = self.cookies.session_id(now, self.settings.timing.handshake, from, session);
         let payload: &[u8] =
             if accepted.resends_wrapped_key { &wire::RESEND_WRAPPED_KEY } else { &[] };
@@ -106,12 +107,15 @@ impl Server {
         random: &mut Random<'_>,
         sink: &mut dyn ServerSink,
     ) -> Result<Option<PeerId>, Error> {
-        if self.len() >= self.settings.max_clients {
-            return Err(Error::Unexpected("the limit of clients is reached"));
+        if self.len() - self.half_open.len() >= self.settings.max_clients {
+            return Err(Error::Full(super::MAX_CLIENTS));
+        }
+        if let Some(evicted) = self.half_open.evict() {
+            self.end(evicted, ServerEnd::Evicted, sink);
         }
         let Accepted { protection, client_key, packet: control, .. } = accepted;
         let session = control.header.session;
-        let tunnel = Tunnel::new(
+        let mut tunnel = Tunnel::new(
             now,
             Role::Server,
             beginning,
@@ -121,6 +125,7 @@ impl Server {
             self.own_hello(transport),
             random,
         )?;
+        tunnel.limit_packets(self.settings.max_control_packet);
         let peer = Peer {
             tunnel,
             transport,
@@ -128,6 +133,7 @@ impl Server {
             session,
             stage: Stage::Connecting,
             deadline: None,
+            refused_move: None,
             info: PeerInfo::default(),
             options: String::new(),
             pushed: None,
@@ -144,6 +150,7 @@ impl Server {
         };
         let peer = self.peers[id.0 as usize].insert(peer);
         self.sessions.insert((address, session), id);
+        self.half_open.add(id, address.ip(), now);
         let mut events = Vec::new();
         let result = peer.tunnel.take(now, &control, random, &mut events);
         self.after(now, id, result, events, sink).map(|()| Some(id))
@@ -156,9 +163,12 @@ impl Server {
             Transport::Tcp => tcp,
         };
         // A server for many announces no capabilities: it chooses.
-        let info = (!self.settings.many).then(|| {
-            agreement::introduction(&self.settings.ciphers, agreement::POINT_TO_POINT, &[])
-        });
+        let mut bits = agreement::POINT_TO_POINT;
+        if self.settings.epochs {
+            bits |= protocol::DATA_EPOCH;
+        }
+        let info = (!self.settings.many)
+            .then(|| agreement::introduction(&self.settings.ciphers, bits, &[]));
         OwnHello {
             options: options.clone(),
             peer_info: info.map(|info| info.to_string()).unwrap_or_default(),

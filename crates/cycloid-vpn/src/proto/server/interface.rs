@@ -1,5 +1,6 @@
 //! The server's settings, sink and notices.
 
+use std::fmt;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -37,14 +38,20 @@ pub struct ServerSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `allow-compression asym`: whether clients may compress.
+    pub decompress: bool,
     /// `replay-window`, in packets.
     pub replay_window: u32,
+    /// Whether to use data keys that change by epochs with clients that offer them.
+    pub epochs: bool,
     /// Whether there are many clients, which get pushed options. Otherwise there is one peer at a
     /// time, and both ends negotiate point to point.
     pub many: bool,
-    /// `max-clients`: maximum number of connected or connecting clients.
+    /// `max-clients`: maximum number of clients whose certificates were verified.
     pub max_clients: usize,
-    /// `connect-freq-initial`: maximum number of answered initial packets per period.
+    /// The longest control packet in bytes, without IP and UDP headers.
+    pub max_control_packet: usize,
+    /// `connect-freq-initial`: maximum number of answered initial packets of a network per period.
     pub initial: (u32, Duration),
     /// `tls-crypt-v2 KEY force-cookie`: do not answer clients that cannot return a cookie.
     pub force_cookie: bool,
@@ -79,6 +86,8 @@ pub enum ServerNotice {
     Connected(Box<PeerConnected>),
     /// A new key is in use.
     Renegotiated,
+    /// A renegotiation has failed; the old key stays in use until it expires.
+    RenegotiationFailed(Error),
     /// The answer to a challenge, in Base64.
     Response(String),
     /// The peer has left, and its id is free.
@@ -124,8 +133,23 @@ pub enum ServerEnd {
     Replaced,
     /// It was refused.
     Rejected,
+    /// It was the oldest half-open session of the address with the most of them.
+    Evicted,
     /// This end ended it.
     Killed,
     /// An error.
     Failed(Error),
+}
+
+impl fmt::Display for ServerEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exit => f.write_str("it has left"),
+            Self::Replaced => f.write_str("it has connected again"),
+            Self::Rejected => f.write_str("it was refused"),
+            Self::Evicted => f.write_str("too many half-open sessions"),
+            Self::Killed => f.write_str("ended by this server"),
+            Self::Failed(error) => write!(f, "{error}"),
+        }
+    }
 }

@@ -22,6 +22,8 @@ pub(super) struct Peer {
     pub(super) session: SessionId,
     pub(super) stage: Stage,
     pub(super) deadline: Option<Duration>,
+    /// When its move to another peer's address was refused, unless it has moved since.
+    pub(super) refused_move: Option<Duration>,
     pub(super) info: PeerInfo,
     pub(super) options: String,
     /// The sent options, for repeated requests; `None` before they are sent.

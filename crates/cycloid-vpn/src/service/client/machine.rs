@@ -71,6 +71,19 @@ impl Program<'_> {
         );
         self.handle.set_largest_tcp(SERVER, largest);
         self.say(2, &format!("Data Channel: cipher '{}'", connected.cipher.name()));
+        let shown: Vec<&str> = reply
+            .options()
+            .iter()
+            .map(String::as_str)
+            .filter(|option| !option.starts_with("auth-token"))
+            .collect();
+        if !shown.is_empty() {
+            self.say(3, &format!("options of the server: {}", shown.join(", ")));
+        }
+        let ipv4 = tunnel.ifconfig.map(|(address, other)| format!("{address} {other}"));
+        let ipv6 = tunnel.ifconfig_ipv6.map(|it| format!("{}/{}", it.address, it.prefix));
+        let addresses: Vec<String> = ipv4.into_iter().chain(ipv6).collect();
+        self.say(3, &format!("{}: {}, MTU {}", self.interface, addresses.join(", "), self.mtu));
         let told = (tunnel, address.ip());
         if self.applied.as_ref() != Some(&told) {
             self.down();

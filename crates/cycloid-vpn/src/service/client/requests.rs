@@ -89,6 +89,20 @@ impl Program<'_> {
     /// Gets the user name and password if the server requires them. Returns false if a stop signal
     /// arrived instead.
     pub(super) fn ask_credentials(&mut self, person: &mut dyn Person) -> Result<bool, Failure> {
+        let options = self.config.common.management.as_ref().map(|it| &it.options);
+        let by_manager = options.is_some_and(|options| options.query_passwords);
+        if self.challenge.is_some() {
+            if !by_manager {
+                self.answer_challenge(person)?;
+                return Ok(true);
+            }
+            // The manager's answer is valid for one attempt only.
+            self.challenge = None;
+            let kept = self.credentials.take();
+            let answers = self.ask_manager();
+            self.answered = std::mem::replace(&mut self.credentials, kept);
+            return Ok(answers);
+        }
         if self.credentials.is_some() || self.token.is_some() {
             return Ok(true);
         }
@@ -96,14 +110,15 @@ impl Program<'_> {
             return Ok(true);
         }
         let (name, password) = self.stored_credentials.clone();
-        let options = self.config.common.management.as_ref().map(|it| &it.options);
+        let challenge = self.config.static_challenge.is_some();
         match (name, password) {
-            (Some(name), Some(password)) => self.credentials = Some((name, password)),
-            _ if options.is_some_and(|options| options.query_passwords) => {
-                return Ok(self.ask_manager());
+            (Some(name), Some(password)) if !(challenge && by_manager) => {
+                self.credentials = Some((name, password));
             }
+            _ if by_manager => return Ok(self.ask_manager()),
             (name, _) => self.credentials = Some(person.account(name.as_deref())?),
         }
+        self.answer_static_challenge(person)?;
         Ok(true)
     }
 

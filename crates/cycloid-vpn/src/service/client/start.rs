@@ -1,7 +1,7 @@
 //! Creates a client's core settings and sockets, and resolves server addresses.
 
 use std::io;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use zeroize::Zeroizing;
 
@@ -55,24 +55,27 @@ pub(crate) fn core_settings(
             .collect(),
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
+        max_control_packet: settings::max_control_packet(link),
+        epochs: true,
         exit_notify: link.explicit_exit_notify > 0,
         judges: common.hooks.tls_verify.is_some(),
     }
 }
 
-/// Binds UDP sockets for both address families, each as a group.
+/// Binds UDP sockets for both address families, each as a group, if the client has a port of its
+/// own. Otherwise each attempt gets new sockets: see [`sockets`].
 pub(super) fn bind(
     config: &config::Client,
     threads: usize,
 ) -> Result<Vec<Vec<UdpSocket>>, Failure> {
     let link = &config.remotes[0].link;
-    let port = match link.bind {
-        Bind::Unbound => 0,
-        _ => link.local_port.unwrap_or(0),
+    let Some(port) = link.local_port.filter(|port| *port > 0 && link.bind != Bind::Unbound) else {
+        return Ok(Vec::new());
     };
     let mut groups = Vec::new();
-    for address in [IpAddr::from([0_u8; 4]), IpAddr::from([0_u16; 8])] {
+    for address in ANY {
         match udp::bind(SocketAddr::new(address, port), threads, &socket_options(config)) {
             Ok(sockets) => groups.push(sockets),
             // IPv6 may be unavailable.
@@ -81,6 +84,20 @@ pub(super) fn bind(
         }
     }
     Ok(groups)
+}
+
+/// The unspecified addresses of both families.
+const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
+
+/// Returns sockets for one attempt, with a port that the kernel chooses. A new port leaves behind
+/// what a server or a NAT remembers of an earlier attempt.
+pub(super) fn sockets(
+    config: &config::Client,
+    remote: SocketAddr,
+    threads: usize,
+) -> io::Result<Vec<UdpSocket>> {
+    let local = SocketAddr::new(ANY[usize::from(remote.is_ipv6())], 0);
+    udp::bind(local, threads, &socket_options(config)).map_err(io::Error::other)
 }
 
 fn socket_options(config: &config::Client) -> udp::Options {

@@ -65,7 +65,10 @@ impl Program<'_> {
         if peer.cipher.is_none() && *end != ServerEnd::Rejected {
             self.counts.failed += 1;
         }
-        self.context.say(1, &format!("{} ({}) disconnected: {end:?}", peer.name, peer.address));
+        // Anyone can open a session without a certificate.
+        let level = if peer.name.is_empty() { 3 } else { 1 };
+        let text = format!("{} ({}) disconnected: {end}", peer.name, peer.address);
+        self.context.say(level, text.trim_start());
         if let Remote::Tcp(stream) = peer.way {
             self.streams.remove(&stream);
             self.handle.close_stream(stream);

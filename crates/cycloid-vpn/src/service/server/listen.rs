@@ -34,10 +34,13 @@ pub(super) fn core_settings(
         options,
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
         many: config.many,
         max_clients: config.max_clients as usize,
+        max_control_packet: settings::max_control_packet(&common.link),
         initial: config.connect_frequency_initial,
+        epochs: true,
         force_cookie,
     })
 }

@@ -10,6 +10,8 @@ pub(crate) mod constants;
 mod cyclotomic;
 mod fourier;
 mod fp2;
+#[cfg(feature = "internals")]
+mod jacobian;
 mod map;
 mod multiply;
 mod pairing;
@@ -24,7 +26,11 @@ use crate::math::field::Element;
 pub(crate) use batch::{BATCH, Inverses, Packed, Points, Reference, inverses_limbs};
 pub(crate) use fourier::{FEWEST_VALUES, Slot, reverse_bits, transform};
 pub(crate) use fp2::{Field, Fp2, reveal};
+#[cfg(feature = "internals")]
+pub(crate) use jacobian::Jacobian;
 pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};
+#[cfg(feature = "internals")]
+pub(crate) use multiply::multiply_integer;
 pub(crate) use multiply::{
     Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
 };

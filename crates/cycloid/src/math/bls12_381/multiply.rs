@@ -152,6 +152,35 @@ pub(crate) fn multiply_some<F: Endomorphism>(
     sum
 }
 
+/// Returns k·P for any point of the curve; the same k for each number, with `bits` bits and
+/// little-endian limbs. Time depends on `bits`.
+#[cfg(feature = "internals")]
+pub(crate) fn multiply_integer<F: Endomorphism>(
+    point: &Point<F>,
+    k: &[Limb],
+    bits: usize,
+) -> Point<F> {
+    let f = point.x.arithmetic();
+    let mut table = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; TABLE];
+    let table = &mut table[..ENTRIES * Point::<F>::RAW];
+    fill(table, point);
+    let limb = |i: usize| u128::from(k.get(i).copied().unwrap_or(0));
+    let mut sum = Point::infinity(f);
+    for window in (0..(bits + 1).div_ceil(WINDOW)).rev() {
+        sum = sum.double_times(WINDOW);
+        // The window begins with the bit below it, which the lowest window lacks.
+        let (magnitude, negative) = match (window * WINDOW).checked_sub(1) {
+            None => digit(limb(0), 0),
+            Some(at) => digit(limb(at / 64) | limb(at / 64 + 1) << 64, at % 64 + 1),
+        };
+        let mut entry = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; 6];
+        let entry = &mut entry[..Point::<F>::RAW];
+        f.lookup(entry, table, f.word(|_| magnitude));
+        sum = sum.add(&read(f, entry).negate_if(f.mask(|_| negative)));
+    }
+    sum
+}
+
 /// Fills a table with the multiples of a point from 0 on, each computed from preceding ones.
 #[inline(never)]
 fn fill<F: Field>(

@@ -343,7 +343,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
 
     /// Multiplies by a line.
     #[inline(never)]
-    pub(super) fn mul_by_line(&self, [b0, b1, b4]: &Line<A>) -> Self {
+    pub(crate) fn mul_by_line(&self, [b0, b1, b4]: &Line<A>) -> Self {
         self.arithmetic().run(
             #[inline(always)]
             || {

@@ -79,6 +79,8 @@ pub use fft::{Domain, bit_reversal_permutation};
 pub use hash::{Expander, HashedField, XmdSha256, XmdSha512, expand_message, hash_to_field};
 #[cfg(feature = "sha3")]
 pub use hash::{XofShake128, XofShake256};
+#[cfg(feature = "internals")]
+pub use own::raw;
 pub use pairing::{
     G2Prepared, PairingProduct, miller_loop, miller_loop_prepared, multi_pairing, pairing,
     pairing_check,

@@ -11,11 +11,22 @@ use crate::math::bls12_381::{
 };
 use crate::math::field::MAX_WIDTH;
 
-/// The parameters of one of the two groups.
-pub(super) trait Curve: SourceGroup {
-    /// A coordinate in memory. It has no `==`, which would stop at the first different byte.
+/// The coordinates of one of the two groups in memory.
+pub trait Coordinates: SourceGroup {
+    /// A coordinate. It has no `==`, which would stop at the first different byte.
     type Memory: Copy + Send + Sync + core::fmt::Debug + 'static;
+}
 
+impl Coordinates for First {
+    type Memory = Words;
+}
+
+impl Coordinates for Second {
+    type Memory = [Words; 2];
+}
+
+/// The parameters of one of the two groups.
+pub(super) trait Curve: Coordinates {
     /// The field of the coordinates.
     type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
         + Mapped
@@ -52,7 +63,6 @@ fn words_from_bytes(bytes: &[u8]) -> Words {
 }
 
 impl Curve for First {
-    type Memory = Words;
     type Field<A: Wide<Bls12Base>> = Fp<A>;
     const PARTS: usize = 2;
     const PART_BITS: usize = 128;
@@ -85,7 +95,6 @@ impl Curve for First {
 }
 
 impl Curve for Second {
-    type Memory = [Words; 2];
     type Field<A: Wide<Bls12Base>> = Fp2<A>;
     const PARTS: usize = 4;
     const PART_BITS: usize = 64;
@@ -119,10 +128,10 @@ impl Curve for Second {
 }
 
 /// A point in memory: homogeneous coordinates.
-pub(super) type Memory3<G> = [<G as Curve>::Memory; 3];
+pub(super) type Memory3<G> = [<G as Coordinates>::Memory; 3];
 
 /// A point in memory: affine coordinates, or zeros for infinity.
-pub(super) type Memory2<G> = [<G as Curve>::Memory; 2];
+pub(super) type Memory2<G> = [<G as Coordinates>::Memory; 2];
 
 /// Returns one coordinate of each of the points.
 fn column<G: Curve, A: Wide<Bls12Base>, const N: usize>(

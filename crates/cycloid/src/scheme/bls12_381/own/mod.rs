@@ -12,6 +12,8 @@ pub(super) mod formula;
 mod group;
 mod msm;
 mod pairing;
+#[cfg(feature = "internals")]
+pub mod raw;
 mod scalars;
 mod shared_inversion;
 #[cfg(test)]

@@ -85,6 +85,12 @@ impl Plan {
         Self::new(n, 1, 256, SORTED_SHORT)
     }
 
+    /// Returns the plan for any points and integers of `bits` bits, at most 256.
+    #[cfg(feature = "internals")]
+    pub(super) fn of_bits(n: usize, bits: usize) -> Self {
+        Self::new(n, 1, bits, SORTED)
+    }
+
     /// Returns the plan for scalars in `parts` parts of `bits` bits: the window size with the
     /// fewest additions, counting one per point and two per bucket, except that the first point of
     /// a bucket needs none.

@@ -1,0 +1,25 @@
+//! libcycloid: the C interface of the library, in memory of the caller's.
+//!
+//! The header `include/cycloid.h` is generated from this crate. Each function checks its pointers,
+//! lengths and keys, calls the library, and translates the outcome to an error code. There is no
+//! cryptography here, no allocation and no global state.
+//!
+//! A panic is a defect of the library. [`error::run`] catches it at the boundary and returns
+//! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process.
+
+pub mod batch;
+pub mod bls;
+pub mod dh;
+pub mod ec;
+pub mod ecdh;
+pub mod ecdsa;
+pub mod ed25519;
+pub mod error;
+pub mod hash;
+mod memory;
+mod object;
+pub mod point;
+pub mod random;
+pub mod rsa;
+mod sized;
+pub mod x25519;

@@ -1,0 +1,301 @@
+//! The provider itself: its entry point, its list of algorithms, its parameters and its errors.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+
+use super::abi::{
+    Algorithm, Callback, Dispatch, INTEGER, Item, Param, UTF8_POINTER, core, operation, provider,
+};
+use super::boundary::{guarded, succeeds};
+use super::params::{Params, Requests, described};
+use super::{cipher, default, exchange, key_management, libcrypto, signature};
+use crate::failure::Failure;
+use crate::{log, queue};
+
+const VERSION: &CStr =
+    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
+        Ok(version) => version,
+        Err(_) => c"",
+    };
+
+/// An instance of the provider in a library context.
+pub(crate) struct Provider {
+    handle: *const c_void,
+    new_error: Option<unsafe extern "C" fn(*const c_void)>,
+    set_error_debug:
+        Option<unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char)>,
+    vset_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
+}
+
+/// The entry point, which OpenSSL calls when it loads the module.
+///
+/// # Safety
+/// The arguments are those that OpenSSL 3 documents in `provider(7)`.
+#[unsafe(no_mangle)]
+pub(crate) unsafe extern "C" fn OSSL_provider_init(
+    handle: *const c_void,
+    offered: *const Dispatch,
+    functions: *mut *const Dispatch,
+    context: *mut *mut c_void,
+) -> c_int {
+    succeeds(|| {
+        let mut instance =
+            Provider { handle, new_error: None, set_error_debug: None, vset_error: None };
+        let mut settings: Option<unsafe extern "C" fn(*const c_void, *mut Param) -> c_int> = None;
+        let mut next = offered;
+        // SAFETY: the list ends with the number 0, and each number's function has the type that
+        // `core_dispatch.h` gives it.
+        unsafe {
+            while !next.is_null() && (*next).id != 0 {
+                let address = &raw const (*next).function;
+                match (*next).id {
+                    core::GET_PARAMS => settings = *address.cast(),
+                    core::NEW_ERROR => instance.new_error = *address.cast(),
+                    core::SET_ERROR_DEBUG => instance.set_error_debug = *address.cast(),
+                    core::VSET_ERROR => instance.vset_error = *address.cast(),
+                    _ => {}
+                }
+                next = next.add(1);
+            }
+            if let Some(settings) = settings {
+                libcrypto::locate(settings as *const c_void);
+                configure(handle, settings);
+            }
+            *functions = FUNCTIONS.as_ptr();
+            *context = Box::into_raw(Box::new(instance)).cast();
+        }
+        true
+    })
+}
+
+/// Reads the settings in the provider's section of `openssl.cnf`.
+///
+/// # Safety
+/// `settings` is the core's function for its parameters, with its handle.
+unsafe fn configure(
+    handle: *const c_void,
+    settings: unsafe extern "C" fn(*const c_void, *mut Param) -> c_int,
+) {
+    for (name, apply) in [
+        (c"log", log::open as fn(&str)),
+        (c"async", queue::set_mode),
+        (c"async_wait", queue::set_wait),
+    ] {
+        let mut value: *const c_char = std::ptr::null();
+        let mut asked = [described(name, UTF8_POINTER), Param::END];
+        asked[0].data = (&raw mut value).cast();
+        asked[0].data_size = size_of::<*const c_char>();
+        // SAFETY: the array ends with a null key. The core stores the address of a text of its own.
+        unsafe {
+            if settings(handle, asked.as_mut_ptr()) == 1 && !value.is_null() {
+                apply(CStr::from_ptr(value).to_str().unwrap_or(""));
+            }
+        }
+    }
+}
+
+/// A list of functions that threads may share.
+#[repr(transparent)]
+struct Shared<T>(T);
+
+// SAFETY: the lists are constant, and point to constants and functions only.
+unsafe impl<T> Sync for Shared<T> {}
+
+impl<T, const N: usize> Shared<[T; N]> {
+    const fn as_ptr(&self) -> *const T {
+        self.0.as_ptr()
+    }
+}
+
+static FUNCTIONS: Shared<[Dispatch; 7]> = Shared([
+    Dispatch { id: provider::TEARDOWN, function: teardown as *const c_void },
+    Dispatch { id: provider::GETTABLE_PARAMS, function: gettable_params as *const c_void },
+    Dispatch { id: provider::GET_PARAMS, function: get_params as *const c_void },
+    Dispatch { id: provider::QUERY_OPERATION, function: query_operation as *const c_void },
+    Dispatch { id: provider::GET_REASON_STRINGS, function: reason_strings as *const c_void },
+    Dispatch { id: provider::GET_CAPABILITIES, function: get_capabilities as *const c_void },
+    Dispatch { id: 0, function: std::ptr::null() },
+]);
+
+unsafe extern "C" fn teardown(context: *mut c_void) {
+    // SAFETY: the context is the one of `OSSL_provider_init`, which OpenSSL gives back once.
+    unsafe { drop(Box::from_raw(context.cast::<Provider>())) };
+}
+
+static PARAMETERS: Shared<[Param; 5]> = Shared([
+    described(c"name", UTF8_POINTER),
+    described(c"version", UTF8_POINTER),
+    described(c"buildinfo", UTF8_POINTER),
+    described(c"status", INTEGER),
+    Param::END,
+]);
+
+unsafe extern "C" fn gettable_params(_: *mut c_void) -> *const Param {
+    PARAMETERS.as_ptr()
+}
+
+unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
+    succeeds(|| {
+        // SAFETY: OpenSSL passes an array that ends with a null key.
+        let mut requests = unsafe { Requests::from_raw(params) };
+        requests.iter().all(|mut request| match request.name() {
+            "name" => request.set_text(c"Cycloid"),
+            "version" | "buildinfo" => request.set_text(VERSION),
+            "status" => request.set_number(1),
+            _ => true,
+        })
+    })
+}
+
+/// Declares a list of algorithms.
+macro_rules! algorithms {
+    ($($list:ident: [$($names:literal $functions:expr, $description:literal;)*])*) => {
+        $(
+            static $list: Shared<[Algorithm; [$($names),*].len() + 1]> = Shared([
+                $(
+                    Algorithm {
+                        names: $names.as_ptr(),
+                        properties: c"provider=cycloid".as_ptr(),
+                        implementation: $functions.as_ptr(),
+                        description: $description.as_ptr(),
+                    },
+                )*
+                Algorithm {
+                    names: std::ptr::null(),
+                    properties: std::ptr::null(),
+                    implementation: std::ptr::null(),
+                    description: std::ptr::null(),
+                },
+            ]);
+        )*
+    };
+}
+
+algorithms! {
+    KEY_MANAGEMENT: [
+        c"RSA:rsaEncryption:1.2.840.113549.1.1.1" key_management::RSA, c"Cycloid RSA keys";
+        c"RSA-PSS:RSASSA-PSS:1.2.840.113549.1.1.10" key_management::RSA_PSS, c"Cycloid RSA-PSS keys";
+        c"EC:id-ecPublicKey:1.2.840.10045.2.1" key_management::EC, c"Cycloid EC keys";
+        c"ED25519:1.3.101.112" key_management::ED25519, c"Cycloid Ed25519 keys";
+        c"X25519:1.3.101.110" key_management::X25519, c"Cycloid X25519 keys";
+    ]
+    SIGNATURE: [
+        c"RSA:rsaEncryption:1.2.840.113549.1.1.1" signature::RSA, c"Cycloid RSA signatures";
+        c"ECDSA" signature::ECDSA, c"Cycloid ECDSA";
+        c"ED25519:1.3.101.112" signature::ED25519, c"Cycloid Ed25519";
+    ]
+    KEY_EXCHANGE: [
+        c"ECDH" exchange::ECDH, c"Cycloid ECDH";
+        c"X25519:1.3.101.110" exchange::X25519, c"Cycloid X25519";
+    ]
+    ASYMMETRIC_CIPHER: [
+        c"RSA:rsaEncryption:1.2.840.113549.1.1.1" cipher::RSA, c"Cycloid RSA encryption";
+    ]
+}
+
+unsafe extern "C" fn query_operation(
+    _: *mut c_void,
+    asked: c_int,
+    no_cache: *mut c_int,
+) -> *const Algorithm {
+    // SAFETY: OpenSSL passes room for the answer.
+    unsafe { *no_cache = 0 };
+    match asked {
+        operation::KEY_MANAGEMENT => KEY_MANAGEMENT.as_ptr(),
+        operation::SIGNATURE => SIGNATURE.as_ptr(),
+        operation::KEY_EXCHANGE => KEY_EXCHANGE.as_ptr(),
+        operation::ASYMMETRIC_CIPHER => ASYMMETRIC_CIPHER.as_ptr(),
+        _ => std::ptr::null(),
+    }
+}
+
+/// The caller's function for capabilities, and its argument.
+struct Listener {
+    callback: Callback,
+    argument: *mut c_void,
+}
+
+/// Lists the TLS groups. libssl takes a group from the provider whose keys it uses, so this is the
+/// part of the default provider's list that names algorithms of this module.
+unsafe extern "C" fn get_capabilities(
+    _: *mut c_void,
+    kind: *const c_char,
+    callback: Callback,
+    argument: *mut c_void,
+) -> c_int {
+    succeeds(|| {
+        // SAFETY: OpenSSL passes a text.
+        let kind = unsafe { CStr::from_ptr(kind) };
+        if !kind.to_bytes().eq_ignore_ascii_case(b"TLS-GROUP") {
+            return false;
+        }
+        let listener = Listener { callback, argument };
+        let listener = (&raw const listener).cast_mut().cast();
+        // SAFETY: `list_group` takes a listener, which outlives the call.
+        unsafe { default::capabilities(kind, list_group, listener) }
+    })
+}
+
+unsafe extern "C" fn list_group(group: *const Param, listener: *mut c_void) -> c_int {
+    guarded(0, || {
+        // SAFETY: the default provider passes an array that ends with a null key, and the listener
+        // of `get_capabilities`.
+        let (params, listener) =
+            unsafe { (Params::from_raw(group), &*listener.cast::<Listener>()) };
+        let algorithm = params.find("tls-group-alg").and_then(|value| value.text());
+        match algorithm {
+            // SAFETY: the callback takes an array, and its own argument.
+            Some("EC" | "X25519") => unsafe { (listener.callback)(group, listener.argument) },
+            _ => 1,
+        }
+    })
+}
+
+/// The texts of errors, by number.
+static REASONS: Shared<[Item; Failure::ALL.len() + 1]> = Shared({
+    let mut items = [const { Item { id: 0, text: std::ptr::null() } }; Failure::ALL.len() + 1];
+    let mut i = 0;
+    while i < Failure::ALL.len() {
+        let failure = Failure::ALL[i];
+        items[i] = Item { id: failure as c_uint, text: failure.text().as_ptr() };
+        i += 1;
+    }
+    items
+});
+
+unsafe extern "C" fn reason_strings(_: *mut c_void) -> *const Item {
+    REASONS.as_ptr()
+}
+
+/// A provider for raising errors, as OpenSSL passes it to constructors.
+#[derive(Clone, Copy)]
+pub(crate) struct Errors(*const Provider);
+
+impl Errors {
+    /// Returns the errors of a provider, by the context that OpenSSL passes to constructors.
+    pub(crate) const fn of(context: *mut c_void) -> Self {
+        Self(context.cast_const().cast())
+    }
+
+    /// Puts an error into OpenSSL's queue, with details. Returns `false`, for C.
+    pub(crate) fn raise(self, failure: Failure, details: &str) -> bool {
+        // In the core's format, a percent sign would begin a conversion.
+        let format = CString::new(details.replace('%', "%%")).unwrap_or_default();
+        // A list of variable arguments, which a format without conversions does not read. It is
+        // passed by address on x86-64 and AArch64.
+        let mut no_arguments = [0_u64; 8];
+        // SAFETY: OpenSSL keeps the provider until all its objects are gone, and its functions take
+        // the handle that they came with.
+        unsafe {
+            let Some(provider) = self.0.as_ref() else { return false };
+            if let (Some(new), Some(debug), Some(set)) =
+                (provider.new_error, provider.set_error_debug, provider.vset_error)
+            {
+                new(provider.handle);
+                debug(provider.handle, c"cycloid".as_ptr(), 0, std::ptr::null());
+                let text = if details.is_empty() { std::ptr::null() } else { format.as_ptr() };
+                set(provider.handle, failure as u32, text, (&raw mut no_arguments).cast());
+            }
+        }
+        false
+    }
+}
