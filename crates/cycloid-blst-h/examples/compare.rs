@@ -144,7 +144,7 @@ fn lists() {
         let mut scalars = vec![[0u8; 32]; n];
         for (i, (point, scalar)) in points.iter_mut().zip(&mut scalars).enumerate() {
             for (j, byte) in scalar.iter_mut().take(31).enumerate() {
-                *byte = ((i + 1) * (j + 3) * 2_654_435_761 >> 13) as u8;
+                *byte = (((i + 1) * (j + 3) * 2_654_435_761) >> 13) as u8;
             }
             unsafe { ours::blst_p1_mult(point, ours::blst_p1_generator(), scalar.as_ptr(), 64) };
         }

@@ -318,10 +318,10 @@ fn scalars_and_keys() {
                     "v4.5",
                     [0; 32],
                     |o| unsafe {
-                        ours::blst_keygen_v4_5(o, at, length, salt, n, info, info_length)
+                        ours::blst_keygen_v4_5(o, at, length, salt, n, info, info_length);
                     },
                     |o| unsafe {
-                        blst::blst_keygen_v4_5(o.cast(), at, length, salt, n, info, info_length)
+                        blst::blst_keygen_v4_5(o.cast(), at, length, salt, n, info, info_length);
                     },
                 );
                 same(
@@ -329,7 +329,7 @@ fn scalars_and_keys() {
                     [0; 32],
                     |o| unsafe { ours::blst_keygen_v5(o, at, length, salt, n, info, info_length) },
                     |o| unsafe {
-                        blst::blst_keygen_v5(o.cast(), at, length, salt, n, info, info_length)
+                        blst::blst_keygen_v5(o.cast(), at, length, salt, n, info, info_length);
                     },
                 );
             }

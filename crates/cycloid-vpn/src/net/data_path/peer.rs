@@ -318,7 +318,7 @@ mod tests {
     fn moves_are_limited_and_a_refused_one_is_tried_again() {
         let peer = Peer::new(1, remote(1));
         let sealer = key(&peer, 0);
-        let mut moves = |port, seconds| receive(&peer, 0, packet(&sealer), port, seconds);
+        let moves = |port, seconds| receive(&peer, 0, packet(&sealer), port, seconds);
         assert!(moves(2, 10));
         assert!(!moves(2, 10), "it was reported just now");
         assert!(moves(2, 11), "it was refused");

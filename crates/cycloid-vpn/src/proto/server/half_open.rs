@@ -79,7 +79,9 @@ mod tests {
     /// Adds a session, and returns the one that is evicted for it.
     fn add(half_open: &mut HalfOpen, peer: u32, address: &str, seconds: u64) -> Option<u32> {
         let evicted = half_open.evict();
-        evicted.map(|peer| half_open.remove(peer));
+        if let Some(peer) = evicted {
+            half_open.remove(peer);
+        }
         half_open.add(PeerId(peer), address.parse().unwrap(), at(seconds));
         evicted.map(|peer| peer.0)
     }

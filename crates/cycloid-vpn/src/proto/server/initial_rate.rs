@@ -99,14 +99,14 @@ mod tests {
     #[test]
     fn a_network_uses_up_only_its_own_limit() {
         let key = CookieKey::generate(&mut |bytes| bytes.fill(7));
-        let mut rate = InitialRate::default();
-        let mut allow = |rate: &mut InitialRate, seconds, from| {
+        let allow = |rate: &mut InitialRate, seconds, from| {
             rate.allow(at(seconds), &key, address(from), (5, Duration::from_secs(10))).is_ok()
         };
         for (first, second, other) in [
             ("192.0.2.1", "192.0.2.77", "192.0.3.1"),
             ("2001:db8::1", "2001:db8:0:7::1", "2001:db8:1::1"),
         ] {
+            let mut rate = InitialRate::default();
             let answered = (0..10).filter(|n| allow(&mut rate, 1, [first, second][n % 2])).count();
             assert_eq!(answered, 5);
             assert!(allow(&mut rate, 2, other));
@@ -118,7 +118,7 @@ mod tests {
     fn an_address_that_has_returned_a_cookie_has_no_limit_for_an_hour() {
         let key = CookieKey::generate(&mut |bytes| bytes.fill(7));
         let (mut rate, limit) = (InitialRate::default(), (1, Duration::from_secs(10)));
-        let mut allow = |rate: &mut InitialRate, seconds, from| {
+        let allow = |rate: &mut InitialRate, seconds, from| {
             rate.allow(at(seconds), &key, address(from), limit).is_ok()
         };
         assert!(allow(&mut rate, 1, "192.0.2.1") && !allow(&mut rate, 1, "192.0.2.2"));
