@@ -7,6 +7,7 @@ pub(crate) mod boundary;
 pub(crate) mod cipher;
 pub(crate) mod context;
 pub(crate) mod default;
+pub(crate) mod errors;
 pub(crate) mod exchange;
 pub(crate) mod key_management;
 pub(crate) mod libcrypto;

@@ -10,9 +10,9 @@ use super::context::{
     Numbers, deliver, duplicate, listed, new_default, pass_params, remember, slice,
 };
 use super::default::Object;
+use super::errors::Errors;
 use super::key_management::KeyObject;
 use super::params::{OwnedParams, Params};
-use super::provider::Errors;
 use crate::failure::Failure;
 use crate::key::rsa::RsaKey;
 use crate::log::{self, By};

@@ -4,8 +4,8 @@ use std::ffi::{CStr, CString, c_char, c_int, c_void};
 
 use super::abi::Param;
 use super::default::{self, Object, Table};
+use super::errors::Errors;
 use super::params::{OwnedParams, Params};
-use super::provider::Errors;
 use crate::failure::Failure;
 
 /// The numbers of the functions of a kind of operations.

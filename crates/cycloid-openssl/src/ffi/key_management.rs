@@ -11,8 +11,8 @@ use super::abi::{Callback, Dispatch, Param, key_management as number, operation,
 use super::asynchronous::roomy;
 use super::boundary::{guarded, succeeds};
 use super::default::{self, Object, Table};
+use super::errors::Errors;
 use super::params::{OwnedParams, Params, Requests};
-use super::provider::Errors;
 use crate::failure::Failure;
 use crate::key::ec::EcKey;
 use crate::key::ed25519::Ed25519Key;

@@ -1,11 +1,12 @@
-//! The provider itself: its entry point, its list of algorithms, its parameters and its errors.
+//! The provider itself: its entry point, its list of algorithms and its parameters.
 
-use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 
 use super::abi::{
     Algorithm, Callback, Dispatch, INTEGER, Item, Param, UTF8_POINTER, core, operation, provider,
 };
 use super::boundary::{guarded, succeeds};
+use super::errors::Provider;
 use super::params::{Params, Requests, described};
 use super::{cipher, default, exchange, key_management, libcrypto, signature};
 use crate::failure::Failure;
@@ -16,15 +17,6 @@ const VERSION: &CStr =
         Ok(version) => version,
         Err(_) => c"",
     };
-
-/// An instance of the provider in a library context.
-pub(crate) struct Provider {
-    handle: *const c_void,
-    new_error: Option<unsafe extern "C" fn(*const c_void)>,
-    set_error_debug:
-        Option<unsafe extern "C" fn(*const c_void, *const c_char, c_int, *const c_char)>,
-    vset_error: Option<unsafe extern "C" fn(*const c_void, u32, *const c_char, *mut c_void)>,
-}
 
 /// The entry point, which OpenSSL calls when it loads the module.
 ///
@@ -264,38 +256,4 @@ static REASONS: Shared<[Item; Failure::ALL.len() + 1]> = Shared({
 
 unsafe extern "C" fn reason_strings(_: *mut c_void) -> *const Item {
     REASONS.as_ptr()
-}
-
-/// A provider for raising errors, as OpenSSL passes it to constructors.
-#[derive(Clone, Copy)]
-pub(crate) struct Errors(*const Provider);
-
-impl Errors {
-    /// Returns the errors of a provider, by the context that OpenSSL passes to constructors.
-    pub(crate) const fn of(context: *mut c_void) -> Self {
-        Self(context.cast_const().cast())
-    }
-
-    /// Puts an error into OpenSSL's queue, with details. Returns `false`, for C.
-    pub(crate) fn raise(self, failure: Failure, details: &str) -> bool {
-        // In the core's format, a percent sign would begin a conversion.
-        let format = CString::new(details.replace('%', "%%")).unwrap_or_default();
-        // A list of variable arguments, which a format without conversions does not read. It is
-        // passed by address on x86-64 and AArch64.
-        let mut no_arguments = [0_u64; 8];
-        // SAFETY: OpenSSL keeps the provider until all its objects are gone, and its functions take
-        // the handle that they came with.
-        unsafe {
-            let Some(provider) = self.0.as_ref() else { return false };
-            if let (Some(new), Some(debug), Some(set)) =
-                (provider.new_error, provider.set_error_debug, provider.vset_error)
-            {
-                new(provider.handle);
-                debug(provider.handle, c"cycloid".as_ptr(), 0, std::ptr::null());
-                let text = if details.is_empty() { std::ptr::null() } else { format.as_ptr() };
-                set(provider.handle, failure as u32, text, (&raw mut no_arguments).cast());
-            }
-        }
-        false
-    }
 }
