@@ -179,7 +179,7 @@ pub(super) fn power(
     }
     let result = &mut result[..n];
     #[cfg(test)]
-    super::tests::disturb(0, result);
+    super::tests::disturb(result);
     // A wrong half would reveal the primes (Boneh, DeMillo and Lipton, 1997).
     observer(Step::Verification);
     let (check, rest) = scratch.split_at_mut(n);

@@ -108,7 +108,7 @@ impl lanes::Task for PrivateEight<'_, '_, '_> {
         for (i, result) in results.chunks_exact_mut(size).take(operations).enumerate() {
             combine(&parts[i], result, Lanes::as_limbs_mut(scratch))?;
             #[cfg(test)]
-            super::tests::disturb(i, result);
+            super::tests::disturb(result);
             let result = &result[..limbs(bits)];
             lanes::load(x, i, result);
             if twice {

@@ -13,12 +13,15 @@ use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::prime::tests::Counter;
 
 std::thread_local! {
+    /// The number of private operations before one with a fault.
     pub(super) static FAULT: Cell<Option<usize>> = const { Cell::new(None) };
 }
 
-/// Flips a bit of the result of that of several private operations for which a test has asked.
-pub(super) fn disturb(operation: usize, result: &mut [Limb]) {
-    result[0] ^= Limb::from(FAULT.get() == Some(operation)) << 17;
+/// Flips a bit of the result of the private operation for which a test has asked.
+pub(super) fn disturb(result: &mut [Limb]) {
+    let fault = FAULT.get();
+    FAULT.set(fault.and_then(|before| before.checked_sub(1)));
+    result[0] ^= Limb::from(fault == Some(0)) << 17;
 }
 
 pub(super) type Key = PrivateKey<Vec<Limb>>;
