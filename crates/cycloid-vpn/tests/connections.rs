@@ -246,10 +246,14 @@ fn a_pause_of_the_process_does_not_count_as_silence() {
         (world.client_side.end.is_some(), world.server_side.ended.len())
     };
     assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0); 2]);
-    // If nothing arrives after the first pause, a second one ends the connection.
+    // After a pause, both ends ask for a sign of life, which must come within four seconds.
     world.network.change(Weather { loss: 1000, ..Weather::FAIR });
     world.run_until(Duration::from_secs(15), |_| false);
-    assert_eq!([pause(&mut world), pause(&mut world)], [(false, 0), (true, 1)]);
+    world.time += Duration::from_secs(300);
+    world.run_until(Duration::from_secs(3), |_| false);
+    assert!(world.client_side.end.is_none() && world.server_side.ended.is_empty());
+    world.run_until(Duration::from_secs(2), |_| false);
+    assert!(world.client_side.end.is_some() && world.server_side.ended.len() == 1);
 }
 
 #[test]

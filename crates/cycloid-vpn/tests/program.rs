@@ -126,13 +126,11 @@ fn check_and_start_agree() {
     }
     std::fs::write(directory.join("list.pem"), "no list").unwrap();
     for (line, reason) in [
-        ("tls-cipher TLS-DHE-RSA-WITH-AES-256-CBC-SHA", "no supported cipher suite of TLS 1.2"),
         ("tls-cipher DEFAULT:@SECLEVEL=5", "security level 5"),
         ("tls-ciphersuites TLS_X", "unknown cipher suite of TLS 1.3 'TLS_X'"),
         ("tls-groups X25519:X9999", "unsupported key exchange group 'X9999'"),
         ("remote-cert-eku nonsense", "not a known purpose"),
         ("crl-verify list.pem", "no revocation list"),
-        ("daemon", "foreground"),
         ("chroot /", "root"),
         ("user no-such-user", "no-such-user"),
         ("management 127.0.0.1 7505\nmanagement-query-remote", "management-query-remote"),

@@ -40,7 +40,7 @@ fn a_revoked_certificate_is_refused_at_the_next_renegotiation() {
     revoke(&mut world, &authority, 2);
     assert_stands(&mut world);
     renegotiate(&mut world);
-    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
+    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Refused(_)))]));
     assert!(world.server_side.paths.is_empty(), "its keys must be removed");
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
 }
@@ -116,7 +116,7 @@ fn an_intermediate_revoked_later_is_refused_at_the_next_renegotiation() {
     let own = middle.issue("server", Role::Server, 3);
     world.server.set_tls(root.tls_with(Role::Server, Some(own), rules));
     renegotiate(&mut world);
-    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Tls(_)))]));
+    assert!(matches!(world.server_side.ended[..], [(_, ServerEnd::Failed(Error::Refused(_)))]));
     assert!(world.server_side.paths.is_empty(), "its keys must be removed");
 }
 
