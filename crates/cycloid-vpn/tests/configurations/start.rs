@@ -5,10 +5,11 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// A program that runs after this time has started, although its log is silent.
-const SILENT: Duration = Duration::from_secs(2);
+const SILENT: Duration = Duration::from_secs(10);
 
 /// The sequence of commands that gives the program a network, processes and `/run` of its own.
 const SANDBOX: &str = "mount -t tmpfs none /run; ip link set lo up; exec \"$@\" 2>&1";
@@ -65,10 +66,10 @@ pub(crate) fn start(directory: &Path, line: &[&str]) -> Outcome {
     ]);
     command.args(line).current_dir(directory);
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = Kill(command.spawn().expect("unshare"));
+    let mut child = Kill { child: command.spawn().expect("unshare"), reader: None };
     let (sender, lines) = mpsc::channel();
-    let output = child.0.stdout.take().unwrap();
-    std::thread::spawn(move || {
+    let output = child.child.stdout.take().unwrap();
+    child.reader = Some(std::thread::spawn(move || {
         let mut output = BufReader::new(output);
         let mut line = Vec::new();
         while output.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
@@ -79,7 +80,7 @@ pub(crate) fn start(directory: &Path, line: &[&str]) -> Outcome {
             line.clear();
         }
         let _ = output.read_to_end(&mut Vec::new());
-    });
+    }));
     let mut log = Vec::new();
     loop {
         match lines.recv_timeout(SILENT) {
@@ -93,19 +94,26 @@ pub(crate) fn start(directory: &Path, line: &[&str]) -> Outcome {
             Err(mpsc::RecvTimeoutError::Disconnected) => break,
         }
     }
-    let code = child.0.wait().unwrap();
+    let code = child.child.wait().unwrap();
     if code.success() {
         return Outcome::Starts;
     }
     Outcome::Refuses(log.split_off(log.len().saturating_sub(4)).join("\n"))
 }
 
-/// A process that ends with this value.
-struct Kill(Child);
+/// A process that ends with this value, and all that it has started.
+struct Kill {
+    child: Child,
+    /// Reads to the end of their output.
+    reader: Option<JoinHandle<()>>,
+}
 
 impl Drop for Kill {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(reader) = self.reader.take() {
+            let _ = reader.join();
+        }
     }
 }

@@ -73,6 +73,12 @@ fn encoded_length(key: &impl Encode) -> Result<usize, FormatError> {
     length.map_err(not_encodable)
 }
 
+/// Returns whether the public parts of two files are the same. `memcmp` also loads what follows
+/// them, before it discards it; that may be secret, and the tracer would report it.
+pub(super) fn is_same(left: &[u8], right: &[u8]) -> bool {
+    left.len() == right.len() && left.iter().zip(right).all(|(left, right)| left == right)
+}
+
 /// Handles an impossible error: our structures are never too long, and the output has their length.
 fn not_encodable<E>(_: E) -> FormatError {
     FormatError::Der

@@ -48,9 +48,13 @@ pub(crate) fn find<'t>(text: &'t [u8], labels: &[&'static str]) -> Result<Block<
         let length = position(after, END.as_bytes()).ok_or(FormatError::Pem)?;
         let (base64, after) = after.split_at(length);
         let end = &after[END.len()..];
-        let end = end.strip_prefix(found).and_then(|end| end.strip_prefix(DASHES.as_bytes()));
-        rest = end.ok_or(FormatError::Pem)?;
-        if let Some(label) = labels.iter().find(|label| label.as_bytes() == found) {
+        let (again, end) = end.split_at_checked(found.len()).ok_or(FormatError::Pem)?;
+        let (dashes, end) = end.split_at_checked(DASHES.len()).ok_or(FormatError::Pem)?;
+        if !super::is_same(again, found) || !super::is_same(dashes, DASHES.as_bytes()) {
+            return Err(FormatError::Pem);
+        }
+        rest = end;
+        if let Some(label) = labels.iter().find(|label| super::is_same(label.as_bytes(), found)) {
             return Ok(Block { label, base64 });
         }
         outcome = Err(FormatError::PemLabel);

@@ -13,7 +13,7 @@ use spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use super::{Error, PrivateFormat};
 use crate::math::curve::Curve;
 use crate::scheme::FormatError;
-use crate::scheme::encoding::first_tags_of_private;
+use crate::scheme::encoding::{first_tags_of_private, is_same};
 
 /// id-ecPublicKey (RFC 5480, section 2.1.1).
 pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.10045.2.1");
@@ -95,7 +95,7 @@ fn check_parameters(parameters: Option<AnyRef<'_>>, name: ObjectIdentifier) -> R
     let parameters = parameters.ok_or(FormatError::Parameters)?;
     match parameters.tag() {
         Tag::Sequence => Err(FormatError::ExplicitParameters.into()),
-        Tag::ObjectIdentifier if parameters == AnyRef::from(&name) => Ok(()),
+        Tag::ObjectIdentifier if is_same(parameters.value(), name.as_bytes()) => Ok(()),
         Tag::ObjectIdentifier => Err(FormatError::OtherCurve.into()),
         _ => Err(FormatError::Parameters.into()),
     }
