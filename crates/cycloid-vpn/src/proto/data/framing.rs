@@ -5,7 +5,7 @@
 //! marks every packet, also uncompressed ones, and expects the same. Packets that it compresses are
 //! decompressed if the configuration allows it (`allow-compression asym`).
 
-use super::lzo;
+use super::{lz4, lzo};
 use crate::proto::Error;
 
 /// The framing of inner packets.
@@ -35,7 +35,7 @@ impl Algorithm {
     pub(super) fn decompress(self, input: &[u8], out: &mut [u8]) -> Option<usize> {
         match self {
             Self::Lzo => lzo::decompress(input, out),
-            Self::Lz4 => lz4_flex::block::decompress_into(input, out).ok(),
+            Self::Lz4 => lz4::decompress(input, out),
         }
     }
 }

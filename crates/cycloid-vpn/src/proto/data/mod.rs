@@ -24,6 +24,7 @@ mod direction;
 mod epoch;
 mod framing;
 mod keys;
+mod lz4;
 mod lzo;
 mod open;
 mod receive_epochs;
