@@ -4,7 +4,7 @@
 //! lengths and keys, calls the library, and translates the outcome to an error code. There is no
 //! cryptography here, no allocation and no global state.
 //!
-//! A panic is a defect of the library. [`error::run`] catches it at the boundary and returns
+//! A panic is a defect of the library. `error::run` catches it at the boundary and returns
 //! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process.
 
 pub mod batch;
