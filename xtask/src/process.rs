@@ -1,9 +1,12 @@
 //! Runs programs: prints each before it runs, and names it if it fails.
 
-use std::fmt::{Display, Formatter};
-use std::io::{BufRead, BufReader, Write};
+use std::fmt::{Display, Formatter, Write as _};
+use std::io::{BufRead, BufReader, PipeReader, Write};
 use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A problem, and a hint for its solution.
 #[derive(Debug)]
@@ -93,13 +96,66 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
 }
 
 /// Runs `command` and returns both its output streams in order, and whether it succeeded.
-pub(crate) fn read_all(command: &mut Command) -> Result<(String, bool), Failure> {
+///
+/// After `limit` the command has failed: its output then ends with its processes, which are
+/// killed.
+pub(crate) fn read_within(
+    command: &mut Command,
+    limit: Duration,
+) -> Result<(String, bool), Failure> {
+    let (reader, mut child) = spawn_into_pipe(command)?;
+    let (sender, lines) = mpsc::channel();
+    thread::spawn(move || {
+        let lines = BufReader::new(reader).split(b'\n').map_while(Result::ok);
+        lines.into_iter().try_for_each(|line| sender.send(line))
+    });
+    let deadline = Instant::now() + limit;
     let mut output = String::new();
-    let status = read_lines(command, |line| {
-        output.push_str(line);
-        output.push('\n');
-    })?;
+    loop {
+        match lines.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+            Ok(line) => {
+                output.push_str(&String::from_utf8_lossy(&line));
+                output.push('\n');
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                let _ = writeln!(output, "error: not ended after {} s", limit.as_secs());
+                for (id, process) in descendants(child.id()) {
+                    output.push_str(&process);
+                    output.push('\n');
+                    works(&mut program("kill", &format!("-KILL {id}")));
+                }
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok((output, false));
+            }
+        }
+    }
+    let status = child.wait().map_err(|error| cannot_run(command, &error))?;
     Ok((output, status.success()))
+}
+
+/// Returns the processes that `ancestor` and its descendants have started, each with its line of
+/// `ps`, the oldest generation first; none if there is no `ps`.
+fn descendants(ancestor: u32) -> Vec<(u32, String)> {
+    let ps = program("ps", "-e -o pid=,ppid=,etimes=,args=").output();
+    let table = ps.map_or(String::new(), |ps| String::from_utf8_lossy(&ps.stdout).into_owned());
+    let mut generation = vec![ancestor];
+    let mut found = Vec::new();
+    while !generation.is_empty() {
+        let mut next = Vec::new();
+        for line in table.lines() {
+            let mut numbers = line.split_whitespace().map(str::parse::<u32>);
+            if let (Some(Ok(id)), Some(Ok(parent))) = (numbers.next(), numbers.next())
+                && generation.contains(&parent)
+            {
+                next.push(id);
+                found.push((id, line.to_owned()));
+            }
+        }
+        generation = next;
+    }
+    found
 }
 
 /// Runs `command`, passes on both its output streams in order, and returns the lines for which
@@ -123,12 +179,7 @@ pub(crate) fn run_and_keep(
 
 /// Runs `command` with both its output streams in one pipe, and calls `each` with every line.
 fn read_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitStatus, Failure> {
-    let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
-    let (reader, writer) = std::io::pipe().map_err(pipe)?;
-    command.stdout(writer.try_clone().map_err(pipe)?).stderr(writer);
-    let mut child = command.spawn().map_err(|error| cannot_run(command, &error))?;
-    // The command holds the writing ends; while they are open, reading would not end.
-    command.stdout(Stdio::null()).stderr(Stdio::null());
+    let (reader, mut child) = spawn_into_pipe(command)?;
     for line in BufReader::new(reader).split(b'\n') {
         let line = line.map_err(|error| {
             Failure::new(format!("cannot read from {}: {error}", shown(command)))
@@ -136,6 +187,17 @@ fn read_lines(command: &mut Command, mut each: impl FnMut(&str)) -> Result<ExitS
         each(&String::from_utf8_lossy(&line));
     }
     child.wait().map_err(|error| cannot_run(command, &error))
+}
+
+/// Starts `command` with both its output streams in one pipe, and returns the pipe's other end.
+fn spawn_into_pipe(command: &mut Command) -> Result<(PipeReader, Child), Failure> {
+    let pipe = |error| Failure::new(format!("cannot make a pipe: {error}"));
+    let (reader, writer) = std::io::pipe().map_err(pipe)?;
+    command.stdout(writer.try_clone().map_err(pipe)?).stderr(writer);
+    let child = command.spawn().map_err(|error| cannot_run(command, &error))?;
+    // The command holds the writing ends; while they are open, reading would not end.
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    Ok((reader, child))
 }
 
 /// Formats the command as typed in a shell, with the variables that it sets.
@@ -186,5 +248,19 @@ mod tests {
         let (kept, outcome) = run_and_keep(&mut command, |line| line.starts_with("yes"));
         assert_eq!(kept, ["yes 1", "yes 2"]);
         assert!(outcome.is_err());
+    }
+
+    #[test]
+    fn a_command_that_does_not_end_fails_with_its_processes() {
+        let mut command = program("sh", "");
+        command.args(["-c", "echo begun; sleep 1000 & wait"]);
+        let begin = Instant::now();
+        let (output, success) = read_within(&mut command, Duration::from_secs(1)).unwrap();
+        assert!(!success && begin.elapsed() < Duration::from_secs(500));
+        assert!(output.starts_with("begun\nerror: not ended after 1 s\n"), "{output}");
+        assert!(output.contains("sleep 1000"), "{output}");
+        let (output, success) =
+            read_within(&mut program("echo", "end"), Duration::from_secs(500)).unwrap();
+        assert_eq!((output.as_str(), success), ("end\n", true));
     }
 }

@@ -7,11 +7,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::process::{Failure, cannot_run, cargo, read_all, say, shown};
+use crate::process::{Failure, cannot_run, cargo, read_within, say, shown};
+
+/// The time after which a program has failed. The longest takes five minutes.
+const LIMIT: Duration = Duration::from_secs(20 * 60);
 
 /// The stack size of a thread with musl, unless a program requests more.
 const SMALLEST_STACK: &str = "131072";
@@ -178,7 +181,7 @@ impl Run<'_> {
         }
         say(self.name());
         let begin = Instant::now();
-        let (output, success) = read_all(&mut command)?;
+        let (output, success) = read_within(&mut command, LIMIT)?;
         Ok(Ended { output, success, seconds: begin.elapsed().as_secs_f64() })
     }
 }

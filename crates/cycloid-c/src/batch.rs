@@ -14,7 +14,8 @@ use crate::hash::{self, HashNumber};
 use crate::memory::{array, reference, slice, slice_mut, write_exactly};
 use crate::object;
 
-/// Jobs that are gathered by curve: some times the lanes, so that a list of mixed curves fills them.
+/// Jobs that are gathered by curve: some times the lanes, so that a list of mixed curves fills
+/// them.
 const WINDOW: usize = 4 * cycloid::LANES;
 
 /// The signature of a digest by ECDSA, deterministic, as `cycloid_ecdsa_sign_prehashed` makes it.
@@ -285,8 +286,8 @@ pub unsafe extern "C" fn cycloid_ecdsa_verify_batch(
     })
 }
 
-/// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is an
-/// error.
+/// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is
+/// an error.
 ///
 /// # Safety
 /// `jobs` has `count` jobs, and each is as for `cycloid_ecdh_agree`. No output of a job overlaps

@@ -86,8 +86,8 @@ pub extern "C" fn cycloid_dh_scratch_size(group: GroupNumber) -> usize {
 
 /// Generates a private key.
 ///
-/// `key` has `size` bytes, at least `cycloid_dh_private_key_size(group)`, and is aligned to 8 bytes.
-/// It must stay in place until it is wiped.
+/// `key` has `size` bytes, at least `cycloid_dh_private_key_size(group)`, and is aligned to 8
+/// bytes. It must stay in place until it is wiped.
 ///
 /// Errors: `CYCLOID_ERROR_PARAMETER` for an unknown group, `CYCLOID_ERROR_MEMORY_TOO_SMALL`,
 /// `CYCLOID_ERROR_RANDOM`.

@@ -186,18 +186,21 @@ pub unsafe extern "C" fn cycloid_ec_private_key_from_file(
     run(|| {
         // SAFETY: the caller promises it.
         let file = unsafe { slice(file, length) }?;
-        let mut curve = Err(Failure(CYCLOID_ERROR_CURVE));
-        for number in [CYCLOID_P224, CYCLOID_P256, CYCLOID_P384, CYCLOID_P521] {
-            curve = on_curve!(number, C => {
-                // SAFETY: the caller promises it.
-                unsafe { object::make(key, || read_private::<C>(file)) }
-            });
-            if curve != Err(Failure(CYCLOID_ERROR_CURVE)) {
-                break;
-            }
-        }
-        curve
+        first_curve(|number| {
+            on_curve!(number, C => {
+                    // SAFETY: the caller promises it.
+                    unsafe { object::make(key, || read_private::<C>(file)) }
+            })
+        })
     })
+}
+
+/// Reads a file for each curve, until one is not refused for its curve.
+fn first_curve(read: impl FnMut(CurveNumber) -> Outcome) -> Outcome {
+    let refused = Err(Failure(CYCLOID_ERROR_CURVE));
+    let mut outcomes =
+        [CYCLOID_P224, CYCLOID_P256, CYCLOID_P384, CYCLOID_P521].into_iter().map(read);
+    outcomes.find(|outcome| *outcome != refused).unwrap_or(refused)
 }
 
 /// Returns whether a file is PEM: DER starts with another byte.
@@ -346,17 +349,12 @@ pub unsafe extern "C" fn cycloid_ec_public_key_from_file(
     run(|| {
         // SAFETY: the caller promises it.
         let file = unsafe { slice(file, length) }?;
-        let mut curve = Err(Failure(CYCLOID_ERROR_CURVE));
-        for number in [CYCLOID_P224, CYCLOID_P256, CYCLOID_P384, CYCLOID_P521] {
-            curve = on_curve!(number, C => {
-                // SAFETY: the caller promises it.
-                unsafe { object::make(key, || read_public::<C>(file)) }
-            });
-            if curve != Err(Failure(CYCLOID_ERROR_CURVE)) {
-                break;
-            }
-        }
-        curve
+        first_curve(|number| {
+            on_curve!(number, C => {
+                    // SAFETY: the caller promises it.
+                    unsafe { object::make(key, || read_public::<C>(file)) }
+            })
+        })
     })
 }
 

@@ -8,8 +8,8 @@ use crate::memory::{reference, write_exactly};
 use crate::object;
 
 /// Computes the secret shared with the holder of `peer`: the x coordinate of the product, exactly
-/// `cycloid_ec_bytes(curve)` big-endian bytes (SP 800-56A, section 5.7.1.2). Time does not depend on
-/// the key.
+/// `cycloid_ec_bytes(curve)` big-endian bytes (SP 800-56A, section 5.7.1.2). Time does not depend
+/// on the key.
 ///
 /// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_CURVE`, `CYCLOID_ERROR_LENGTH`.
 ///

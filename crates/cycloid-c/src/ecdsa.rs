@@ -113,8 +113,8 @@ pub unsafe extern "C" fn cycloid_ecdsa_sign_hedged(
 /// Hazardous: two signatures with one nonce, or one with a nonce of which someone knows a few bits,
 /// reveal the private key. For protocols and test vectors that prescribe nonces.
 ///
-/// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_LENGTH`; `CYCLOID_ERROR_RANGE` for a nonce that is 0,
-/// not less than the order, or gives no signature.
+/// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_LENGTH`; `CYCLOID_ERROR_RANGE` for a nonce that is
+/// 0, not less than the order, or gives no signature.
 ///
 /// # Safety
 /// `key` is a key. `digest` has `digest_length` bytes, `nonce` `nonce_length`, and `signature`

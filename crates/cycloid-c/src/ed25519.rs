@@ -19,8 +19,8 @@ pub const CYCLOID_ED25519_STRICT: u32 = 1;
 /// The equation with the cofactor (ZIP 215).
 pub const CYCLOID_ED25519_COFACTORED: u32 = 2;
 
-/// A private key, with its public key. A plain value: it may be copied and moved, and each copy must
-/// be wiped.
+/// A private key, with its public key. A plain value: it may be copied and moved, and each copy
+/// must be wiped.
 #[repr(C)]
 pub struct Ed25519PrivateKey {
     /// The key.
@@ -195,8 +195,8 @@ pub unsafe extern "C" fn cycloid_ed25519_sign(
     })
 }
 
-/// Verifies a signature of 64 bytes, by `rule`, such as `CYCLOID_ED25519_COFACTORLESS`. Time depends
-/// on the arguments, which are public.
+/// Verifies a signature of 64 bytes, by `rule`, such as `CYCLOID_ED25519_COFACTORLESS`. Time
+/// depends on the arguments, which are public.
 ///
 /// Errors: `CYCLOID_ERROR_VERIFICATION`; `CYCLOID_ERROR_SMALL_ORDER` for a public key of small
 /// order by the strict rule; `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_PARAMETER`.

@@ -146,8 +146,8 @@ fn builder(profile: &str, packages: &[&str]) -> Command {
     command
 }
 
-/// Returns whether `cargo run` sets a variable for the program that it starts. Build scripts depend on
-/// some of them: with `CARGO_MANIFEST_DIR`, cargo compiles ring and all that uses it again.
+/// Returns whether `cargo run` sets a variable for the program that it starts. Build scripts depend
+/// on some of them: with `CARGO_MANIFEST_DIR`, cargo compiles ring and all that uses it again.
 fn is_of_cargo_run(name: &OsStr) -> bool {
     let name = name.as_encoded_bytes();
     name.starts_with(b"CARGO_MANIFEST_") || name.starts_with(b"CARGO_PKG_")

@@ -1,7 +1,7 @@
 //! An OpenSSL 3 provider on Cycloid: RSA, ECDSA and ECDH on the NIST curves, Ed25519 and X25519.
 //!
-//! OpenSSL loads `libcycloid_openssl.so` by its configuration (`docs/openssl.md`). Programs then use
-//! Cycloid without a change.
+//! OpenSSL loads `libcycloid_openssl.so` by its configuration (`docs/openssl.md`). Programs then
+//! use Cycloid without a change.
 //!
 //! - **Unusual keys and parameters** fall through to OpenSSL's own default provider, which this
 //!   module loads into a library context of its own: short RSA keys, other curves, explicit curve

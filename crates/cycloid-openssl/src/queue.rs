@@ -1,12 +1,12 @@
 //! RSA signatures in asynchronous jobs, gathered until eight can be computed side by side.
 //!
-//! A job parks (`ASYNC_pause_job`) with a task in its thread's queue. The job that brings the eighth
-//! task of a length computes all of them and wakes the others. Each parked job waits on a timer of
-//! its own, so if no eighth comes, the first timer to expire resumes a job, which computes what is
-//! there. A program that resumes a job earlier has nothing better to do, so that job does the same.
-//! So no job waits longer than the deadline, and none depends on another to be resumed: a task owns
-//! all that it needs, and outlives a job that never comes back. A queue belongs to one thread;
-//! its lock is never contended unless a program moves a job to another thread.
+//! A job parks (`ASYNC_pause_job`) with a task in its thread's queue. The job that brings the
+//! eighth task of a length computes all of them and wakes the others. Each parked job waits on a
+//! timer of its own, so if no eighth comes, the first timer to expire resumes a job, which computes
+//! what is there. A program that resumes a job earlier has nothing better to do, so that job does
+//! the same. So no job waits longer than the deadline, and none depends on another to be resumed: a
+//! task owns all that it needs, and outlives a job that never comes back. A queue belongs to one
+//! thread; its lock is never contended unless a program moves a job to another thread.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
@@ -81,18 +81,16 @@ pub(crate) fn sign(
     input: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
     let pair = key.private().ok_or(Failure::NoPrivateKey)?;
-    if let Some(job) = asynchronous::Job::current()
-        && jobs_park()
-        && let Some(timer) = job.timer()
+    if jobs_park()
+        && let Some(job) = asynchronous::Job::current()
     {
-        let task = Task { key: Arc::clone(key), operation, input, timer, result: OnceLock::new() };
-        return park(&job, &Arc::new(task));
+        return in_job(&job, Task::new(Arc::clone(key), operation, input));
     }
     let scheme = match operation {
         RsaOperation::Pkcs1(hash) => SignatureScheme::Pkcs1v15(hash),
         RsaOperation::Pss(pss) => SignatureScheme::Pss(pss),
         RsaOperation::Raw => {
-            let alone = Task::without_timer(Arc::clone(key), operation, input);
+            let alone = Arc::new(Task::new(Arc::clone(key), operation, input));
             compute(&[Arc::clone(&alone)]);
             return alone.signature();
         }
@@ -107,14 +105,14 @@ struct Task {
     key: Arc<RsaKey>,
     operation: RsaOperation,
     input: Vec<u8>,
-    timer: Arc<Timer>,
+    /// Wakes the job, if it is parked.
+    timer: Option<Arc<Timer>>,
     result: OnceLock<Result<Vec<u8>, rsa::Error>>,
 }
 
 impl Task {
-    fn without_timer(key: Arc<RsaKey>, operation: RsaOperation, input: Vec<u8>) -> Arc<Self> {
-        let timer = Arc::new(Timer::none());
-        Arc::new(Self { key, operation, input, timer, result: OnceLock::new() })
+    fn new(key: Arc<RsaKey>, operation: RsaOperation, input: Vec<u8>) -> Self {
+        Self { key, operation, input, timer: None, result: OnceLock::new() }
     }
 
     fn bits(&self) -> usize {
@@ -143,35 +141,41 @@ fn take(queue: &Queue, bits: usize, fewest: usize) -> Vec<Arc<Task>> {
     waiting.extract_if(.., |task| task.bits() == bits).collect()
 }
 
-/// Parks a job until its task is computed.
-fn park(job: &asynchronous::Job, task: &Arc<Task>) -> Result<Vec<u8>, Error> {
+/// Computes a job's task: at once, if it fills a batch, else after parking.
+///
+/// Only a job that parks has a timer. A program learns of a new descriptor when a job pauses, and
+/// HAProxy crashes at the end of a connection that has a descriptor of which it did not learn.
+fn in_job(job: &asynchronous::Job, mut task: Task) -> Result<Vec<u8>, Error> {
     // The queue stays this one, even if another thread resumes the job.
     let queue = QUEUE.with(Arc::clone);
-    queue.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(task));
-    let full = take(&queue, task.bits(), LANES);
-    if full.is_empty() {
-        task.timer.arm(Duration::from_micros(WAIT.load(Ordering::Relaxed)));
+    let mut tasks = take(&queue, task.bits(), LANES - 1);
+    if tasks.is_empty()
+        && let Some(timer) = job.timer()
+    {
+        task.timer = Some(Arc::clone(&timer));
+        let task = Arc::new(task);
+        queue.lock().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(&task));
+        timer.arm(Duration::from_micros(WAIT.load(Ordering::Relaxed)));
         // It returns at once if this job may not be paused now.
         job.pause();
-        task.timer.disarm();
+        timer.disarm();
         if task.result.get().is_none() {
-            run(take(&queue, task.bits(), 1), task);
+            run(&take(&queue, task.bits(), 1), &task);
         }
-    } else {
-        run(full, task);
+        return task.signature();
     }
+    let task = Arc::new(task);
+    tasks.push(Arc::clone(&task));
+    run(&tasks, &task);
     task.signature()
 }
 
 /// Computes tasks, and wakes all jobs but the running one.
-fn run(tasks: Vec<Arc<Task>>, running: &Arc<Task>) {
-    if tasks.is_empty() {
-        return;
-    }
+fn run(tasks: &[Arc<Task>], running: &Arc<Task>) {
     log::write(By::Cycloid, "batch", &tasks.len().to_string());
-    compute(&tasks);
+    compute(tasks);
     for task in tasks.iter().filter(|task| !Arc::ptr_eq(task, running)) {
-        task.timer.expire();
+        task.timer.iter().for_each(|timer| timer.expire());
     }
 }
 
@@ -228,8 +232,8 @@ thread_local! {
     static BATCHES: RefCell<Vec<Batches>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls `work` with this thread's batch for keys of `bits` bits. Without random numbers, nothing is
-/// called.
+/// Calls `work` with this thread's batch for keys of `bits` bits. Without random numbers, nothing
+/// is called.
 fn with_batch(bits: usize, work: impl FnOnce(&mut Batch<Vec<u64>, ChaCha20Rng>)) {
     BATCHES.with_borrow_mut(|kept| {
         let process = std::process::id();

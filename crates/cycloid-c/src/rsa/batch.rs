@@ -24,8 +24,8 @@ pub const CYCLOID_RSA_PKCS1V15: u32 = 1;
 /// RSASSA-PSS, with the hash function of the digest also for the mask.
 pub const CYCLOID_RSA_PSS: u32 = 2;
 
-/// The state of one thread's batches, in memory of `cycloid_rsa_batch_size` bytes, which must stay in
-/// place: blindings, a random generator and working memory.
+/// The state of one thread's batches, in memory of `cycloid_rsa_batch_size` bytes, which must stay
+/// in place: blindings, a random generator and working memory.
 pub struct RsaBatch {
     _opaque: (),
 }
@@ -88,7 +88,8 @@ impl Kind for BatchState {
     const TAG: u64 = object::tag(9, 1);
 }
 
-/// Returns the bytes of a batch for keys of `bits` bits; 0 if keys of this length are not supported.
+/// Returns the bytes of a batch for keys of `bits` bits; 0 if keys of this length are not
+/// supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn cycloid_rsa_batch_size(bits: usize) -> usize {
     super::of(bits, |bits| {

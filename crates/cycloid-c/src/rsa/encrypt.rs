@@ -66,9 +66,9 @@ pub unsafe extern "C" fn cycloid_rsa_encrypt_oaep(
     })
 }
 
-/// Decrypts a ciphertext by RSAES-OAEP: writes the message to the start of `message`, and its length
-/// to `*message_length`. `capacity` is at least the length of the longest message, whatever the
-/// ciphertext holds. Time depends neither on the key nor on the message.
+/// Decrypts a ciphertext by RSAES-OAEP: writes the message to the start of `message`, and its
+/// length to `*message_length`. `capacity` is at least the length of the longest message, whatever
+/// the ciphertext holds. Time depends neither on the key nor on the message.
 ///
 /// Errors: `CYCLOID_ERROR_DECRYPTION`, which does not say what is wrong; `CYCLOID_ERROR_KEY`, also
 /// if the context's key has been wiped; `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_LENGTH`,

@@ -56,9 +56,9 @@ pub unsafe extern "C" fn cycloid_rsa_generate(
 /// Reads a private key from a file's contents: PKCS #8 or PKCS #1, in DER or in PEM.
 ///
 /// `key` has `size` bytes, at least `cycloid_rsa_private_key_size` of the key's bits, and `scratch`
-/// `scratch_size`, at least `cycloid_rsa_scratch_size` of the same, which is wiped. Both are aligned
-/// to 8 bytes. The parts are checked against each other; the primes are not tested. The key must
-/// stay in place until it is wiped.
+/// `scratch_size`, at least `cycloid_rsa_scratch_size` of the same, which is wiped. Both are
+/// aligned to 8 bytes. The parts are checked against each other; the primes are not tested. The key
+/// must stay in place until it is wiped.
 ///
 /// Errors: `CYCLOID_ERROR_FILE`, `CYCLOID_ERROR_ENCRYPTED`, `CYCLOID_ERROR_NUMBERS`,
 /// `CYCLOID_ERROR_MEMORY_TOO_SMALL`.

@@ -14,8 +14,8 @@ use crate::sized::{self, scratch_limbs};
 /// Makes a public key from the modulus and the public exponent, both big-endian.
 ///
 /// `key` has `size` bytes, at least `cycloid_rsa_public_key_size` of the key's bits, and `scratch`
-/// `scratch_size`, at least `cycloid_rsa_scratch_size` of the same. Both are aligned to 8 bytes. The
-/// key must stay in place.
+/// `scratch_size`, at least `cycloid_rsa_scratch_size` of the same. Both are aligned to 8 bytes.
+/// The key must stay in place.
 ///
 /// Errors: `CYCLOID_ERROR_NUMBERS`, `CYCLOID_ERROR_MEMORY_TOO_SMALL`.
 ///

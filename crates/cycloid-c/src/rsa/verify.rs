@@ -2,8 +2,11 @@
 
 use core::ffi::c_void;
 
+use cycloid::Limb;
+use cycloid::scheme::rsa;
+
 use super::{Public, RsaPublicKey};
-use crate::error::{ErrorCode, run};
+use crate::error::{ErrorCode, Outcome, run};
 use crate::hash::{self, HashNumber};
 use crate::memory::slice;
 use crate::sized::{self, scratch_limbs};
@@ -13,8 +16,8 @@ pub(super) const CYCLOID_RSA_ANY_SALT: usize = usize::MAX;
 
 /// Verifies a signature of a message by RSASSA-PKCS1-v1_5 with the hash function.
 ///
-/// `scratch` has `scratch_size` bytes, at least `cycloid_rsa_scratch_size` of the key's bits, and is
-/// aligned to 8 bytes. Time depends on the arguments, which are public.
+/// `scratch` has `scratch_size` bytes, at least `cycloid_rsa_scratch_size` of the key's bits, and
+/// is aligned to 8 bytes. Time depends on the arguments, which are public.
 ///
 /// Errors: `CYCLOID_ERROR_VERIFICATION`, also for a signature that is not as long as the modulus;
 /// `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_RESTRICTED`,
@@ -34,17 +37,16 @@ pub unsafe extern "C" fn cycloid_rsa_verify_pkcs1v15(
     scratch: *mut c_void,
     scratch_size: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let (key, message, signature, scratch) = unsafe {
-            (
-                sized::value::<Public>(key.cast())?,
-                slice(message, message_length)?,
-                slice(signature, signature_length)?,
-                scratch_limbs(scratch, scratch_size)?,
-            )
-        };
-        Ok(key.verify_pkcs1v15(hash::of(hash)?, message, signature, scratch)?)
+    // SAFETY: the caller promises it.
+    run(|| unsafe {
+        let hash = hash::of(hash)?;
+        with(
+            key,
+            (message, message_length),
+            (signature, signature_length),
+            (scratch, scratch_size),
+            |key, input, signature, scratch| key.verify_pkcs1v15(hash, input, signature, scratch),
+        )
     })
 }
 
@@ -64,17 +66,18 @@ pub unsafe extern "C" fn cycloid_rsa_verify_pkcs1v15_prehashed(
     scratch: *mut c_void,
     scratch_size: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let (key, digest, signature, scratch) = unsafe {
-            (
-                sized::value::<Public>(key.cast())?,
-                slice(digest, digest_length)?,
-                slice(signature, signature_length)?,
-                scratch_limbs(scratch, scratch_size)?,
-            )
-        };
-        Ok(key.verify_pkcs1v15_prehashed(hash::of(hash)?, digest, signature, scratch)?)
+    // SAFETY: the caller promises it.
+    run(|| unsafe {
+        let hash = hash::of(hash)?;
+        with(
+            key,
+            (digest, digest_length),
+            (signature, signature_length),
+            (scratch, scratch_size),
+            |key, input, signature, scratch| {
+                key.verify_pkcs1v15_prehashed(hash, input, signature, scratch)
+            },
+        )
     })
 }
 
@@ -94,17 +97,16 @@ pub unsafe extern "C" fn cycloid_rsa_verify_pss(
     scratch: *mut c_void,
     scratch_size: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let (key, message, signature, scratch) = unsafe {
-            (
-                sized::value::<Public>(key.cast())?,
-                slice(message, message_length)?,
-                slice(signature, signature_length)?,
-                scratch_limbs(scratch, scratch_size)?,
-            )
-        };
-        Ok(key.verify_pss(hash::of(hash)?, message, signature, scratch)?)
+    // SAFETY: the caller promises it.
+    run(|| unsafe {
+        let hash = hash::of(hash)?;
+        with(
+            key,
+            (message, message_length),
+            (signature, signature_length),
+            (scratch, scratch_size),
+            |key, input, signature, scratch| key.verify_pss(hash, input, signature, scratch),
+        )
     })
 }
 
@@ -125,17 +127,41 @@ pub unsafe extern "C" fn cycloid_rsa_verify_pss_prehashed(
     scratch: *mut c_void,
     scratch_size: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let (key, digest, signature, scratch) = unsafe {
-            (
-                sized::value::<Public>(key.cast())?,
-                slice(digest, digest_length)?,
-                slice(signature, signature_length)?,
-                scratch_limbs(scratch, scratch_size)?,
-            )
-        };
+    // SAFETY: the caller promises it.
+    run(|| unsafe {
+        let hash = hash::of(hash)?;
         let salt = (salt_length != CYCLOID_RSA_ANY_SALT).then_some(salt_length);
-        Ok(key.verify_pss_prehashed(hash::of(hash)?, digest, salt, signature, scratch)?)
+        with(
+            key,
+            (digest, digest_length),
+            (signature, signature_length),
+            (scratch, scratch_size),
+            |key, input, signature, scratch| {
+                key.verify_pss_prehashed(hash, input, salt, signature, scratch)
+            },
+        )
     })
+}
+
+/// Reads the arguments of a verification, each pointer with its length, and verifies.
+///
+/// # Safety
+/// As for `cycloid_rsa_verify_pkcs1v15`.
+unsafe fn with(
+    key: *const RsaPublicKey,
+    (input, input_length): (*const u8, usize),
+    (signature, signature_length): (*const u8, usize),
+    (scratch, scratch_size): (*mut c_void, usize),
+    verify: impl FnOnce(&Public, &[u8], &[u8], &mut [Limb]) -> Result<(), rsa::Error>,
+) -> Outcome {
+    // SAFETY: the caller promises it.
+    let (key, input, signature, scratch) = unsafe {
+        (
+            sized::value::<Public>(key.cast())?,
+            slice(input, input_length)?,
+            slice(signature, signature_length)?,
+            scratch_limbs(scratch, scratch_size)?,
+        )
+    };
+    Ok(verify(key, input, signature, scratch)?)
 }

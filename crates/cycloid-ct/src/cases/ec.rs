@@ -1,4 +1,5 @@
-//! The NIST curves, secp256k1 and brainpoolP256r1: keys and their files, ECDSA, ECDH, arithmetic, and batches.
+//! The NIST curves, secp256k1 and brainpoolP256r1: keys and their files, ECDSA, ECDH, arithmetic,
+//! and batches.
 
 use cycloid::scheme::Hash;
 use cycloid::scheme::ec::arithmetic::{Point, Scalar};

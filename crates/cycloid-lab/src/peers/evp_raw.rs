@@ -98,7 +98,8 @@ impl OwnedKey {
 
 impl Drop for OwnedKey {
     fn drop(&mut self) {
-        // SAFETY: allocated by the same library, freed only here; contexts hold their own references.
+        // SAFETY: allocated by the same library, freed only here; contexts hold their own
+        // references.
         unsafe { (self.functions.key_free)(self.key) }
     }
 }

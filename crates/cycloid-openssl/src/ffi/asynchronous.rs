@@ -89,11 +89,6 @@ impl Timer {
         None
     }
 
-    /// Returns a timer that nobody waits on.
-    pub(crate) const fn none() -> Self {
-        Self(-1)
-    }
-
     /// Lets the timer expire after a time.
     pub(crate) fn arm(&self, after: Duration) {
         self.set(after.max(Duration::from_nanos(1)));
@@ -176,8 +171,8 @@ thread_local! {
     static SPARE: RefCell<Option<Stack>> = const { RefCell::new(None) };
 }
 
-/// Runs a computation: within a job on a larger stack, else directly. The computation must not pause
-/// the job.
+/// Runs a computation: within a job on a larger stack, else directly. The computation must not
+/// pause the job.
 pub(crate) fn roomy<T>(compute: impl FnOnce() -> T) -> T {
     if Job::current().is_none() {
         return compute();

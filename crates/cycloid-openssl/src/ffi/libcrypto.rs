@@ -63,7 +63,8 @@ macro_rules! functions {
                     $(
                         $field: {
                             let address = find($symbol)?;
-                            // SAFETY: the function of that name has this type, by its documentation.
+                            // SAFETY: the function of that name has this type, by its
+                            // documentation.
                             unsafe {
                                 std::mem::transmute::<
                                     *mut c_void,

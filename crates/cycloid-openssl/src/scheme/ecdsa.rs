@@ -1,5 +1,5 @@
-//! ECDSA on the NIST curves. Nonces depend on the key, the digest and fresh randomness, so neither a
-//! weak generator nor a fault alone reveals the key.
+//! ECDSA on the NIST curves. Nonces depend on the key, the digest and fresh randomness, so neither
+//! a weak generator nor a fault alone reveals the key.
 
 use std::ffi::CStr;
 use std::sync::Arc;

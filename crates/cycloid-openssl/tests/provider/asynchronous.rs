@@ -1,5 +1,7 @@
 //! Asynchronous jobs: they gather in batches, and none is lost where fewer than eight are at work.
 
+use cycloid::LANES;
+
 use crate::support::{Place, Server, With, free_port, openssl, wait_for_port};
 use crate::tls::{certificate, fetch};
 
@@ -62,13 +64,11 @@ fn a_server_in_jobs() {
     }
 }
 
-#[test]
-fn haproxy_waits_no_longer_than_the_deadline() {
-    let place = Place::with_settings("async = always\nasync_wait = 20000");
-    certificate(&place, "rsa:2048");
+/// Starts HAProxy with one thread, in whose jobs signatures park.
+fn haproxy(place: &Place, port: u16) -> Server {
+    certificate(place, "rsa:2048");
     let both = [place.read("cert.pem"), place.read("key.pem")].concat();
     std::fs::write(place.path("site.pem"), both).expect("the file is written");
-    let port = free_port();
     place.write(
         "haproxy.cfg",
         &format!(
@@ -80,9 +80,36 @@ fn haproxy_waits_no_longer_than_the_deadline() {
     );
     let mut haproxy = place.program("haproxy", With::Cycloid);
     haproxy.args(["-db", "-f", "haproxy.cfg"]);
-    let _server = Server::start(haproxy);
+    let server = Server::start(haproxy);
     wait_for_port(port);
+    server
+}
+
+#[test]
+fn haproxy_waits_no_longer_than_the_deadline() {
+    let place = Place::with_settings("async = always\nasync_wait = 20000");
+    let port = free_port();
+    let _server = haproxy(&place, port);
     // One connection alone waits no longer than the deadline.
     assert_eq!(fetch(&place, With::Stock, port, ""), "hello");
     assert_eq!(batches(&place), [(1, 1)]);
+}
+
+#[test]
+fn haproxy_signs_many_handshakes_at_once() {
+    let place = Place::with_settings("async = always\nasync_wait = 1000000");
+    let port = free_port();
+    let _server = haproxy(&place, port);
+    std::thread::scope(|threads| {
+        for _ in 0..24 {
+            threads.spawn(|| {
+                for _ in 0..3 {
+                    assert_eq!(fetch(&place, With::Stock, port, ""), "hello");
+                }
+            });
+        }
+    });
+    let found = batches(&place);
+    assert_eq!(found.iter().map(|(size, count)| size * count).sum::<usize>(), 72, "{found:?}");
+    assert!(found.iter().any(|(size, _)| *size == LANES), "{found:?}");
 }

@@ -102,8 +102,8 @@ fn a_certificate_of_another_authority_is_refused() {
     let certificates = Certificate::all("quic-authorities");
     let side = |i: usize| (default_provider(), &certificates[i]);
     let (client, server) = run(echo(side(2), side(3), b"")).unwrap_err();
-    // Both authorities have the same name, so the signature is wrong: alert 51, decrypt_error, as an
-    // error of the connection (RFC 9001, section 4.8).
+    // Both authorities have the same name, so the signature is wrong: alert 51, decrypt_error, as
+    // an error of the connection (RFC 9001, section 4.8).
     let ConnectionError::TransportError(error) = client else { panic!("{client:?}") };
     assert_eq!(u64::from(error.code), 0x100 + 51);
     let ConnectionError::ConnectionClosed(closed) = server else { panic!("{server:?}") };

@@ -164,7 +164,8 @@ fn a_modulus_that_is_one_bit_too_short() {
     let mut rng = Generator::new(9);
     let e = BigUint::from(65537_u32);
     let (p, q, n) = loop {
-        // The generator's primes are above √2·2^1023; a smaller one is the next prime after a power.
+        // The generator's primes are above √2·2^1023; a smaller one is the next prime after a
+        // power.
         let (p, q) = (new_prime(1024, &mut rng), next_prime((BigUint::from(1_u8) << 1023) + 5_u8));
         let n = &p * &q;
         if n.bits() == 2047 && e.modinv(&((&p - 1_u8) * (&q - 1_u8))).is_some() {

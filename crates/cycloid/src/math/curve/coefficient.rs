@@ -16,8 +16,8 @@ pub trait Coefficient<P: CurvePrime> {
     ) -> [A::Element; 3];
 }
 
-/// Doubles a point for any a (Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using mixed
-/// coordinates, 1998), `times` times; `times` is public.
+/// Doubles a point for any a (Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using
+/// mixed coordinates, 1998), `times` times; `times` is public.
 pub(super) fn double_times<P: CurvePrime, K: Coefficient<P>, A: CurveArithmetic<P>>(
     f: A,
     point: &[A::Element; 3],

@@ -1,5 +1,5 @@
-//! Points and scalars of edwards448 (RFC 8032, section 5.2): x² + y² = 1 + d·x²·y² modulo 2⁴⁴⁸ − 2²²⁴ −
-//! 1, with d = −39081, one at a time.
+//! Points and scalars of edwards448 (RFC 8032, section 5.2): x² + y² = 1 + d·x²·y² modulo 2⁴⁴⁸ −
+//! 2²²⁴ − 1, with d = −39081, one at a time.
 //!
 //! d is not a square, so the addition is complete: it is correct for all points. Multiples take the
 //! same steps for every scalar and read their whole table at each.

@@ -70,8 +70,8 @@ macro_rules! single_curves {
 }
 
 single_curves! {
-    /// P-192, also secp192r1 and prime192v1 (SEC 2, section 2.2.2), for old data: its keys are too short
-    /// for new data.
+    /// P-192, also secp192r1 and prime192v1 (SEC 2, section 2.2.2), for old data: its keys are too
+    /// short for new data.
     P192 "P-192" "1.2.840.10045.3.1.1" 192
         order [0x146bc9b1b4d22831 0xffffffff99def836 0xffffffffffffffff]
         a [0xfffffffffffffffc 0xfffffffffffffffe 0xffffffffffffffff]

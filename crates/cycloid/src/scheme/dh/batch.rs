@@ -126,9 +126,9 @@ impl<'a> Job<'a> {
 /// let mut peers = [[7; BITS / 8]; 16];
 /// peers[5] = [0; BITS / 8];
 /// let mut shared = [[0; BITS / 8]; 16];
-/// let key = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut getrandom::SysRng)?;
-/// let mut pairs = peers.iter().zip(&mut shared);
-/// let mut jobs = [(); 16].map(|()| {
+/// let key = PrivateKey::generate(group, [0; dh::private_key_limbs(EXPONENT_BITS)], &mut
+/// getrandom::SysRng)?; let mut pairs = peers.iter().zip(&mut shared); let mut jobs = [();
+/// 16].map(|()| {
 ///     let (peer, shared) = pairs.next().expect("there are as many");
 ///     Job::agree(&key, peer, Validation::Partial, shared)
 /// });

@@ -150,8 +150,8 @@ impl Group<'_> {
         to_bytes(self.generator())
     }
 
-    /// Checks a public value from outside: big-endian bytes, leading zeros allowed. Agreements check
-    /// the value themselves; this is for values that are kept.
+    /// Checks a public value from outside: big-endian bytes, leading zeros allowed. Agreements
+    /// check the value themselves; this is for values that are kept.
     ///
     /// `scratch` has at least [`minimum_scratch_limbs`] for the length of p.
     ///

@@ -139,8 +139,8 @@ impl<'a> Group<'a> {
     }
 
     /// Creates a group after the checks that need no random numbers: p is odd and of an allowed
-    /// length, g is between 2 and p − 2, and a given q is less than p. Only for computing the public
-    /// value of a private key, and for numbers that were checked before.
+    /// length, g is between 2 and p − 2, and a given q is less than p. Only for computing the
+    /// public value of a private key, and for numbers that were checked before.
     ///
     /// # Errors
     /// As [`new`](Self::new).

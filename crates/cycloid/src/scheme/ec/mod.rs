@@ -2,11 +2,11 @@
 //! [ECDSA](super::ecdsa) and [ECDH](super::ecdh).
 //!
 //! A curve is a type: [`P224`], [`P256`], [`P384`] or [`P521`]. [`Secp256k1`], [`BrainpoolP256`],
-//! [`BrainpoolP384`], [`BrainpoolP512`] and [`P192`] are for keys that other software made: they are
-//! computed one at a time, in plain Rust, and take several times as long. A [`PublicKey`] holds a point that
-//! is on the curve and not infinity; no other value can be constructed. A [`PrivateKey`] contains
-//! its public key and is wiped when dropped. The groups have prime order, so every point on the
-//! curve is in the group.
+//! [`BrainpoolP384`], [`BrainpoolP512`] and [`P192`] are for keys that other software made: they
+//! are computed one at a time, in plain Rust, and take several times as long. A [`PublicKey`] holds
+//! a point that is on the curve and not infinity; no other value can be constructed. A
+//! [`PrivateKey`] contains its public key and is wiped when dropped. The groups have prime order,
+//! so every point on the curve is in the group.
 //!
 //! **Memory.** Nothing is allocated and no scratch is passed. An operation uses some kilobytes of
 //! stack; a batch of eight uses some tens of kilobytes.

@@ -79,8 +79,8 @@ impl Oaep<'_, HashFunction> {
         longest_message(self.hash.digest_length(), length)
     }
 
-    /// Returns whether an encoding fits a modulus of `length` bytes. Only a legacy key's modulus may
-    /// be too short.
+    /// Returns whether an encoding fits a modulus of `length` bytes. Only a legacy key's modulus
+    /// may be too short.
     pub(super) const fn fits(&self, length: usize) -> bool {
         2 * self.hash.digest_length() + 2 <= length
     }
