@@ -12,7 +12,10 @@ use std::time::Duration;
 const SILENT: Duration = Duration::from_secs(10);
 
 /// The sequence of commands that gives the program a network, processes and `/run` of its own.
-const SANDBOX: &str = "mount -t tmpfs none /run; ip link set lo up; exec \"$@\" 2>&1";
+///
+/// The shell stays the first process, and the others end with it. `unshare` has the kernel kill its
+/// child when it dies itself, but a process that changes its user or group loses this setting.
+const SANDBOX: &str = "mount -t tmpfs none /run; ip link set lo up; \"$@\" 2>&1; exit $?";
 
 /// Log lines of a program that uses its configuration.
 const SIGNS: [&str; 12] = [
