@@ -136,6 +136,11 @@ impl Peer {
         self.sending().remote
     }
 
+    /// Sends to this address from now on, without a confirmed move.
+    pub(super) fn answer_at(&self, remote: Remote) {
+        self.change_sending(|sending| sending.remote = remote);
+    }
+
     pub(super) fn move_to(&self, remote: Remote) {
         self.change_sending(|sending| sending.remote = remote);
         let mut receiving = self.receiving();
