@@ -378,6 +378,8 @@ impl<'a> Program<'a> {
                 text
             }
             Err(error) => {
+                // The data path may already answer there.
+                self.handle.set_remote(id.0, peer.way);
                 format!("cannot move {} from {} to {to}: {error}", peer.name, peer.address)
             }
         };

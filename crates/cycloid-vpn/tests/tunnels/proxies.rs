@@ -5,44 +5,41 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream, UdpSocket};
 
 use crate::test_bed::{SERVER, Settings, TestBed, Who};
 
-/// The port of each proxy, in the client's namespace.
-const PORT: u16 = 3128;
-
 #[test]
 fn tunnels_through_proxies() {
     let bed = TestBed::new();
     std::fs::write(bed.file("proxy.txt"), "user\nsecret\n").expect("a file");
     let file = bed.file("proxy.txt").display().to_string();
-    for (server, tcp, line) in [
-        (Who::OpenVpn, true, format!("http-proxy 127.0.0.1 {PORT} {file} basic")),
-        (Who::OpenVpn, true, format!("socks-proxy 127.0.0.1 {PORT} {file}")),
-        (Who::OpenVpn, false, format!("socks-proxy 127.0.0.1 {PORT}")),
-        (Who::Cycloid, false, format!("socks-proxy 127.0.0.1 {PORT} {file}")),
+    for (server, tcp, directive, account) in [
+        (Who::OpenVpn, true, "http-proxy", format!("{file} basic")),
+        (Who::OpenVpn, true, "socks-proxy", file.clone()),
+        (Who::OpenVpn, false, "socks-proxy", String::new()),
+        (Who::Cycloid, false, "socks-proxy", file.clone()),
     ] {
-        let listener = bed
-            .within(true, || TcpListener::bind(("127.0.0.1", PORT)).expect("a port"))
-            .join()
-            .expect("a listener");
-        let http = line.starts_with("http");
-        // Ends with the test's process.
-        bed.within(true, move || serve(&listener, http));
+        let port = start_proxy(&bed, directive == "http-proxy");
+        let line = format!("{directive} 127.0.0.1 {port} {account}");
         let settings = Settings { tcp, client: line.clone(), ..Settings::default() };
         let mut gate = bed.start(server, true, &settings);
         let mut alice = bed.start(Who::Cycloid, false, &settings);
         bed.assert_reaches(&line, [&mut gate, &mut alice]);
         alice.end("TERM");
         gate.end("TERM");
-        // Frees the port for the next proxy.
-        let stop = bed.within(true, || TcpStream::connect(("127.0.0.1", PORT)).map(drop));
-        stop.join().expect("a thread").expect("the proxy listens");
     }
 }
 
-/// Serves one client, then waits for another connection as the sign to stop.
-fn serve(listener: &TcpListener, http: bool) {
-    let (client, _) = listener.accept().expect("a client");
-    std::thread::spawn(move || if http { serve_http(client) } else { serve_socks(client) });
-    let _ = listener.accept();
+/// Starts a proxy in the client's namespace, and returns its port, which the kernel chooses: the
+/// port of an earlier proxy may still be in use. The proxy ends with the test's process.
+fn start_proxy(bed: &TestBed, http: bool) -> u16 {
+    let (ports, port) = std::sync::mpsc::channel();
+    bed.within(true, move || {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        ports.send(listener.local_addr().expect("an address").port()).expect("the test waits");
+        for client in listener.incoming() {
+            let client = client.expect("a client");
+            std::thread::spawn(move || if http { serve_http(client) } else { serve_socks(client) });
+        }
+    });
+    port.recv().expect("the proxy listens")
 }
 
 fn serve_http(mut client: TcpStream) {

@@ -258,7 +258,9 @@ impl<'a> Turn<'a> {
                     Some(peer) => {
                         // Drop the previous peer's lock before taking the next one.
                         *current = None;
-                        current.insert(Current::new(self.shared, peer, peer_id))
+                        let is_free = matches!(self.shared.peers, Peers::Many { .. })
+                            && self.table.at(from).is_none();
+                        current.insert(Current::new(self.shared, peer, peer_id, is_free))
                     }
                     None => {
                         self.shared.drops.unknown.add(1);
@@ -349,6 +351,8 @@ struct Current<'a> {
     peer: &'a Arc<Peer>,
     /// The peer id in its packets.
     named: Option<PeerId>,
+    /// Whether the peer may be answered at the packets' address if it has moved there.
+    is_free: bool,
     receiving: MutexGuard<'a, Receiving>,
     packets: u64,
     bytes: u64,
@@ -356,9 +360,9 @@ struct Current<'a> {
 }
 
 impl<'a> Current<'a> {
-    fn new(shared: &'a Shared, peer: &'a Arc<Peer>, named: Option<PeerId>) -> Self {
+    fn new(shared: &'a Shared, peer: &'a Arc<Peer>, named: Option<PeerId>, is_free: bool) -> Self {
         let receiving = peer.receiving();
-        Self { shared, peer, named, receiving, packets: 0, bytes: 0, inner_bytes: 0 }
+        Self { shared, peer, named, is_free, receiving, packets: 0, bytes: 0, inner_bytes: 0 }
     }
 
     /// Opens a packet. Returns `None` for an unauthentic packet or a ping.
@@ -390,6 +394,11 @@ impl<'a> Current<'a> {
         let (length_inside, silent) = (inner.len() as u64, inner.is_empty() || *inner == PING);
         if !self.receiving.is_at(from) && self.receiving.has_moved(key_id, from, self.shared.now())
         {
+            // The answer to this packet already goes to the new address, unless another peer has
+            // it. The control thread confirms the move or takes it back.
+            if self.is_free {
+                self.peer.answer_at(from);
+            }
             self.shared.tell(Event::Float { peer: self.peer.id, from });
         }
         self.packets += 1;

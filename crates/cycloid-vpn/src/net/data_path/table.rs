@@ -81,25 +81,18 @@ impl Table {
     }
 
     pub(super) fn remove_peer(&mut self, id: PeerId) {
-        if let Some(peer) = self.peers.remove(&id) {
-            self.forget_remote(&peer);
+        if self.peers.remove(&id).is_some() {
+            self.by_remote.retain(|_, other| *other != id);
             self.networks.remove(id);
         }
     }
 
     pub(super) fn move_peer(&mut self, id: PeerId, remote: Remote) {
         if let Some(peer) = self.peers.get(&id).cloned() {
-            self.forget_remote(&peer);
+            // The peer may already be answered elsewhere.
+            self.by_remote.retain(|_, other| *other != id);
             self.by_remote.insert(remote.peer_only(), id);
             peer.move_to(remote);
-        }
-    }
-
-    /// Removes a peer's address, unless a later peer has taken it over.
-    fn forget_remote(&mut self, peer: &Peer) {
-        let remote = peer.remote().peer_only();
-        if self.by_remote.get(&remote) == Some(&peer.id) {
-            self.by_remote.remove(&remote);
         }
     }
 
