@@ -23,7 +23,7 @@ pub(crate) const fn tag(kind: u8, variant: u8) -> u64 {
 /// A value that a key's memory holds. It is plain data: any words are a value, though perhaps not a
 /// key, and nothing but its words is dropped.
 pub(crate) trait Kind: Sized {
-    /// What the memory's first word is.
+    /// The first word of the key's memory, which names the kind.
     const TAG: u64;
 }
 

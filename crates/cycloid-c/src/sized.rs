@@ -27,7 +27,7 @@ struct Header<T> {
 
 /// A value that is stored in front of its limbs.
 pub(crate) trait Kind: Sized {
-    /// What the memory's first word is.
+    /// The first word of the value's memory, which names the kind.
     const TAG: u64;
 }
 
