@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use cycloid_blst_h as ours;
 
-/// Rounds, of which the fastest counts.
+/// The number of rounds. The fastest one is printed.
 const ROUNDS: usize = 15;
 
 /// Prints a row: nanoseconds of each, and the ratio.

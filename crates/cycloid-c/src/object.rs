@@ -23,7 +23,7 @@ pub(crate) const fn tag(kind: u8, variant: u8) -> u64 {
 /// A value that a key's memory holds. It is plain data: any words are a value, though perhaps not a
 /// key, and nothing but its words is dropped.
 pub(crate) trait Kind: Sized {
-    /// The first word of the memory.
+    /// The first word of the key's memory, which names the kind.
     const TAG: u64;
 }
 
@@ -67,8 +67,7 @@ pub(crate) fn value<T: Kind>(memory: &impl Words) -> Outcome<&T> {
     if tag != T::TAG || size_of_val(body) < size_of::<T>() {
         return no_key();
     }
-    // SAFETY: the body is large enough and aligned, and by its tag it is a value that `make`
-    // stored.
+    // SAFETY: the body is large enough and aligned, and by its tag it is a value that `make` stored.
     Ok(unsafe { &*body.as_ptr().cast::<T>() })
 }
 

@@ -27,7 +27,7 @@ struct Header<T> {
 
 /// A value that is stored in front of its limbs.
 pub(crate) trait Kind: Sized {
-    /// The first word of the memory.
+    /// The first word of the value's memory, which names the kind.
     const TAG: u64;
 }
 
@@ -36,8 +36,8 @@ pub(crate) const fn size<T>(limbs: usize) -> usize {
     size_of::<Header<T>>() + limbs * size_of::<Limb>()
 }
 
-/// Makes a value in the caller's memory of `size` bytes, with all the limbs behind the header. On
-/// an error the memory holds nothing.
+/// Makes a value in the caller's memory of `size` bytes, with all the limbs behind the header. On an
+/// error the memory holds nothing.
 ///
 /// # Safety
 /// Unless it is null or misaligned, `memory` is to `size` bytes that nothing else uses until

@@ -198,14 +198,15 @@ pub struct Offered {
     pub number: u32,
     /// The type of its keys, `CKK_…`; `None` for digests.
     pub key_type: Option<u32>,
-    /// The smallest and the largest key: bits for RSA, Diffie-Hellman and curves, otherwise bytes; 0 for digests.
+    /// The smallest and the largest key: bits for RSA, Diffie-Hellman and curves, otherwise bytes;
+    /// 0 for digests.
     pub sizes: (u32, u32),
     /// Its uses, `CKF_…`.
     pub flags: u32,
 }
 
-/// All mechanisms that are supported without any permission of the security officer, in the order of
-/// their numbers; [`all_offered_under`] has those under a permission.
+/// All mechanisms that are supported without any permission of the security officer, in the order
+/// of their numbers; [`all_offered_under`] has those under a permission.
 pub const OFFERED: &[Offered] = &{
     use ckf::*;
     use ckm::*;

@@ -509,7 +509,8 @@ fn a5_unwrapping_errors_do_not_reveal_why_a_key_is_invalid() {
     let daemon = Daemon::start();
     let client = daemon.user();
     let key = aes(&client, &[cka::UNWRAP], &[]).unwrap();
-    // No mode that does not authenticate can unwrap: AES-CBC-PAD would be a padding oracle. For PKCS
+    // No mode that does not authenticate can unwrap: AES-CBC-PAD would be a padding oracle. For
+    // PKCS
     // #1 v1.5, `mechanisms.rs` tests that an invalid padding yields another key.
     for number in [ckm::AES_CBC_PAD, ckm::AES_CBC, ckm::AES_ECB, ckm::AES_CTR] {
         let asked = client.call(&Request::Unwrap {

@@ -1,5 +1,4 @@
-//! What programs ask for that work with other tokens: each test states a request that a public suite
-//! makes.
+//! Requests of programs that run on other tokens: each test makes one that a public suite makes.
 
 mod support;
 

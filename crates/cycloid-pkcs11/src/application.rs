@@ -2,8 +2,8 @@
 //! keys.
 //!
 //! With the addresses of several daemons, the application outlives one of them: it connects to the
-//! next, logs in there with the same PIN, and repeats a request that may be repeated. Stored objects
-//! have the same handles everywhere; objects in memory end with their daemon.
+//! next, logs in there with the same PIN, and repeats a request that may be repeated. Stored
+//! objects have the same handles everywhere; objects in memory end with their daemon.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -107,8 +107,8 @@ pub enum Parameter {
         #[n(1)]
         block: Bytes,
     },
-    /// For AES-CBC with padding, sent in pieces: the initialisation vector of a piece that is not the
-    /// last. It is complete blocks without padding.
+    /// For AES-CBC with padding, sent in pieces: the initialisation vector of a piece that is not
+    /// the last. It is complete blocks without padding.
     #[n(10)]
     Piece(#[n(0)] Bytes),
     /// For derivation by AES-ECB: the data to encrypt. For Diffie-Hellman: the peer's public value,
@@ -177,8 +177,8 @@ pub enum Parameter {
         #[n(3)]
         label: Bytes,
     },
-    /// For a key derivation in counter mode (SP 800-108): pseudorandom function (`CKM_…`), fields of
-    /// its input.
+    /// For a key derivation in counter mode (SP 800-108): pseudorandom function (`CKM_…`), fields
+    /// of its input.
     #[n(16)]
     CounterKdf {
         /// `CKM_SHA…_HMAC` or `CKM_AES_CMAC`.

@@ -1,9 +1,9 @@
 //! When to poll a socket before blocking on it.
 //!
 //! A thread that blocks needs about ten microseconds to run again, as long as a signature on P-256
-//! takes. Polling saves this time if the data comes soon, and wastes the processor's if it does not.
-//! So the recent past decides: after each wait in vain, twice as many waits as before block at once.
-//! A wait during which another thread had the processor also counts as one in vain.
+//! takes. Polling saves this time if the data comes soon, and wastes the processor's if it does
+//! not. So the recent past decides: after each wait in vain, twice as many waits as before block at
+//! once. A wait during which another thread had the processor also counts as one in vain.
 
 use std::time::{Duration, Instant};
 use std::{hint, thread};

@@ -19,8 +19,8 @@ pub(crate) struct HkdfSteps<'a> {
 /// Derives `length` bytes by HKDF (RFC 5869). Extraction alone yields one digest.
 ///
 /// # Errors
-/// [`Code::KEY_SIZE_RANGE`] for an output longer than 255 digests, or of another length than a digest
-/// without expansion, and for an input shorter than a digest without extraction;
+/// [`Code::KEY_SIZE_RANGE`] for an output longer than 255 digests, or of another length than a
+/// digest without expansion, and for an input shorter than a digest without extraction;
 /// [`Code::MECHANISM_PARAM_INVALID`] without any step.
 pub(crate) fn hkdf(
     hash: Hash,
@@ -58,7 +58,8 @@ pub(crate) fn hkdf(
 /// Derives `length` bytes from a password by PBKDF2 (RFC 8018, section 5.2).
 ///
 /// # Errors
-/// [`Code::MECHANISM_PARAM_INVALID`] for no iteration, and for a function other than SHA-1 and SHA-2.
+/// [`Code::MECHANISM_PARAM_INVALID`] for no iteration, and for a function other than SHA-1 and
+/// SHA-2.
 pub(crate) fn pbkdf2(
     hash: Hash,
     password: &[u8],
@@ -101,8 +102,8 @@ pub(crate) enum Function {
 /// Derives `length` bytes in counter mode (SP 800-108, section 4.1).
 ///
 /// # Errors
-/// [`Code::MECHANISM_PARAM_INVALID`] unless the fields have exactly one counter, and fields of whole
-/// bytes; [`Code::KEY_SIZE_RANGE`] if the counter or the length does not fit its field.
+/// [`Code::MECHANISM_PARAM_INVALID`] unless the fields have exactly one counter, and fields of
+/// whole bytes; [`Code::KEY_SIZE_RANGE`] if the counter or the length does not fit its field.
 pub(crate) fn counter_kdf(
     function: Function,
     key: &[u8],

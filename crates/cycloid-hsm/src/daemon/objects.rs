@@ -95,8 +95,8 @@ impl Daemon {
     }
 
     pub(super) fn create(self: &Arc<Self>, asked: Asked, template: Template) {
-        // Permission is checked before the slow check of a Diffie-Hellman group, and again before the
-        // object is stored.
+        // Permission is checked before the slow check of a Diffie-Hellman group, and again before
+        // the object is stored.
         let mut wanted = template.clone();
         if template.number(cka::CLASS) == Ok(Some(cko::PRIVATE_KEY.into())) {
             wanted.set_default(cka::PRIVATE, [1]);

@@ -261,8 +261,8 @@ impl Drop for Server {
     }
 }
 
-/// Returns the oldest connection of the peer with the most connections, an idle one if there is one,
-/// if `newcomer` would still have fewer. A stranger has none.
+/// Returns the oldest connection of the peer with the most connections, an idle one if there is
+/// one, if `newcomer` would still have fewer. A stranger has none.
 fn one_of_the_largest(
     connections: &HashMap<u64, Arc<Connection>>,
     newcomer: Option<&Peer>,

@@ -121,7 +121,8 @@ impl Prepared {
 
 impl Token {
     /// Creates the token of a store, which may be locked; caches up to `capacity` prepared keys. If
-    /// the database is on a server that was not reached for `stale_after`, stored keys are not used.
+    /// the database is on a server that was not reached for `stale_after`, stored keys are not
+    /// used.
     ///
     /// # Errors
     /// The store's errors; every record is verified.

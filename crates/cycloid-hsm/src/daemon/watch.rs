@@ -72,8 +72,8 @@ impl Rest {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Lets the caller watch the sockets if nobody does. Otherwise waits until the worker is called,
-    /// or for `timeout`, and returns `None`.
+    /// Lets the caller watch the sockets if nobody does. Otherwise waits until the worker is
+    /// called, or for `timeout`, and returns `None`.
     pub(super) fn rest(&self, timeout: Option<Duration>) -> Option<Watch<'_>> {
         let mut state = self.state();
         if state.pending {
@@ -98,8 +98,8 @@ impl Rest {
         None
     }
 
-    /// Calls a worker at rest, because there is more work than the caller's: one that waits, or else
-    /// the one that watches. If all work, the next one that would rest looks for work first.
+    /// Calls a worker at rest, because there is more work than the caller's: one that waits, or
+    /// else the one that watches. If all work, the next one that would rest looks for work first.
     pub(super) fn call(&self) {
         self.wake(self.state());
     }

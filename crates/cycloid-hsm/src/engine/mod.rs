@@ -120,8 +120,8 @@ impl Engine {
         self.queues.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues an operation for an application; `done` is called exactly once. An operation that does
-    /// not suit the key is refused at once.
+    /// Queues an operation for an application; `done` is called exactly once. An operation that
+    /// does not suit the key is refused at once.
     pub(crate) fn submit(
         &self,
         application: u64,
@@ -194,8 +194,8 @@ impl Engine {
         let mut wait: Option<Duration> = None;
         let mut wait_for = |rest| wait = Some(wait.map_or(rest, |wait: Duration| wait.min(rest)));
         for ((used, _), line) in order {
-            // The last worker without a long batch waits for jobs of clients with less time, and for
-            // the companions of jobs that come before.
+            // The last worker without a long batch waits for jobs of clients with less time, and
+            // for the companions of jobs that come before.
             if patient && long + 1 >= workers && line.cost() >= LONG {
                 let behind = expected.iter().filter(|(other, _)| *other < used);
                 let rest = behind.map(|(_, rest)| *rest).chain(gathering).min();

@@ -61,8 +61,8 @@ impl<T> Turns<T> {
         self.order.len()
     }
 
-    /// Returns whether there is room for a job of an application, if there is room for `capacity` of
-    /// all: an application with fewer than an equal part always finds room.
+    /// Returns whether there is room for a job of an application, if there is room for `capacity`
+    /// of all: an application with fewer than an equal part always finds room.
     pub(super) fn has_room(&self, application: u64, capacity: usize) -> bool {
         let own = self.jobs.get(&application).map_or(0, VecDeque::len);
         let all = self.applications() + usize::from(own == 0);

@@ -122,8 +122,8 @@ impl PrivateKey {
         generated.map(|key| Self::Rsa(key.into())).map_err(invalid)
     }
 
-    /// Reads an RSA key of any supported length: by `read` or, if it says that the key is too short,
-    /// by `read_short`. Both get memory and scratch.
+    /// Reads an RSA key of any supported length: by `read` or, if it says that the key is too
+    /// short, by `read_short`. Both get memory and scratch.
     fn read_rsa(
         read: impl FnOnce(Memory, &mut [u64]) -> Result<rsa::PrivateKey<Memory>, rsa::Error>,
         read_short: impl FnOnce(Memory, &mut [u64]) -> Result<rsa::PrivateKey<Memory>, rsa::Error>,

@@ -103,8 +103,8 @@ impl PublicKey {
         }
     }
 
-    /// Builds a key from the attributes that a program gives, with the checks that a stored key does
-    /// not need again.
+    /// Builds a key from the attributes that a program gives, with the checks that a stored key
+    /// does not need again.
     ///
     /// # Errors
     /// As [`from_attributes`](Self::from_attributes); [`Code::DOMAIN_PARAMS_INVALID`].

@@ -16,10 +16,10 @@
 //! 4. RSA without padding is decryption, also where it is called a signature.
 //! 5. Protection never decreases, in changes ([`change`](super::change)) and copies.
 //!
-//! Keys are wrapped only by modes for which data that the same key encrypted before is of no use. So
-//! not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key, and the
-//! encryption of a block of zeros is the key of GCM's hash function. With it, wrapped keys can be
-//! altered and shortened, and a shortened key can be guessed.
+//! Keys are wrapped only by modes for which data that the same key encrypted before is of no use.
+//! So not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key,
+//! and the encryption of a block of zeros is the key of GCM's hash function. With it, wrapped keys
+//! can be altered and shortened, and a shortened key can be guessed.
 //!
 //! Sources: Clulow, On the security of PKCS #11 (2003); Bortolozzo, Centenaro, Focardi and Steel,
 //! Attacking and fixing PKCS #11 security tokens (2010); Fröschle and Steel, Analysing PKCS #11 key
@@ -88,8 +88,8 @@ pub(crate) fn unwraps_readable(
     asked && decrypts && !serves_keys
 }
 
-/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`. By whichever function a
-/// program requests it, it decrypts every ciphertext and makes every signature. So the key must
+/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`. By whichever function
+/// a program requests it, it decrypts every ciphertext and makes every signature. So the key must
 /// permit both, and what a key does not permit cannot be added, to a copy neither. That its value
 /// does not serve keys is checked as for every decryption.
 ///

@@ -203,8 +203,8 @@ pub(crate) enum KeyCommand {
 pub(crate) struct Generate {
     /// The kind of key: rsa-2048, rsa-3072, rsa-4096 (if allowed, rsa-1024 and rsa-1536), p-192,
     /// p-224, p-256, p-384, p-521, secp256k1, brainpool-p256r1, brainpool-p384r1, brainpool-p512r1,
-    /// ed25519, ed448, x25519, bls12-381, aes-128, aes-256; for Diffie-Hellman, ffdhe2048 or modp2048
-    /// (likewise 3072, 4096, 6144 and 8192).
+    /// ed25519, ed448, x25519, bls12-381, aes-128, aes-256; for Diffie-Hellman, ffdhe2048 or
+    /// modp2048 (likewise 3072, 4096, 6144 and 8192).
     pub(crate) kind: String,
 
     /// The key's label.

@@ -1,7 +1,7 @@
 //! The audit log: a chain of HMACs under a key of the keyring, with its head in the manifest.
 //!
-//! Without the key nobody can change, add or remove a line. Whoever controls the database can
-//! revert all of it to an earlier state; an exported head then shows the difference.
+//! Without the key nobody can change, add or remove a line. An attacker with control
+//! of the database can revert all of it to an earlier state; an exported head shows the difference.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

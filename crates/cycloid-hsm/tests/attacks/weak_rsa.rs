@@ -70,8 +70,8 @@ fn a1_a_raw_signature_does_not_open_a_wrapped_key() {
     sign(&client, private, &mechanism(ckm::SHA256_RSA_PKCS), b"message").unwrap();
 }
 
-/// A key that only unwraps and signs promises that nobody reads what is wrapped for it, and one that
-/// only decrypts does not sign. A copy has no more uses.
+/// A key that only unwraps and signs promises that nobody reads what is wrapped for it, and one
+/// that only decrypts does not sign. A copy has no more uses.
 #[test]
 fn a3_a_raw_operation_needs_both_uses_that_it_is() {
     let daemon = Daemon::start();

@@ -13,7 +13,7 @@ use specification::{Policy, RULES, Rule};
 #[test]
 fn no_short_sequence_of_calls_learns_a_sensitive_key() {
     for (made, calls, composed, least) in
-        [(2, 2, false, 100_000), (1, 4, false, 100_000), (1, 3, true, 10_000)]
+        [(2, 2, false, 400_000), (1, 4, false, 3_000_000), (1, 3, true, 800_000)]
     {
         let bound = Bound { made, calls, composed };
         let found = search(Policy::WHOLE, bound);

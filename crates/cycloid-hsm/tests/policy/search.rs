@@ -81,7 +81,7 @@ fn using(state: &State, composed: bool) -> Vec<Call> {
 pub(crate) struct Found {
     /// The calls of the shortest attack.
     pub(crate) attack: Option<Vec<Call>>,
-    /// The number of different states.
+    /// The number of different states before the last call, and of last calls from them.
     pub(crate) states: usize,
 }
 
@@ -110,23 +110,29 @@ pub(crate) fn search(policy: Policy, bound: Bound) -> Found {
     }
     let mut layer: Vec<(State, Vec<Call>)> =
         ready.into_iter().map(|(state, path, _)| (state, path)).collect();
-    for depth in 0..=bound.calls {
-        if let Some((_, path)) = layer.iter().find(|(state, _)| state.is_broken()) {
-            return Found { attack: Some(path.clone()), states: seen.len() };
-        }
-        if depth == bound.calls {
-            break;
-        }
+    if let Some((_, path)) = layer.iter().find(|(state, _)| state.is_broken()) {
+        return Found { attack: Some(path.clone()), states: layer.len() };
+    }
+    let mut states = layer.len();
+    for rest in (0..bound.calls).rev() {
         let mut next = Vec::new();
         for (state, path) in &layer {
             for call in using(state, bound.composed) {
                 let Ok(after) = state.after(policy, call) else { continue };
-                if seen.insert(hasher.hash_one(after.canonical())) {
-                    next.push((after, [path.as_slice(), &[call]].concat()));
+                let path = || [path.as_slice(), &[call]].concat();
+                if after.is_broken() {
+                    return Found { attack: Some(path()), states };
+                }
+                if rest == 0 {
+                    // Nothing follows, so it does not matter which state it is.
+                    states += 1;
+                } else if seen.insert(hasher.hash_one(after.canonical())) {
+                    states += 1;
+                    next.push((after, path()));
                 }
             }
         }
         layer = next;
     }
-    Found { attack: None, states: seen.len() }
+    Found { attack: None, states }
 }

@@ -63,7 +63,13 @@ impl Wrapped {
     }
 
     fn iter(self) -> impl Iterator<Item = (Value, Value)> {
-        (0..VALUES * VALUES).filter(move |i| self.0 >> i & 1 == 1).map(|i| (i / VALUES, i % VALUES))
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let lowest = rest.trailing_zeros() as Value;
+            // Without the lowest element.
+            rest &= rest.wrapping_sub(1);
+            (lowest < VALUES * VALUES).then_some((lowest / VALUES, lowest % VALUES))
+        })
     }
 }
 
@@ -296,7 +302,8 @@ impl State {
     /// Returns whether the attacker has won.
     pub(crate) fn is_broken(&self) -> bool {
         self.known.meets(self.protected)
-            || self.wrapped.iter().any(|(_, value)| self.confined.has(value))
+            || self.confined != Values::default()
+                && self.wrapped.iter().any(|(_, value)| self.confined.has(value))
     }
 
     /// Returns whether the sets have no place for another value.
@@ -370,7 +377,7 @@ impl State {
                     self.known.add(*value);
                 }
             }
-            for (by, value) in self.wrapped.iter() {
+            for (by, value) in self.wrapped.iter().filter(|(_, value)| !before.has(*value)) {
                 let opens = || {
                     let mut all = 0..self.objects.len();
                     all.any(|i| self.objects[i].value == by && self.opens(policy, i))

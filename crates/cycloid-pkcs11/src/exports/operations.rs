@@ -12,9 +12,9 @@ use crate::parameter::{self, mechanism};
 /// longer ones.
 const MAX_SIGNATURE: CK_ULONG = 1 << 12;
 
-/// Runs a call of an operation, which ends the operation if an argument is invalid. PKCS #11 3.0 says
-/// so of every error but a buffer that is too small (sections 5.8 to 5.13); other errors end the
-/// operation where they arise.
+/// Runs a call of an operation, which ends the operation if an argument is invalid. PKCS #11 3.0
+/// says so of every error but a buffer that is too small (sections 5.8 to 5.13); other errors end
+/// the operation where they arise.
 fn ended_by_bad_arguments(
     session: &crate::session::Session,
     kind: CK_FLAGS,

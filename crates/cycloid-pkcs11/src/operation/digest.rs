@@ -61,7 +61,8 @@ impl Session {
         Ok(())
     }
 
-    /// Implements C_DigestKey: continues the digest with the value of a secret key that may be read.
+    /// Implements C_DigestKey: continues the digest with the value of a secret key that may be
+    /// read.
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::KEY_HANDLE_INVALID`];

@@ -60,8 +60,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::BUFFER_TOO_SMALL`],
-    /// [`code::AEAD_DECRYPT_FAILED`]; [`Code::OPERATION_ACTIVE`] while a message in parts has begun;
-    /// those of [`Vectors::next`]; the daemon's errors.
+    /// [`code::AEAD_DECRYPT_FAILED`]; [`Code::OPERATION_ACTIVE`] while a message in parts has
+    /// begun; those of [`Vectors::next`]; the daemon's errors.
     pub(crate) fn message_cipher(
         &self,
         direction: Direction,

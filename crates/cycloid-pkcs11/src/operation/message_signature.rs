@@ -87,8 +87,8 @@ impl Session {
     ///
     /// # Errors
     /// [`Code::OPERATION_NOT_INITIALIZED`], [`Code::SIGNATURE_INVALID`],
-    /// [`Code::SIGNATURE_LEN_RANGE`]; [`Code::OPERATION_ACTIVE`] while a message in parts has begun;
-    /// the daemon's errors.
+    /// [`Code::SIGNATURE_LEN_RANGE`]; [`Code::OPERATION_ACTIVE`] while a message in parts has
+    /// begun; the daemon's errors.
     pub(crate) fn verify_message(&self, data: &[u8], given: &[u8]) -> Result<()> {
         let operations = &mut *self.operations();
         let verify = active(&mut operations.message_verify)?;

@@ -2,8 +2,9 @@
 //!
 //! Each daemon gets the same share of processor time, by a control group of its own, small enough
 //! that three shares and the clients fit on two processors. Within it, a daemon comes before other
-//! programs. So the share stands for a machine of its own, and RSA-4096 signatures make its processor time what limits. One daemon and three
-//! take turns with the same clients. This needs root, and a controller for processor time.
+//! programs. So the share stands for a machine of its own, and RSA-4096 signatures make its
+//! processor time what limits. One daemon and three take turns with the same clients. This needs
+//! root, and a controller for processor time.
 
 use std::fs;
 use std::path::{Path, PathBuf};

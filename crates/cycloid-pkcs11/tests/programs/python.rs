@@ -1,7 +1,7 @@
 //! python-pkcs11: its own test suite, which is not installed with it.
 //!
-//! `CYCLOID_PYTHON_PKCS11` names the folder of the suite's source, and `CYCLOID_PYTHON` a Python that
-//! has the package and `pytest`.
+//! `CYCLOID_PYTHON_PKCS11` names the folder of the suite's source, and `CYCLOID_PYTHON` a Python
+//! that has the package and `pytest`.
 
 use std::collections::BTreeSet;
 use std::process::Command;

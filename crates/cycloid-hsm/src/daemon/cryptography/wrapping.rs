@@ -77,7 +77,7 @@ fn split(
     Ok((oaep(*hash, *mask, label), wrapped, Some(rest)))
 }
 
-/// What unwraps a key.
+/// The key that unwraps another one, and the AES key that the message itself contains.
 struct Unwrapping {
     object: Arc<Object>,
     /// The AES key within a message of `CKM_RSA_AES_KEY_WRAP`.
@@ -91,8 +91,8 @@ enum Unwrapped {
     Secret(u32, Zeroizing<Vec<u8>>),
 }
 
-/// Checks the initial value of AES key wrap, a parameter that programs may give. Only the standards'
-/// own values are supported (RFC 3394, section 2.2.3; RFC 5649, section 3).
+/// Checks the initial value of AES key wrap, a parameter that programs may give. Only the
+/// standards' own values are supported (RFC 3394, section 2.2.3; RFC 5649, section 3).
 ///
 /// # Errors
 /// [`Code::MECHANISM_PARAM_INVALID`].
@@ -271,7 +271,8 @@ impl Daemon {
             if policy::unwrapping_serves_keys(unwrapping) {
                 self.token.serve_keys(unwrapping, &application.who())?;
             }
-            // Whoever may unwrap could otherwise unwrap the AES key alone, and decrypt with it.
+            // A user with the right to unwrap could otherwise unwrap the AES key alone, and decrypt
+            // the wrapped key with it.
             if let Some(fresh) = &by.fresh {
                 self.token.value_serves_keys(fresh)?;
             }

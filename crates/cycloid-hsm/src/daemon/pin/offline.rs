@@ -35,8 +35,8 @@ impl Officer {
         judge.judge(counted, pin).map(Self::Counted)
     }
 
-    /// Authenticates the officer by the PIN in a keystore that cannot count the attempt. Whoever
-    /// can unlock the keystore and read its database could try PINs without this program, too.
+    /// Authenticates the officer by the PIN in a keystore that cannot count the attempt. A person
+    /// who can unlock the keystore and read its database needs no program of ours to try PINs.
     ///
     /// # Errors
     /// [`Code::PIN_INCORRECT`]; [`Code::USER_PIN_NOT_INITIALIZED`] without an authentic PIN.

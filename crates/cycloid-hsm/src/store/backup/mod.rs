@@ -187,8 +187,8 @@ impl Store {
     }
 }
 
-/// Reads the weak operations that the backup's keystore allowed: nothing, or a set that is not empty
-/// and has no unknown member.
+/// Reads the weak operations that the backup's keystore allowed: nothing, or a set that is not
+/// empty and has no unknown member.
 fn allowed(rest: &[u8]) -> Option<Allowed> {
     if rest.is_empty() {
         return Some(Allowed::NONE);

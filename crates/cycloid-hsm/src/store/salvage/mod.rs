@@ -1,11 +1,11 @@
 //! Salvage of a damaged keystore: the damage is listed, damaged rows are set aside, and everything
 //! intact works again.
 //!
-//! Every row is judged by itself: its own seal proves that this keystore wrote it. Only the manifest
-//! proves that the set of rows is complete and current. The terms of damaged records often survive
-//! (`record`), and then the manifest still proves the rest. Otherwise a rebuilt manifest describes
-//! the rows as they are, so rows that somebody deleted or reverted before are accepted: that is the
-//! officer's decision, and the audit log records it.
+//! Every row is judged by itself: its own seal proves that this keystore wrote it. Only the
+//! manifest proves that the set of rows is complete and current. The terms of damaged records often
+//! survive (`record`), and then the manifest still proves the rest. Otherwise a rebuilt manifest
+//! describes the rows as they are, so rows that somebody deleted or reverted before are accepted:
+//! that is the officer's decision, and the audit log records it.
 //!
 //! Further evidence, which an attacker with the database can remove but not forge, is in the audit
 //! log: a destroyed object must not be present, and a record's version counts its changes.

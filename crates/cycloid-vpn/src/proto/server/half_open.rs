@@ -2,7 +2,7 @@
 //!
 //! Anyone can open them, so their number is limited, apart from that of clients. At the limit a new
 //! one evicts a session of the network that has the most of them, there of the address that has the
-//! most, and there the least active one. Whoever opens many evicts his own.
+//! most, and there the least active one. A client that opens many evicts its own sessions.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
