@@ -100,6 +100,6 @@ fn idle_tcp_connections_lock_no_client_out() {
     });
     let more = more.join().expect("it connects");
     bed.assert_reaches("beside more idle connections", [&mut gate, &mut alice]);
-    assert_eq!(gate.count("connected, with"), 1, "{}", gate.text());
+    assert_eq!(gate.count("connected, with"), 1, "{}\n{}", gate.text(), alice.text());
     drop((attacker, more));
 }
