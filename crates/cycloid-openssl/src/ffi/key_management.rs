@@ -7,10 +7,10 @@ mod object;
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 pub(crate) use object::KeyObject;
-use object::{Export, Forms, Own, import_default, into_raw, read_back};
+use object::{Export, Own, import_default, into_raw};
 
 use super::abi::{Callback, Dispatch, Param, key_management as number, operation, selection};
 use super::asynchronous::roomy;

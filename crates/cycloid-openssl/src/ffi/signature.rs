@@ -8,10 +8,7 @@ use std::sync::Arc;
 use functions::Functions;
 
 use super::abi::{Dispatch, Param, operation, signature as number};
-use super::boundary::{guarded, succeeds};
-use super::context::{
-    Numbers, copied, deliver, duplicate, listed, new_default, pass_params, remember, slice,
-};
+use super::context::{Numbers, deliver, new_default, remember};
 use super::default::Object;
 use super::errors::Errors;
 use super::key_management::KeyObject;

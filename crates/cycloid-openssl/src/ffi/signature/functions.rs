@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 
 use super::super::abi::{Dispatch, Param, signature as number};
 use super::super::boundary::{guarded, succeeds};
-use super::super::context::{
-    Numbers, copied, deliver, duplicate, listed, pass_params, remember, slice,
-};
+use super::super::context::{copied, duplicate, listed, pass_params, remember, slice};
 use super::super::errors::Errors;
 use super::super::params::Params;
-use super::{Begun, Context, NUMBERS, State};
+use super::{Begun, Context, NUMBERS, Sign, SignFinal, State, Update, VerifyFinal};
+use crate::failure::Failure;
+use crate::log::By;
 use crate::scheme::Scheme;
 
 /// The functions of a scheme.
