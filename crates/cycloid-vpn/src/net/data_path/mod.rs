@@ -25,6 +25,7 @@ mod events;
 mod inbound;
 mod inner;
 mod outbound;
+mod pacer;
 mod peer;
 mod remote;
 mod shared;

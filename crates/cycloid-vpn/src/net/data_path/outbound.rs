@@ -2,18 +2,21 @@
 //! splits, seals and sends.
 
 use std::io;
+use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::batch::Batch;
 use super::events::{Event, clear};
 use super::inner::addresses;
+use super::pacer::TcpData;
 use super::peer::Peer;
 use super::shared::Shared;
 use super::table::{Snapshot, Table};
-use super::{Peers, StreamId};
+use super::{PeerId, Peers, StreamId};
 use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
 use crate::net::tun;
@@ -23,6 +26,9 @@ const ROUNDS: usize = 16;
 
 /// Number of packets in one turn from which on the outbound thread is worth its wake-up.
 pub(super) const MANY_PACKETS: usize = 8;
+
+/// How long data for several peers counts as mixed.
+const MIXED_TIME: Duration = Duration::from_millis(5);
 
 /// How long the outbound thread waits for packets before it returns the queue.
 const IDLE_TIME: Timespec = Timespec { tv_sec: 0, tv_nsec: 20_000_000 };
@@ -43,6 +49,8 @@ impl Outbound {
     pub(super) fn run(self) {
         let shared = Arc::clone(&self.shared);
         let queue = &shared.queues[self.worker];
+        // Without this slack a short pause takes about twice as long. A failure is harmless.
+        let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
         while !shared.stopping() {
             if !shared.worker(self.worker).outbound_has_queue() {
                 self.wait(None, None);
@@ -52,6 +60,9 @@ impl Outbound {
                 Ok(turn) => turn,
                 Err(cause) => return shared.tell(Event::Failed { cause }),
             };
+            if !turn.pause.is_zero() {
+                std::thread::sleep(turn.pause);
+            }
             if let Some(stream) = turn.stalled {
                 self.drain(&shared, stream);
             } else if !turn.more
@@ -96,6 +107,11 @@ pub(super) struct Sender {
     table: Snapshot<Table>,
     batch: Batch,
     buffer: Vec<u8>,
+    /// The end of a pause in the current turn, in the data path's time; zero without one.
+    pause_until: Duration,
+    /// The peer of the last data, and when it was another one than that before.
+    last_peer: Option<PeerId>,
+    mixed: Duration,
 }
 
 /// The result of a turn.
@@ -104,6 +120,8 @@ pub(super) struct SenderTurn {
     pub(super) packets: usize,
     /// Whether there may be more.
     pub(super) more: bool,
+    /// How long to wait before the next turn.
+    pub(super) pause: Duration,
     /// The stream of the only peer, if its pending data must be written first.
     pub(super) stalled: Option<StreamId>,
 }
@@ -120,6 +138,9 @@ impl Sender {
             table: shared.table.snapshot(),
             batch: Batch::new(worker),
             buffer: vec![0; tun::MAX_READ],
+            pause_until: Duration::ZERO,
+            last_peer: None,
+            mixed: Duration::ZERO,
         }
     }
 
@@ -129,7 +150,11 @@ impl Sender {
         let queue = &shared.queues[self.worker];
         let mut buffer = std::mem::take(&mut self.buffer);
         let (mut packets, mut more) = (0, Ok(true));
+        self.pause_until = Duration::ZERO;
         for _ in 0..ROUNDS {
+            if !self.pause_until.is_zero() {
+                break;
+            }
             match queue.read(&mut buffer) {
                 Ok(read) => packets += self.packet(shared, &mut table, &mut buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
@@ -145,11 +170,30 @@ impl Sender {
         self.buffer = buffer;
         self.batch.send(shared, &table);
         let stalled = self.batch.take_stalled().filter(|_| shared.peers == Peers::One);
-        Ok(SenderTurn { packets, more: more?, stalled })
+        let pause = match self.pause_until {
+            Duration::ZERO => Duration::ZERO,
+            until => until.saturating_sub(shared.now()),
+        };
+        Ok(SenderTurn { packets, more: more?, pause, stalled })
     }
 
-    /// Moves one super-packet, and returns the number of its segments. If the table has no peer for its destination, retries with the
-    /// latest table, which may be newer.
+    /// Records data for a peer, and decides on a pause. While packets to other peers are in between,
+    /// there is none: they would wait, too, and their time already is a pause.
+    fn pace(&mut self, shared: &Shared, peer: &Peer, data: &TcpData, count: u32) {
+        let now = shared.now();
+        if self.last_peer.replace(peer.id).is_some_and(|last| last != peer.id) {
+            self.mixed = now;
+        }
+        let mut pacer = peer.pacer();
+        pacer.record(data, count, now);
+        let pause = pacer.pause(now);
+        if !pause.is_zero() && now > self.mixed + MIXED_TIME {
+            self.pause_until = now + pause;
+        }
+    }
+
+    /// Moves one super-packet, and returns the number of its segments. If the table has no peer for
+    /// its destination, retries with the latest table, which may be newer.
     fn packet(&mut self, shared: &Shared, table: &mut Arc<Table>, read: &mut [u8]) -> usize {
         let Some((header, inner)) = read.split_first_chunk_mut::<{ VirtioHeader::LENGTH }>() else {
             return 0;
@@ -161,12 +205,16 @@ impl Sender {
             *table = Arc::clone(newer);
             peer = recipient(shared.peers, table, inner);
         }
+        let data = TcpData::of(inner);
         let segments = split(&VirtioHeader::from_bytes(*header), inner);
         let (Some(peer), Ok(mut segments)) = (peer, segments) else {
             shared.drops.unroutable.add(1);
             return 1;
         };
         let (largest, count) = (peer.largest_tcp(), segments.remaining());
+        if let Some(data) = data {
+            self.pace(shared, peer, &data, count as u32);
+        }
         self.batch.push_all(shared, table, peer, count as u32, |add| {
             while let Some(segment) = segments.next() {
                 if let Some(largest) = largest {

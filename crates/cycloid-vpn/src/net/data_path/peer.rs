@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
+use super::pacer::Pacer;
 use super::{PeerId, Remote};
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
@@ -22,6 +23,7 @@ pub(super) struct Peer {
     pub(super) id: PeerId,
     sending: RwLock<Sending>,
     receiving: Mutex<Receiving>,
+    pacer: Mutex<Pacer>,
     pub(super) sent: Flow,
     pub(super) received: Flow,
     /// Maximum length of packets of inner TCP connections; zero is unlimited.
@@ -112,6 +114,7 @@ impl Peer {
                 moves_until: Duration::ZERO,
                 compressed: false,
             }),
+            pacer: Mutex::default(),
             sent: Flow::default(),
             received: Flow::default(),
             largest_tcp: AtomicU16::new(0),
@@ -126,6 +129,10 @@ impl Peer {
 
     pub(super) fn receiving(&self) -> MutexGuard<'_, Receiving> {
         self.receiving.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn pacer(&self) -> MutexGuard<'_, Pacer> {
+        self.pacer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn change_sending(&self, change: impl FnOnce(&mut Sending)) {
