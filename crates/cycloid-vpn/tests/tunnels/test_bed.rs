@@ -263,7 +263,8 @@ impl TestBed {
     /// machine a reply may be late: meanwhile ping sends more, which do not count.
     pub(crate) fn ping(&self, to: &str, count: u32, interval: &str) -> u32 {
         let seconds: f32 = interval.parse().expect("seconds");
-        let limit = (count as f32 * seconds).ceil() as u32 + 2;
+        // A busy machine stretches the intervals.
+        let limit = (4.0 * count as f32 * seconds).ceil() as u32 + 2;
         let output = self
             .command(true)
             .args(["ping", "-n", "-w", &limit.to_string(), "-i", interval])

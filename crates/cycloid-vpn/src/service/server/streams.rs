@@ -71,11 +71,10 @@ impl Program<'_> {
                 Beginning::Tunnel => self.add_stream(stream, address, now),
                 Beginning::Other => {
                     let carried = self.service.as_ref().map(|it| it.carry(stream, address));
-                    match carried {
-                        Some(Err(error)) => self.warn(&format!("port-share: {address}: {error}")),
-                        _ => {
-                            self.say(4, &format!("port-share: {address} is carried to the service"))
-                        }
+                    if let Some(Err(error)) = carried {
+                        self.warn(&format!("port-share: {address}: {error}"));
+                    } else {
+                        self.say(4, &format!("port-share: {address} is carried to the service"));
                     }
                 }
             }
