@@ -237,6 +237,19 @@ fn pings_keep_a_tunnel_and_their_absence_ends_it() {
     assert!(world.server.is_empty());
 }
 
+/// The core counts packets from time to time. A packet counts from its arrival, not from then.
+#[test]
+fn silence_begins_with_the_last_packet() {
+    let mut world = world_with_pings(12, 120);
+    world.run_until(Duration::from_secs(100), |_| false);
+    world.network = support::network::Network::new(Weather { loss: 1000, ..Weather::FAIR });
+    let traffic = &mut world.client_side.path.traffic;
+    (traffic.received_packets, traffic.received_ago) =
+        (traffic.received_packets + 1, Duration::from_secs(30));
+    world.run_until(Duration::from_secs(60), |_| false);
+    assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(_))));
+}
+
 #[test]
 fn a_pause_of_the_process_does_not_count_as_silence() {
     let mut world = world_with_pings(11, 60);

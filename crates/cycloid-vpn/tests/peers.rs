@@ -225,7 +225,7 @@ fn foreign_and_forged_packets_are_dropped() {
 }
 
 #[test]
-fn a_moved_peer_is_reported_and_answered_at_the_confirmed_address() {
+fn a_moved_peer_is_answered_at_once_and_reported() {
     let mut stage = Stage::new(1, 2, false);
     let elsewhere = stage.namespaces.run(1, socket);
     let server = endpoint(OUTER[0], 1194).remote;
@@ -237,21 +237,36 @@ fn a_moved_peer_is_reported_and_answered_at_the_confirmed_address() {
     stage.until(|handle| handle.dropped().rejected == 1);
     assert!(stage.events.next().is_none());
 
+    let at_home = std::mem::replace(&mut stage.players[0].socket, elsewhere);
     for number in [1, 2] {
         let packet = stage.players[0].ping(address(0), number);
-        elsewhere.send_to(&packet, server).unwrap();
+        stage.players[0].send(&packet);
         stage.players[0].is_answered(number);
     }
     let Event::Float { peer: 0, from: moved } = stage.event() else { panic!("a float") };
-    assert_eq!(moved, remote(&elsewhere));
+    assert_eq!(moved, remote(&stage.players[0].socket));
     assert!(stage.events.next().is_none(), "a move is reported once");
 
-    stage.handle.set_remote(0, moved);
-    let packet = stage.players[0].ping(address(0), 3);
-    elsewhere.send_to(&packet, server).unwrap();
-    stage.players[0].socket = elsewhere;
-    stage.players[0].is_answered(3);
+    // A refused move is taken back, a confirmed one stays.
+    let mut other = at_home;
+    for (number, confirmed) in [(3, remote(&other)), (4, moved)] {
+        stage.handle.set_remote(0, confirmed);
+        std::mem::swap(&mut other, &mut stage.players[0].socket);
+        let packet = stage.players[0].ping(address(0), number);
+        stage.players[0].send(&packet);
+        stage.players[0].is_answered(number);
+    }
     assert!(stage.events.next().is_none());
+}
+
+#[test]
+fn a_peer_is_not_answered_at_the_address_of_another() {
+    let mut stage = Stage::new(2, 1, false);
+    let packet = stage.players[0].ping(address(0), 1);
+    stage.players[1].send(&packet);
+    stage.players[0].is_answered(1);
+    let Event::Float { peer: 0, from } = stage.event() else { panic!("a float") };
+    assert_eq!(from, remote(&stage.players[1].socket));
 }
 
 #[test]

@@ -411,6 +411,11 @@ impl Draft {
         if server.listen.is_empty() {
             server.listen.push(Listen::new(None, link.local_port, link.protocol));
         }
+        let has_tcp = server.listen.iter().any(|it| it.protocol.transport == Transport::Tcp);
+        if server.port_share.is_some() && !has_tcp {
+            let hint = "add `proto tcp-server`, or remove port-share";
+            return Err(self.wrong("port-share", file, "port-share needs TCP", hint));
+        }
         if let Some(network) = self.network {
             self.expand(&mut server, network);
         }

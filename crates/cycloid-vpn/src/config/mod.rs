@@ -53,7 +53,7 @@ pub use link::{Bind, ControlKey, Family, Link, MssFix, MtuDiscovery, PORT, Proto
 pub use material::Material;
 pub use per_client::PerClient;
 pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};
-pub use server::{AuthToken, Listen, Pool, Pool6, Server};
+pub use server::{AuthToken, Listen, Pool, Pool6, PortShare, Server};
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,
 };

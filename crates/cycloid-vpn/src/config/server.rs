@@ -15,6 +15,8 @@ pub struct Server {
     pub common: Common,
     /// Listening sockets; at least one.
     pub listen: Vec<Listen>,
+    /// `port-share`: the service that gets connections that are no tunnels.
+    pub port_share: Option<PortShare>,
     /// `mode server`: serves many clients. Otherwise one peer at a time, without pushing options.
     pub many: bool,
     /// `remote`: allowed names or addresses of the single peer, with its port over UDP; empty
@@ -70,6 +72,7 @@ impl Default for Server {
         Self {
             common: Common::default(),
             listen: Vec::new(),
+            port_share: None,
             many: false,
             remotes: Vec::new(),
             pool: None,
@@ -109,6 +112,17 @@ impl Listen {
     pub(super) fn new(host: Option<String>, port: Option<u16>, protocol: Protocol) -> Self {
         Self { host, port: port.unwrap_or(PORT), protocol }
     }
+}
+
+/// `port-share`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PortShare {
+    /// The service's host name or address.
+    pub host: String,
+    /// Its TCP port.
+    pub port: u16,
+    /// The directory for a file with each client's address.
+    pub directory: Option<PathBuf>,
 }
 
 /// A range of IPv4 addresses, inclusive.

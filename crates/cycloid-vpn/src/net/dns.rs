@@ -55,6 +55,28 @@ pub struct Server {
     pub port: Option<u16>,
 }
 
+/// The check of DNSSEC signatures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dnssec {
+    /// Signatures are required.
+    Required,
+    /// Signatures are checked if there are any.
+    Optional,
+    /// Signatures are not checked.
+    Off,
+}
+
+/// How servers are asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NameTransport {
+    /// UDP and TCP, in the clear.
+    Plain,
+    /// DNS over TLS.
+    Tls,
+    /// DNS over HTTPS.
+    Https,
+}
+
 /// A tunnel's name resolution settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dns {
@@ -64,6 +86,12 @@ pub struct Dns {
     pub search: Vec<Domain>,
     /// If not empty, the servers answer only for these domains and those of `search`.
     pub only: Vec<Domain>,
+    /// `None` keeps the resolver's setting.
+    pub dnssec: Option<Dnssec>,
+    /// `None` keeps the resolver's setting.
+    pub transport: Option<NameTransport>,
+    /// The servers' name in TLS.
+    pub server_name: Option<Domain>,
 }
 
 impl Dns {
@@ -126,6 +154,17 @@ impl Resolver {
         }
     }
 
+    /// Returns what these settings need and the resolver does not have.
+    pub fn lacks(&self, dns: &Dns) -> Option<&'static str> {
+        match (self, dns.transport, dns.dnssec) {
+            (_, Some(NameTransport::Https), _) => Some("DNS over HTTPS"),
+            (Self::Resolved, ..) => None,
+            (_, Some(NameTransport::Tls), _) => Some("DNS over TLS"),
+            (_, _, Some(Dnssec::Required)) => Some("DNSSEC"),
+            _ => None,
+        }
+    }
+
     /// Returns whether the resolver can send only some domains to a tunnel's servers.
     pub fn splits_domains(&self) -> bool {
         *self == Self::Resolved
@@ -149,9 +188,15 @@ fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
             .chain(arguments.take(MAX_ENTRIES))
             .collect()
     };
-    let server = |server: &Server| match server.port {
-        Some(port) => SocketAddr::new(server.address, port).to_string(),
-        None => server.address.to_string(),
+    let server = |server: &Server| {
+        let address = match server.port {
+            Some(port) => SocketAddr::new(server.address, port).to_string(),
+            None => server.address.to_string(),
+        };
+        match &dns.server_name {
+            Some(name) => format!("{address}#{}", name.0),
+            None => address,
+        }
     };
     let search = dns.search.iter().map(|domain| domain.0.clone());
     let only = dns.only.iter().map(|domain| format!("~{}", domain.0));
@@ -163,6 +208,20 @@ fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
         command("domain", &mut search.chain(only).chain(everything)),
         command("default-route", &mut [if all { "yes" } else { "no" }.to_owned()].into_iter()),
     ];
+    let mut set = |name: &str, value: &str| {
+        commands.push(command(name, &mut [value.to_owned()].into_iter()));
+    };
+    match dns.dnssec {
+        Some(Dnssec::Required) => set("dnssec", "yes"),
+        Some(Dnssec::Optional) => set("dnssec", "allow-downgrade"),
+        Some(Dnssec::Off) => set("dnssec", "no"),
+        None => {}
+    }
+    match dns.transport {
+        Some(NameTransport::Tls) => set("dnsovertls", "yes"),
+        Some(NameTransport::Plain) => set("dnsovertls", "no"),
+        Some(NameTransport::Https) | None => {}
+    }
     commands.retain(|arguments| arguments.len() > 2);
     commands
 }
@@ -210,7 +269,7 @@ mod tests {
         Dns {
             servers: vec![server("10.8.0.1", None), server("fd77::1", Some(5353))],
             search: domains(&["example.org", "lan."]),
-            only: vec![],
+            ..Dns::default()
         }
     }
 
@@ -240,8 +299,38 @@ mod tests {
             words(&split)[1..],
             ["domain tun0 example.org lan ~corp.example", "default-route tun0 no"]
         );
+        let secure = Dns {
+            dnssec: Some(Dnssec::Optional),
+            transport: Some(NameTransport::Tls),
+            server_name: Domain::new("dns.example"),
+            ..dns()
+        };
+        let words_secure = words(&secure);
+        assert_eq!(words_secure[0], "dns tun0 10.8.0.1#dns.example [fd77::1]:5353#dns.example");
+        assert_eq!(words_secure[3..], ["dnssec tun0 allow-downgrade", "dnsovertls tun0 yes"]);
         let search = Dns { servers: vec![], ..dns() };
         assert_eq!(words(&search), ["domain tun0 example.org lan", "default-route tun0 no"]);
+    }
+
+    #[test]
+    fn only_systemd_resolved_has_secure_transports() {
+        let needs = |transport, dnssec| Dns { transport, dnssec, ..dns() };
+        let file = Resolver::File("/etc/resolv.conf".into());
+        for (dns, resolved, others) in [
+            (needs(None, None), None, None),
+            (needs(Some(NameTransport::Plain), Some(Dnssec::Optional)), None, None),
+            (needs(None, Some(Dnssec::Required)), None, Some("DNSSEC")),
+            (needs(Some(NameTransport::Tls), None), None, Some("DNS over TLS")),
+            (
+                needs(Some(NameTransport::Https), None),
+                Some("DNS over HTTPS"),
+                Some("DNS over HTTPS"),
+            ),
+        ] {
+            assert_eq!(Resolver::Resolved.lacks(&dns), resolved, "{dns:?}");
+            assert_eq!(Resolver::Resolvconf.lacks(&dns), others, "{dns:?}");
+            assert_eq!(file.lacks(&dns), others, "{dns:?}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`tun`] | the TUN device: queues, segmentation offloads, MTU and addresses |
 //! | [`udp`] | UDP sockets: segmentation offload both ways, steering of datagrams to workers |
 //! | [`tcp`] | streams of length-prefixed packets |
+//! | [`port_share`] | connections of another service on a server's port |
 //! | [`proxy`] | connections through HTTP and SOCKS proxies |
 //! | [`data_path`] | the peers, their keys, and the threads that seal and open packets |
 //! | [`offload`] | splitting and joining of super-packets |
@@ -24,6 +25,7 @@ mod lock;
 pub mod netlink;
 pub mod network;
 pub mod offload;
+pub mod port_share;
 pub mod proxy;
 mod revert;
 pub mod routes;

@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::agreement::{self, Agreement, Ciphers};
 use super::data::{self, Cipher, Digest, Framing};
-use super::message::{Message, pending_timeout};
+use super::message::{Message, Retry, pending_timeout};
 use super::peer_info::protocol;
 use super::push::{PushParser, PushReply};
 use super::session::{Beginning, OwnHello, PeerHello};
@@ -120,8 +120,8 @@ pub enum ClientEnd {
     AuthFailed {
         /// The server's text.
         reason: String,
-        /// Whether the same credentials may work later.
-        temporary: bool,
+        /// What to do if the same credentials may work later; `None` if they will not.
+        retry: Option<Retry>,
     },
     /// The server asks to reconnect; `[N]` selects the next address.
     Restart {
@@ -493,8 +493,8 @@ impl Client {
                     Ok(())
                 }
             },
-            Message::AuthFailed { reason, temporary } => {
-                let end = ClientEnd::AuthFailed { reason: reason.to_owned(), temporary };
+            Message::AuthFailed { reason, retry } => {
+                let end = ClientEnd::AuthFailed { reason: reason.to_owned(), retry };
                 self.end(end, notify);
                 Ok(())
             }

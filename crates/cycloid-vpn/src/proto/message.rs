@@ -20,8 +20,8 @@ pub enum Message<'a> {
     AuthFailed {
         /// The reason for the user; a challenge if it starts with `CRV1:`. May be empty.
         reason: &'a str,
-        /// Whether the same credentials may work later.
-        temporary: bool,
+        /// What to do if the same credentials may work later; `None` if they will not.
+        retry: Option<Retry>,
     },
     /// A server waits for something, usually an action by the user.
     AuthPending {
@@ -53,6 +53,30 @@ pub enum Message<'a> {
     Other(&'a str),
 }
 
+/// A server's advice on the next attempt, with a temporary refusal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Retry {
+    /// The least pause before the attempt, up to [`MAX_BACKOFF`].
+    pub backoff: Duration,
+    /// Where to connect.
+    pub advance: Advance,
+}
+
+/// The address of the next attempt.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Advance {
+    /// The next address of the server, or the first of the next server.
+    #[default]
+    Address,
+    /// The next server.
+    Server,
+    /// The same address.
+    Stay,
+}
+
+/// A server cannot keep its clients away for longer with one message.
+pub const MAX_BACKOFF: Duration = Duration::from_secs(3600);
+
 impl<'a> Message<'a> {
     /// Parses a message without its final zero byte. Ignores trailing line ends.
     ///
@@ -70,7 +94,7 @@ impl<'a> Message<'a> {
         Ok(match word {
             "PUSH_REQUEST" => Self::PushRequest,
             "PUSH_REPLY" => Self::PushReply(rest),
-            "AUTH_FAILED" => auth_failed(rest),
+            "AUTH_FAILED" => Self::auth_failed(rest),
             "AUTH_PENDING" => Self::AuthPending { text: rest },
             "INFO" | "INFO_PRE" => Self::Info(rest),
             "CR_RESPONSE" => Self::CrResponse { text: rest },
@@ -83,6 +107,22 @@ impl<'a> Message<'a> {
             _ => Self::Other(text),
         })
     }
+
+    /// Parses the text of a refusal: `TEMP`, optional flags in brackets and a colon, and the
+    /// reason.
+    pub(super) fn auth_failed(text: &'a str) -> Self {
+        let Some(rest) = text.strip_prefix("TEMP") else {
+            return Self::AuthFailed { reason: text, retry: None };
+        };
+        let (flags, rest) = flags(rest);
+        let retry = Some(retry(flags));
+        match rest.strip_prefix(':') {
+            Some(reason) => Self::AuthFailed { reason, retry },
+            None if rest.is_empty() => Self::AuthFailed { reason: "", retry },
+            // Another word with the same prefix.
+            None => Self::AuthFailed { reason: text, retry: None },
+        }
+    }
 }
 
 /// Returns how long the server of an [`AuthPending`](Message::AuthPending) waits, if stated.
@@ -91,18 +131,34 @@ pub fn pending_timeout(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(seconds.trim().parse::<u32>().ok()?.into()))
 }
 
-/// Parses `TEMP`, optional flags in brackets and a colon, and the reason.
-fn auth_failed(text: &str) -> Message<'_> {
-    let Some(rest) = text.strip_prefix("TEMP") else {
-        return Message::AuthFailed { reason: text, temporary: false };
+/// Returns the page that the user must open in a browser: the address in `WEB_AUTH:flags:address`
+/// or `OPEN_URL:address`, the text of an [`Info`](Message::Info).
+pub fn page_to_open(text: &str) -> Option<&str> {
+    let page = match text.strip_prefix("WEB_AUTH:") {
+        Some(rest) => rest.split_once(':')?.1,
+        None => text.strip_prefix("OPEN_URL:")?,
     };
-    let rest = flags(rest).1;
-    match rest.strip_prefix(':') {
-        Some(reason) => Message::AuthFailed { reason, temporary: true },
-        None if rest.is_empty() => Message::AuthFailed { reason: "", temporary: true },
-        // Another word with the same prefix.
-        None => Message::AuthFailed { reason: text, temporary: false },
+    (page.starts_with("https://") || page.starts_with("http://")).then_some(page)
+}
+
+/// Parses the flags of a temporary refusal. Ignores unknown ones.
+fn retry(flags: &str) -> Retry {
+    let mut retry = Retry::default();
+    for flag in flags.split(',') {
+        match flag.trim().split_once(' ') {
+            Some(("backoff", seconds)) => {
+                let seconds = seconds
+                    .parse::<u32>()
+                    .map_or(Duration::ZERO, |seconds| Duration::from_secs(seconds.into()));
+                retry.backoff = seconds.min(MAX_BACKOFF);
+            }
+            Some(("advance", "addr")) => retry.advance = Advance::Address,
+            Some(("advance", "remote")) => retry.advance = Advance::Server,
+            Some(("advance", "no")) => retry.advance = Advance::Stay,
+            _ => {}
+        }
     }
+    retry
 }
 
 /// Splits flags in brackets from the text after them.
@@ -118,7 +174,10 @@ mod tests {
 
     #[test]
     fn messages() {
-        let failed = |reason, temporary| Message::AuthFailed { reason, temporary };
+        let failed = |reason, temporary: bool| {
+            let retry = temporary.then(Retry::default);
+            Message::AuthFailed { reason, retry }
+        };
         let restart = |reason, same_address| Message::Restart { reason, same_address };
         for (text, expected) in [
             ("PUSH_REQUEST", Message::PushRequest),
@@ -129,7 +188,8 @@ mod tests {
             ("AUTH_FAILED,CRV1:R:id:dXNlcg==:code?", failed("CRV1:R:id:dXNlcg==:code?", false)),
             ("AUTH_FAILED,TEMP", failed("", true)),
             ("AUTH_FAILED,TEMP:later", failed("later", true)),
-            ("AUTH_FAILED,TEMP[backoff 42,advance no]:later", failed("later", true)),
+            ("AUTH_FAILED,TEMP[]", failed("", true)),
+            ("AUTH_FAILED,TEMP[later 5,backoff x]:later", failed("later", true)),
             ("AUTH_FAILED,TEMPER", failed("TEMPER", false)),
             ("AUTH_PENDING", Message::AuthPending { text: "" }),
             ("AUTH_PENDING,timeout 60", Message::AuthPending { text: "timeout 60" }),
@@ -165,6 +225,38 @@ mod tests {
             b"AUTH_FAILED,a\rb",
         ] {
             assert_eq!(Message::parse(text), Err(Error::Text), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn advice_of_temporary_refusals() {
+        for (flags, seconds, advance) in [
+            ("[backoff 42,advance no]", 42, Advance::Stay),
+            ("[advance remote]", 0, Advance::Server),
+            ("[advance remote, advance addr,backoff 7]", 7, Advance::Address),
+            ("[backoff 4294967295]", 3600, Advance::Address),
+            ("[backoff -1,advance nowhere]", 0, Advance::Address),
+        ] {
+            let retry = Some(Retry { backoff: Duration::from_secs(seconds), advance });
+            let text = format!("AUTH_FAILED,TEMP{flags}:No free IP addresses");
+            let expected = Message::AuthFailed { reason: "No free IP addresses", retry };
+            assert_eq!(Message::parse(text.as_bytes()), Ok(expected), "{flags}");
+        }
+    }
+
+    #[test]
+    fn pages_to_open() {
+        for (text, page) in [
+            ("WEB_AUTH::https://x/?a=1:2", Some("https://x/?a=1:2")),
+            ("WEB_AUTH:hidden,external:https://x/", Some("https://x/")),
+            ("OPEN_URL:https://x/", Some("https://x/")),
+            ("OPEN_URL:http://x/", Some("http://x/")),
+            ("OPEN_URL:file:///etc/passwd", None),
+            ("WEB_AUTH:https", None),
+            ("CR_TEXT:R:https://x/", None),
+            ("", None),
+        ] {
+            assert_eq!(page_to_open(text), page, "{text}");
         }
     }
 

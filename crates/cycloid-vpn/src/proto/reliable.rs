@@ -1,8 +1,9 @@
 //! The reliability layer: ordered, lossless messages over unreliable packets.
 //!
 //! Messages are numbered from 0 in each direction of a session. At most six are in flight. An
-//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when three later messages are acknowledged. The receiver buffers up to twelve messages that arrive
-//! early. Acknowledgements name single messages and can be in any packet.
+//! unacknowledged message is retransmitted after 2 seconds, then 4, and so on, or at once when three
+//! later messages are acknowledged. The receiver buffers up to twelve messages that arrive early.
+//! Acknowledgements name single messages and can be in any packet.
 //!
 //! Source: draft-openvpn-wire-protocol, "Reliability layer".
 

@@ -49,6 +49,10 @@ pub struct Traffic {
     pub sent_bytes: u64,
     /// Bytes of inner packets in both directions, as counted by `inactive`.
     pub inner_bytes: u64,
+    /// Time since the last received packet.
+    pub received_ago: Duration,
+    /// Time since the last sent packet.
+    pub sent_ago: Duration,
 }
 
 /// Receives a core's actions.
@@ -595,7 +599,7 @@ impl Tunnel {
         let unwatched = time.saturating_sub(activity.checked);
         let mut asks = false;
         if traffic.received_packets != activity.traffic.received_packets {
-            activity.received = time;
+            activity.received = activity.received.max(time.saturating_sub(traffic.received_ago));
             activity.excused = false;
         }
         if activity.heard > activity.received {
@@ -603,7 +607,7 @@ impl Tunnel {
             activity.excused = false;
         }
         if traffic.sent_packets != activity.traffic.sent_packets {
-            activity.sent = time;
+            activity.sent = activity.sent.max(time.saturating_sub(traffic.sent_ago));
         }
         activity.traffic = traffic;
         activity.checked = time;

@@ -1,5 +1,6 @@
 //! A timer that also counts the time while the machine sleeps: a deadline that passes meanwhile is
-//! due as soon as the machine wakes up. The timeout of `poll` would go on as if nothing had happened.
+//! due as soon as the machine wakes up. The timeout of `poll` would go on as if nothing had
+//! happened.
 //!
 //! Source: timerfd_create(2), `CLOCK_BOOTTIME`.
 

@@ -33,7 +33,7 @@ use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
-use crate::proto::message::pending_timeout;
+use crate::proto::message::{Advance, Retry, page_to_open, pending_timeout};
 use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
@@ -124,6 +124,8 @@ enum After {
     Next,
     /// Try the next address: the server sends its clients away.
     Leave,
+    /// Follow the advice of a temporary refusal.
+    Later(Retry),
     /// Start with the first remote again.
     Restart,
     Stop(Result<(), Failure>),
@@ -228,7 +230,7 @@ impl<'a> Program<'a> {
                         continue;
                     }
                 };
-                for address in addresses {
+                'addresses: for address in addresses {
                     if !self.ask_credentials(person)? {
                         return Ok(());
                     }
@@ -242,6 +244,18 @@ impl<'a> Program<'a> {
                             After::Restart => continue 'rounds,
                             After::AtOnce if stood => {}
                             After::AtOnce | After::Leave => break,
+                            After::Later(Retry { backoff, advance }) => {
+                                let stays = advance == Advance::Stay;
+                                let pause = if stays { backoff.max(wait) } else { backoff };
+                                if let Some(stop) = self.pause(pause) {
+                                    return stop;
+                                }
+                                match advance {
+                                    Advance::Stay => {}
+                                    Advance::Address => break,
+                                    Advance::Server => break 'addresses,
+                                }
+                            }
                             After::Next if !stood => break,
                             After::Same | After::Next => {
                                 if let Some(stop) = self.pause(wait) {
@@ -522,13 +536,20 @@ impl<'a> Program<'a> {
             }
             ClientNotice::AuthPending { text, info } => {
                 let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
-                let info = info.unwrap_or_default();
-                self.say(1, &format!("the server waits up to {seconds} s for: {info}"));
+                let wanted = match info.as_deref().map(|info| (page_to_open(info), info)) {
+                    Some((Some(page), _)) => format!("to log in, open {page} in a browser"),
+                    Some((None, info)) => info.to_owned(),
+                    None => "it has not decided yet".to_owned(),
+                };
+                self.say(1, &format!("the server waits up to {seconds} s: {wanted}"));
                 self.state("AUTH_PENDING", &format!("timeout {seconds}"));
                 None
             }
             ClientNotice::Info(text) => {
-                self.say(1, &format!("message from the server: {text}"));
+                match page_to_open(&text) {
+                    Some(page) => self.say(1, &format!("the server asks to open {page}")),
+                    None => self.say(1, &format!("message from the server: {text}")),
+                }
                 if let Some(management) = &mut self.context.management {
                     management.info_message(&text);
                 }
@@ -545,20 +566,20 @@ impl<'a> Program<'a> {
     fn after(&mut self, end: ClientEnd) -> After {
         match end {
             ClientEnd::Stopped => After::Stop(Ok(())),
-            ClientEnd::AuthFailed { reason, temporary } => {
+            ClientEnd::AuthFailed { reason, retry } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
                 if self.take_challenge(&reason) {
                     self.refused_by_server(&reason);
                     return After::Same;
                 }
-                if self.token.take().is_some() && !temporary {
+                if retry.is_none() && self.token.take().is_some() {
                     self.say(1, "the token has expired: using the password again");
                     self.state("RECONNECTING", "auth-token");
                     return After::Same;
                 }
                 self.refused_by_server(&reason);
-                if temporary {
-                    return After::Next;
+                if let Some(retry) = retry {
+                    return After::Later(retry);
                 }
                 match self.auth_retry {
                     AuthRetry::None => After::Stop(Err(Failure::new(if reason.is_empty() {

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use super::Failure;
 use super::hooks::Environment;
 use crate::config::{self, Redirect, RouteGateway, Target};
-use crate::net::dns::{Dns, Domain, Resolver, Server};
+use crate::net::dns::{Dns, Dnssec, Domain, NameTransport, Resolver, Server};
 use crate::net::netlink::Netlink;
 use crate::net::network::Network;
 use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
@@ -195,23 +195,110 @@ fn resolve(name: &str) -> Option<IpAddr> {
     (name, 0).to_socket_addrs().ok()?.next().map(|address: SocketAddr| address.ip())
 }
 
-/// Registers the tunnel's name servers with the system's resolver.
-pub fn set_names(interface: &str, dns: &config::Dns, journal: &mut Journal) -> Result<(), Failure> {
+/// Registers the tunnel's name servers with the system's resolver. Returns warnings.
+pub fn set_names(
+    interface: &str,
+    dns: &config::Dns,
+    journal: &mut Journal,
+) -> Result<Vec<String>, Failure> {
+    let resolver = Resolver::detect();
+    let (names, warnings) = names(dns, &resolver);
+    resolver
+        .apply(&names, interface, journal)
+        .map_err(|error| Failure::new(format!("cannot set name servers: {error}")))?;
+    Ok(warnings)
+}
+
+/// Returns the settings for the resolver, and warnings. Of several `dns server`s, the first one
+/// that the resolver can ask as required is used, as in OpenVPN 2.7; its addresses replace each
+/// other.
+fn names(dns: &config::Dns, resolver: &Resolver) -> (Dns, Vec<String>) {
     let domains = |names: &[String]| names.iter().filter_map(|name| Domain::new(name)).collect();
-    let mut told = Dns { search: domains(&dns.search), ..Dns::default() };
-    told.search.extend(dns.domain.iter().filter_map(|name| Domain::new(name)));
+    let mut common = Dns { search: domains(&dns.search), ..Dns::default() };
+    common.search.extend(dns.domain.iter().filter_map(|name| Domain::new(name)));
     if dns.servers.is_empty() {
-        told.servers.extend(dns.addresses.iter().map(|&address| Server { address, port: None }));
-    } else {
-        for server in &dns.servers {
-            told.servers.extend(server.addresses.iter().map(|address| Server {
-                address: address.ip(),
-                port: Some(address.port()).filter(|port| *port != 0 && *port != 53),
-            }));
-            told.only.extend::<Vec<Domain>>(domains(&server.resolve_domains));
+        common.servers.extend(dns.addresses.iter().map(|&address| Server { address, port: None }));
+        return (common, Vec::new());
+    }
+    let mut warnings = Vec::new();
+    for server in dns.servers.iter().filter(|server| !server.addresses.is_empty()) {
+        let names = Dns {
+            servers: server.addresses.iter().map(address_of).collect(),
+            only: domains(&server.resolve_domains),
+            dnssec: server.dnssec.as_deref().map(|word| match word {
+                "yes" => Dnssec::Required,
+                "optional" => Dnssec::Optional,
+                _ => Dnssec::Off,
+            }),
+            transport: server.transport.as_deref().map(|word| match word {
+                "DoH" => NameTransport::Https,
+                "DoT" => NameTransport::Tls,
+                _ => NameTransport::Plain,
+            }),
+            server_name: server.server_name.as_deref().and_then(Domain::new),
+            ..common.clone()
+        };
+        match resolver.lacks(&names) {
+            None => return (names, warnings),
+            Some(lack) => warnings.push(format!(
+                "dns server {} is not used: this machine's resolver has no {lack}",
+                server.priority
+            )),
         }
     }
-    Resolver::detect()
-        .apply(&told, interface, journal)
-        .map_err(|error| Failure::new(format!("cannot set name servers: {error}")))
+    (common, warnings)
+}
+
+fn address_of(address: &SocketAddr) -> Server {
+    Server {
+        address: address.ip(),
+        port: Some(address.port()).filter(|port| *port != 0 && *port != 53),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_server_that_the_resolver_can_ask_is_used() {
+        let server =
+            |priority, address: &str, transport: &str, domains: &[&str]| config::DnsServer {
+                priority,
+                addresses: vec![address.parse().unwrap()],
+                resolve_domains: domains.iter().map(|&name| name.to_owned()).collect(),
+                transport: Some(transport.to_owned()),
+                server_name: Some("dns.example".to_owned()),
+                dnssec: Some("optional".to_owned()),
+            };
+        let dns = config::Dns {
+            search: vec!["example.org".to_owned()],
+            servers: vec![
+                config::DnsServer { priority: -1, ..config::DnsServer::default() },
+                server(0, "10.8.0.1:443", "DoH", &[]),
+                server(1, "10.8.0.2:853", "DoT", &["corp.example"]),
+                server(2, "10.8.0.3:53", "plain", &[]),
+            ],
+            ..config::Dns::default()
+        };
+        let (found, warnings) = names(&dns, &Resolver::Resolved);
+        assert_eq!(found.servers, [address_of(&"10.8.0.2:853".parse().unwrap())]);
+        assert_eq!(found.only, [Domain::new("corp.example").unwrap()]);
+        assert_eq!(found.search, [Domain::new("example.org").unwrap()]);
+        assert_eq!(found.transport, Some(NameTransport::Tls));
+        assert_eq!(found.dnssec, Some(Dnssec::Optional));
+        assert_eq!(found.server_name, Domain::new("dns.example"));
+        let expected = "dns server 0 is not used: this machine's resolver has no DNS over HTTPS";
+        assert_eq!(warnings, [expected]);
+
+        let (found, warnings) = names(&dns, &Resolver::Resolvconf);
+        assert_eq!(found.servers, [address_of(&"10.8.0.3:53".parse().unwrap())]);
+        assert!(found.only.is_empty());
+        assert_eq!(warnings.len(), 2);
+
+        let encrypted = config::Dns { servers: dns.servers[1..2].to_vec(), ..dns };
+        let (found, warnings) = names(&encrypted, &Resolver::Resolvconf);
+        assert!(found.servers.is_empty(), "a server must not be asked in the clear instead");
+        assert_eq!(warnings.len(), 1);
+    }
 }

@@ -113,6 +113,8 @@ fn traffic(counters: Counters) -> Traffic {
         sent_packets: counters.sent_packets,
         sent_bytes: counters.sent_bytes,
         inner_bytes: counters.sent_inner_bytes + counters.received_inner_bytes,
+        received_ago: counters.received_ago.unwrap_or_default(),
+        sent_ago: counters.sent_ago.unwrap_or_default(),
     }
 }
 

@@ -8,13 +8,13 @@ mod peers;
 mod point_to_point;
 mod remotes;
 mod requests;
+mod streams;
 mod token;
 mod token_generator;
 mod waiting;
 
-use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
-use std::net::{IpAddr, SocketAddr, TcpListener};
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 use std::path::Path;
 use std::time::Duration;
@@ -36,6 +36,7 @@ use super::status::{Counters, StatusFile, Version};
 use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
+use crate::net::port_share::Service;
 use crate::net::tun::{Offload, Tun};
 use crate::net::undo::Journal;
 use crate::proto::auth_token::Tokens;
@@ -43,14 +44,8 @@ use crate::proto::data::OCC_EXIT;
 use crate::proto::server::{PeerId, Server, ServerNotice};
 use crate::proto::{Error, Now, Role, Transport};
 
-/// A stream that does not become a client within this time is closed.
-const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
-
 /// The minimum interval between reports that `max-clients` is reached.
 const FULL_INTERVAL: Duration = Duration::from_secs(10);
-
-/// The most streams without a client.
-const MAX_UNAUTHENTICATED_STREAMS: usize = 256;
 
 /// Runs the server until a signal stops it.
 ///
@@ -83,6 +78,10 @@ struct Program<'a> {
     events: Events,
     interface: String,
     listeners: Vec<TcpListener>,
+    /// The service that gets connections that are no tunnels.
+    service: Option<Service>,
+    /// Connections that have not spoken yet, with their addresses and the times they were opened.
+    silent: VecDeque<(TcpStream, SocketAddr, Duration)>,
     /// The address of each stream and the time it was opened.
     streams: HashMap<StreamId, (SocketAddr, Duration)>,
     peers: HashMap<PeerId, Peer>,
@@ -183,6 +182,11 @@ impl<'a> Program<'a> {
             events,
             interface,
             listeners,
+            service: config
+                .port_share
+                .clone()
+                .map(|it| Service::new(it.host, it.port, it.directory)),
+            silent: VecDeque::new(),
             streams: HashMap::new(),
             peers: HashMap::new(),
             admissions: HashMap::new(),
@@ -282,12 +286,13 @@ impl<'a> Program<'a> {
 
     fn wait(&mut self) {
         let status = self.status.as_ref().map(|(_, _, next)| *next);
-        let strangers = (!self.streams.is_empty())
+        let strangers = (!self.streams.is_empty() || !self.silent.is_empty())
             .then(|| self.context.clock.now().monotonic + Duration::from_secs(5));
         let next = self.core.deadline().into_iter().chain(status).chain(strangers);
         let next = next.chain(self.patience()).min();
         let listeners = self.listeners.iter().map(AsFd::as_fd);
-        self.context.wait(listeners.chain([self.events.as_fd()]), next);
+        let silent = self.silent.iter().map(|(stream, ..)| stream.as_fd());
+        self.context.wait(listeners.chain(silent).chain([self.events.as_fd()]), next);
     }
 
     /// Calls into the core, then handles its notices.
@@ -384,65 +389,6 @@ impl<'a> Program<'a> {
             }
         };
         self.say(1, &text);
-    }
-
-    fn accept_streams(&mut self, now: Now) {
-        for index in 0..self.listeners.len() {
-            while let Ok((stream, address)) = self.listeners[index].accept() {
-                if !self.may_come(address, Transport::Tcp) {
-                    continue;
-                }
-                self.make_room();
-                let _ = stream.set_nodelay(true);
-                if let Ok((id, _)) = self.handle.add_stream(stream) {
-                    self.streams.insert(id, (address, now.monotonic));
-                }
-            }
-        }
-        let peers = &self.peers;
-        let late: Vec<StreamId> = self
-            .streams
-            .iter()
-            .filter(|(id, (_, since))| {
-                now.monotonic > *since + STREAM_TIMEOUT
-                    && !peers.values().any(|peer| peer.way == Remote::Tcp(**id))
-            })
-            .map(|(id, _)| *id)
-            .collect();
-        for id in late {
-            self.streams.remove(&id);
-            self.handle.close_stream(id);
-        }
-    }
-
-    /// Closes a stream without a client if there are too many: the oldest one of the address that
-    /// has the most of them, so that whoever opens many loses his own.
-    fn make_room(&mut self) {
-        if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
-            return;
-        }
-        let clients: HashSet<StreamId> = self
-            .peers
-            .values()
-            .filter(|peer| peer.cipher.is_some())
-            .filter_map(|peer| match peer.way {
-                Remote::Tcp(stream) => Some(stream),
-                Remote::Udp { .. } => None,
-            })
-            .collect();
-        let strangers = || self.streams.iter().filter(|(id, _)| !clients.contains(id));
-        if strangers().count() < MAX_UNAUTHENTICATED_STREAMS {
-            return;
-        }
-        let mut counts = HashMap::new();
-        strangers().for_each(|(_, (address, _))| *counts.entry(address.ip()).or_insert(0) += 1);
-        let rank = |(id, (address, since)): &(&StreamId, &(SocketAddr, Duration))| {
-            (counts[&address.ip()], Reverse((*since, **id)))
-        };
-        let Some((&id, &(address, _))) = strangers().max_by_key(rank) else { return };
-        self.streams.remove(&id);
-        self.handle.close_stream(id);
-        self.with_core(|core, link| core.disconnected(address, link));
     }
 
     fn act(&mut self, id: PeerId, notice: ServerNotice) {

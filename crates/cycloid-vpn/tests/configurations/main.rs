@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 37] = [
+const REASONS: [&str; 36] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
@@ -43,7 +43,6 @@ const REASONS: [&str; 37] = [
     // Not part of this program.
     "TAP devices are not supported",
     "does not fragment packets",
-    "cannot be shared with another service",
     "address translation is not supported",
     "the tunnel has no VLANs",
     "creates its device at the start",

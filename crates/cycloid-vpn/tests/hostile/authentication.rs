@@ -66,6 +66,25 @@ fn a_push_request_before_authentication_gets_no_reply_and_no_key() {
     assert_stands(&mut world);
 }
 
+/// Advice for the next attempt is for clients that announce that they know it.
+#[test]
+fn advice_of_a_temporary_refusal_reaches_only_clients_that_know_it() {
+    const BOTH: &str = "TEMP[backoff 5,advance no]:busy";
+    for (info, expected) in [
+        ("IV_PROTO=6\n", &b"AUTH_FAILED,busy"[..]),
+        ("IV_PROTO=262\n", b"AUTH_FAILED,TEMP[backoff 5,advance no]:busy"),
+    ] {
+        let (mut world, mut puppet, _) = stage();
+        puppet.talk(&mut world);
+        puppet.say_hello("ann", "x", info, b"");
+        puppet.talk(&mut world);
+        let (peer, moment) = (world.server_side.verify[0].0, now(world.time));
+        world.server.reject(moment, peer, BOTH, &mut world.server_side);
+        puppet.listen(&mut world);
+        assert!(puppet.has_heard(expected), "{info}: {:?}", puppet.heard);
+    }
+}
+
 /// CVE-2022-0547: with two deferred decisions, one alone admitted a client.
 #[test]
 fn a_second_hello_or_decision_has_no_effect() {

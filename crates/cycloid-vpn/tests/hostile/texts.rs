@@ -64,7 +64,7 @@ fn control_characters_in_a_servers_texts_are_refused() {
     }
     // Some servers send trailing line ends.
     let end = end_after(&authority, b"AUTH_FAILED,no\r\n\0");
-    let expected = ClientEnd::AuthFailed { reason: "no".into(), temporary: false };
+    let expected = ClientEnd::AuthFailed { reason: "no".into(), retry: None };
     assert_eq!(end, Some(expected));
 }
 

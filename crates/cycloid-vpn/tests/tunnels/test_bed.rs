@@ -2,6 +2,7 @@
 //!
 //! Needs root, iproute2 and OpenVPN. Everything is removed when the value is dropped.
 
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, RandomState};
 use std::io::Read;
@@ -258,16 +259,23 @@ impl TestBed {
         })
     }
 
-    /// Sends `count` pings from the client, and returns the number of replies.
+    /// Sends `count` pings from the client, and returns the number of replies to them. On a busy
+    /// machine a reply may be late: meanwhile ping sends more, which do not count.
     pub(crate) fn ping(&self, to: &str, count: u32, interval: &str) -> u32 {
+        let seconds: f32 = interval.parse().expect("seconds");
+        // A busy machine stretches the intervals.
+        let limit = (4.0 * count as f32 * seconds).ceil() as u32 + 2;
         let output = self
             .command(true)
-            .args(["ping", "-W", "2", "-i", interval, "-c", &count.to_string(), to])
+            .args(["ping", "-n", "-w", &limit.to_string(), "-i", interval])
+            .args(["-c", &count.to_string(), to])
             .output()
             .expect("ping starts");
         let text = String::from_utf8_lossy(&output.stdout);
-        let received = text.split(" received").next().and_then(|text| text.rsplit(' ').next());
-        received.and_then(|number| number.parse().ok()).unwrap_or(0)
+        let replies = text.lines().filter(|line| line.contains(" bytes from "));
+        let numbers = replies.filter_map(|line| line.split("icmp_seq=").nth(1)?.split(' ').next());
+        let numbers: HashSet<u32> = numbers.filter_map(|number| number.parse().ok()).collect();
+        numbers.into_iter().filter(|number| *number <= count).count() as u32
     }
 
     /// Asserts that both inner addresses of the server answer pings, with retries for a loaded

@@ -6,6 +6,7 @@ use crate::config::error::Problem;
 use crate::config::link::{Bind, ControlKey, Family, MssFix, MtuDiscovery, Protocol};
 use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER, Scope};
 use crate::config::proxy::ProxyKind;
+use crate::config::server::PortShare;
 use crate::config::values::{Call, Result};
 use crate::proto::static_key::Direction;
 use crate::proto::{Role, Transport};
@@ -130,11 +131,14 @@ pub(super) const TABLE: &[Entry] = &[
         "the tunnel does not fragment packets",
         "remove it at both ends; mssfix keeps TCP packets small enough",
     ),
-    refused(
-        "port-share",
-        "the port cannot be shared with another service",
-        "give each its own port or address, or put a demultiplexing proxy in front",
-    ),
+    used("port-share", SERVER, 2, 3, |draft, call| {
+        draft.server.port_share = Some(PortShare {
+            host: call.host(0)?,
+            port: call.port(1)?,
+            directory: call.get(2).map(|_| call.path(2)),
+        });
+        Ok(())
+    }),
 ];
 
 fn connect_timeout(draft: &mut Draft, call: &Call<'_>) -> Result<()> {

@@ -177,8 +177,8 @@ impl Sender {
         Ok(SenderTurn { packets, more: more?, pause, stalled })
     }
 
-    /// Records data for a peer, and decides on a pause. While packets to other peers are in between,
-    /// there is none: they would wait, too, and their time already is a pause.
+    /// Records data for a peer, and decides on a pause. While there are packets to other peers in
+    /// between, there is none: they would wait, too, and their time already is a pause.
     fn pace(&mut self, shared: &Shared, peer: &Peer, data: &TcpData, count: u32) {
         let now = shared.now();
         if self.last_peer.replace(peer.id).is_some_and(|last| last != peer.id) {

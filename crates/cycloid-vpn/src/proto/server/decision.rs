@@ -9,6 +9,7 @@ use super::peer::{PeerSink, Stage};
 use super::{PeerConnected, PeerId, Server, ServerEnd, ServerNotice, ServerSettings, ServerSink};
 use crate::proto::agreement::{Agreement, Ciphers};
 use crate::proto::data::Framing;
+use crate::proto::message::Message;
 use crate::proto::peer_info::protocol;
 use crate::proto::push::{self, PushReply};
 use crate::proto::tunnel::DataChannel;
@@ -102,6 +103,9 @@ impl Server {
             peer.tunnel.end_at(now.monotonic + REFUSAL_TIME);
             return self.settle(now, id, Ok(()), sink);
         }
+        // A client that does not know temporary refusals would show the advice as the reason.
+        let knows_advice = peer.info.protocol() & protocol::AUTH_FAIL_TEMP != 0;
+        let reason = if knows_advice { reason } else { without_advice(reason) };
         // The key exchange is completed so that the client can read the refusal; no data key is
         // derived.
         let text = if reason.is_empty() {
@@ -258,4 +262,12 @@ impl Server {
 fn ciphers(settings: &ServerSettings) -> Ciphers<'_> {
     let ServerSettings { ciphers, fallback, digest, epochs, .. } = settings;
     Ciphers { list: ciphers, fallback: *fallback, digest: *digest, epochs: *epochs }
+}
+
+/// Returns a refusal's reason without `TEMP` and the advice for the next attempt.
+fn without_advice(reason: &str) -> &str {
+    match Message::auth_failed(reason) {
+        Message::AuthFailed { reason, .. } => reason,
+        _ => reason,
+    }
 }

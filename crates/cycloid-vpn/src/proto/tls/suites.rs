@@ -1,5 +1,5 @@
-//! Names of cipher suites and key exchange groups: those of IANA, OpenSSL and OpenVPN, and OpenSSL's
-//! cipher list operators.
+//! Names of cipher suites and key exchange groups: those of IANA, OpenSSL and OpenVPN, and the
+//! operators of OpenSSL's cipher lists.
 //!
 //! Source: openvpn(8), "--tls-cipher" and "--tls-groups"; openssl-ciphers(1); RFC 8446, B.4; RFC
 //! 8422, 6.
