@@ -139,7 +139,9 @@ fn coordinate<C: Curve>(bytes: &[u8]) -> Result<Words<C>, DecodeError> {
 }
 
 /// Returns x³ + a·x + b.
-fn right_side<C: Curve, A: Arithmetic<C::Field>>(x: &Element<C::Field, A>) -> Element<C::Field, A> {
+pub(super) fn right_side<C: Curve, A: Arithmetic<C::Field>>(
+    x: &Element<C::Field, A>,
+) -> Element<C::Field, A> {
     let arithmetic = x.arithmetic();
     let cube = &x.square() * x;
     let sum = C::Coefficient::add_product(arithmetic, cube.raw(), x.raw());

@@ -139,6 +139,14 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x, y, z }
     }
 
+    /// Returns where finite points are equal: X₁·Z₂² = X₂·Z₁² and Y₁·Z₂³ = Y₂·Z₁³.
+    pub(super) fn equal_if_finite(&self, other: &Self) -> A::Mask {
+        let (zz1, zz2) = (self.z.square(), other.z.square());
+        let x = (&self.x * &zz2).equal(&(&other.x * &zz1));
+        let y = (&self.y * &(&zz2 * &other.z)).equal(&(&other.y * &(&zz1 * &self.z)));
+        x & y
+    }
+
     /// Returns the affine coordinates; (0, 0) for infinity.
     pub(super) fn to_affine(self) -> Affine<C, A> {
         let inverse = self.z.invert();

@@ -7,6 +7,7 @@
 mod affine;
 mod any_point;
 mod coefficient;
+mod combined;
 mod digits;
 pub(crate) mod edwards;
 #[cfg(feature = "sha3")]
@@ -34,9 +35,13 @@ use affine::{IsOnCurve, Ordinate};
 pub(crate) use any_point::AnyPoint;
 use any_point::Operation;
 use coefficient::{Coefficient, MinusThree};
+use combined::AllHold;
+pub(crate) use combined::{Equation, Equations, all_hold_vartime};
 pub(crate) use multiply::BaseTable;
 use multiply::Multiply;
-pub(crate) use multiply::{multiply, multiply_base, multiply_base_eight, multiply_eight};
+pub(crate) use multiply::{
+    multiply, multiply_base, multiply_base_each, multiply_base_eight, multiply_eight,
+};
 use multiply_vartime::{HasX, HasXEight, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};
 use operations::{Backend, operations};
@@ -133,6 +138,10 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     /// multiples.
     #[doc(hidden)]
     fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>);
+
+    /// Returns whether a combination of equations holds.
+    #[doc(hidden)]
+    fn all_hold_vartime(task: AllHold<'_, Self>) -> bool;
 
     /// Returns whether coordinates are those of a point.
     #[doc(hidden)]

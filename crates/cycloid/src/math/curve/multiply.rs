@@ -81,6 +81,14 @@ pub(crate) fn multiply_base_eight<C: Curve>(
     products(Backend::Eight(backend), scalars, None)
 }
 
+/// Like [`multiply_base`], for up to [`LANES`] scalars one after the other, with a single
+/// inversion.
+pub(crate) fn multiply_base_each<C: Curve>(
+    scalars: &[Scalar<C>],
+) -> [Option<AffinePoint<C>>; LANES] {
+    products(Backend::One(words::Backend::best()), scalars, None)
+}
+
 fn products<C: Curve>(
     backend: Backend,
     scalars: &[Scalar<C>],
@@ -91,7 +99,8 @@ fn products<C: Curve>(
     products
 }
 
-/// Multiplies as many scalars as an element holds numbers by as many points, or by G.
+/// Multiplies as many scalars as an element holds numbers by as many points, or by G; one number at
+/// a time, up to [`LANES`] scalars.
 pub struct Multiply<'a, C: Curve> {
     scalars: &'a [Scalar<C>],
     points: Option<&'a [AffinePoint<C>]>,
@@ -102,6 +111,9 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
     type Output = ();
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
+        if self.scalars.len() > A::WIDTH {
+            return self.run_each(arithmetic);
+        }
         let product: Jacobian<C, A> = match self.points {
             Some(points) => point_multiple(self.scalars, &Affine::of_points(arithmetic, points)),
             None => base_multiple(arithmetic, self.scalars),
@@ -114,6 +126,37 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
             // to it.
             let some = !infinity.at(i).reveal();
             *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
+        }
+    }
+}
+
+impl<C: Curve> Multiply<'_, C> {
+    /// Computes the multiples one after the other, and their affine coordinates with one inversion.
+    fn run_each<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
+        use core::slice::from_ref;
+        let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
+        let mut multiples = [generator; LANES];
+        for (i, scalar) in self.scalars.iter().enumerate() {
+            multiples[i] = match self.points {
+                Some(points) => {
+                    point_multiple(from_ref(scalar), &Affine::of_points(arithmetic, &[points[i]]))
+                }
+                None => base_multiple(arithmetic, from_ref(scalar)),
+            };
+        }
+        // G replaces infinity, whose Z has no inverse.
+        let finite = multiples
+            .each_ref()
+            .map(|multiple| Jacobian::select(multiple.is_infinity(), &generator, multiple));
+        let affine = Jacobian::with_z_1(&finite);
+        for ((product, multiple), point) in self.products.iter_mut().zip(&multiples).zip(&affine) {
+            // Infinity is the result and has no coordinates; scalars of keys and nonces never lead
+            // to it.
+            let some = !multiple.is_infinity().reveal_any();
+            let mut coordinates = [[C::B]; 2];
+            point.x.store(&mut coordinates[0]);
+            point.y.store(&mut coordinates[1]);
+            *product = some.then_some(AffinePoint::new_unchecked(coordinates.map(|[it]| it)));
         }
     }
 }

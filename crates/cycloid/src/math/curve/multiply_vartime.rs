@@ -148,13 +148,10 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     // The first table of G contains the odd multiples below 2^window.
     let of_g = NonAdjacent::new::<C>(u1, if table.is_none() { WINDOW } else { window + 1 });
     let of_q = NonAdjacent::new::<C>(u2, WINDOW);
-    let multiples = odd_multiples(&q.to_jacobian());
+    let multiples: [_; MULTIPLES] = odd_multiples(&q.to_jacobian());
     let generator = || Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
-    let of_generator = table.is_none().then(|| odd_multiples::<C, A>(&generator()));
-    let signed = |point: &Jacobian<C, A>, negative: bool| Jacobian {
-        y: if negative { -&point.y } else { point.y },
-        ..*point
-    };
+    let of_generator: Option<[_; MULTIPLES]> =
+        table.is_none().then(|| odd_multiples::<C, A, MULTIPLES>(&generator()));
     let places = of_g.places.max(of_q.places);
     let mut sum = Running { sum: None };
     for place in (0..places).rev() {
@@ -180,28 +177,37 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
 
 /// Returns the odd multiples of a point, from 1 on. They are distinct, since the order is a large
 /// prime.
-fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
+pub(super) fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>, const N: usize>(
     point: &Jacobian<C, A>,
-) -> [Jacobian<C, A>; MULTIPLES] {
+) -> [Jacobian<C, A>; N] {
     let twice = point.double();
-    let mut multiples = [*point; MULTIPLES];
-    for i in 1..MULTIPLES {
+    let mut multiples = [*point; N];
+    for i in 1..N {
         multiples[i] = twice.add(&multiples[i - 1]).sum;
     }
     multiples
 }
 
+/// Returns a public point, or its negative.
+#[inline(always)]
+pub(super) fn signed<C: Curve, A: CurveArithmetic<C::Field>>(
+    point: &Jacobian<C, A>,
+    negative: bool,
+) -> Jacobian<C, A> {
+    Jacobian { y: if negative { -&point.y } else { point.y }, ..*point }
+}
+
 /// A sum of public points; `None` while it is infinity.
-struct Running<C: Curve, A: CurveArithmetic<C::Field>> {
-    sum: Option<Jacobian<C, A>>,
+pub(super) struct Running<C: Curve, A: CurveArithmetic<C::Field>> {
+    pub(super) sum: Option<Jacobian<C, A>>,
 }
 
 impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
-    fn double(&mut self) {
+    pub(super) fn double(&mut self) {
         self.sum = self.sum.as_ref().map(Jacobian::double);
     }
 
-    fn add(&mut self, point: &Jacobian<C, A>) {
+    pub(super) fn add(&mut self, point: &Jacobian<C, A>) {
         self.sum = match &self.sum {
             None => Some(*point),
             Some(sum) => sum.add(point).complete_vartime(sum),
@@ -219,18 +225,18 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
 /// A public scalar in non-adjacent form: at most one of w consecutive digits is nonzero, and that
 /// one is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz
 /// curves, 2000).
-struct NonAdjacent {
+pub(super) struct NonAdjacent {
     /// Digits by place, 0 for most.
     digits: [i8; MAX_PLACES],
     /// The number of digits, from the highest nonzero one.
-    places: usize,
+    pub(super) places: usize,
 }
 
 /// Number of digits of the longest scalar, plus one for the carry.
 const MAX_PLACES: usize = 522;
 
 impl NonAdjacent {
-    fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
+    pub(super) fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
         let limbs = scalar.words().as_ref();
         let bits = |place: usize| {
             let (limb, bit) = (place / LIMB_BITS, place % LIMB_BITS);
@@ -256,7 +262,7 @@ impl NonAdjacent {
     }
 
     /// Returns whether the digit is negative, and the index of its odd multiple; `None` for 0.
-    fn digit(&self, place: usize) -> Option<(bool, usize)> {
+    pub(super) fn digit(&self, place: usize) -> Option<(bool, usize)> {
         let digit = self.digits[place];
         (digit != 0).then(|| (digit < 0, usize::from(digit.unsigned_abs()) / 2))
     }

@@ -52,6 +52,10 @@ macro_rules! operations {
             }
         }
 
+        fn all_hold_vartime(task: AllHold<'_, Self>) -> bool {
+            Self::Field::run_one_curve(words::Backend::best(), task)
+        }
+
         fn is_on_curve(task: IsOnCurve<'_, Self>) -> bool {
             Self::Field::run_one(words::Backend::best(), task)
         }

@@ -4,6 +4,7 @@
 use super::affine::{AffinePoint, IsOnCurve, Ordinate};
 use super::any_point::{AnyPoint, Operation};
 use super::coefficient::{Coefficient, double_times};
+use super::combined::AllHold;
 use super::multiply::{BaseTable, Multiply};
 use super::multiply_vartime::{HasX, HasXEight, Sum};
 use super::operations::{Backend, operations};

@@ -1,4 +1,9 @@
 //! Batches of ECDSA signatures and verifications, eight side by side while enough jobs remain.
+//!
+//! On a processor without vectors, and for fewer jobs, signatures are made one after the other and
+//! share their inversions, and those that are to be verified are verified together ([`combined`]).
+
+mod combined;
 
 use core::fmt;
 
@@ -8,7 +13,7 @@ use crate::machine::lanes::{Backend, LANES};
 use crate::machine::stack;
 use crate::math::curve::{
     AffinePoint, Curve, Scalar, has_x_eight_vartime, has_x_prepared_eight_vartime,
-    multiply_base_eight,
+    multiply_base_each, multiply_base_eight,
 };
 use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
 use crate::scheme::hash::DigestBytes;
@@ -30,8 +35,16 @@ pub(super) struct Signing<'a, C: Curve> {
     hash: Hash,
     digest: Digest<'a>,
     random: &'a [u8],
-    verify: bool,
+    verify: Option<Verifier<'a, C>>,
     outcome: Result<Signature<C>, Error>,
+}
+
+/// What verifies a signature that was just made.
+#[derive(Clone, Copy)]
+struct Verifier<'a, C: Curve> {
+    key: &'a PublicKey<C>,
+    /// As of [`Verifying`].
+    multiples: Result<Option<&'a [u64]>, Error>,
 }
 
 pub(super) struct Verifying<'a, C: Curve> {
@@ -92,7 +105,7 @@ impl<'a, C: Curve> Job<'a, C> {
         random: &'a [u8],
     ) -> Self {
         let outcome = Err(Error::NotDone);
-        Self(Operation::Sign(Signing { key, hash, digest, random, verify: false, outcome }))
+        Self(Operation::Sign(Signing { key, hash, digest, random, verify: None, outcome }))
     }
 
     /// Creates a job that runs [`PublicKey::verify`].
@@ -141,7 +154,22 @@ impl<'a, C: Curve> Job<'a, C> {
     #[must_use]
     pub const fn verify_after_sign(mut self) -> Self {
         if let Operation::Sign(signing) = &mut self.0 {
-            signing.verify = true;
+            signing.verify = Some(Verifier { key: signing.key.public_key(), multiples: Ok(None) });
+        }
+        self
+    }
+
+    /// Like [`verify_after_sign`](Self::verify_after_sign), with a prepared key, which is faster.
+    /// The outcome is [`Error::Fault`] too if `key` is not the private key's, or if its memory has
+    /// shrunk.
+    #[must_use]
+    pub fn verify_after_sign_with<M: AsRef<[u64]>>(
+        mut self,
+        key: &'a PreparedPublicKey<C, M>,
+    ) -> Self {
+        if let Operation::Sign(signing) = &mut self.0 {
+            let multiples = key.multiples().map(Some);
+            signing.verify = Some(Verifier { key: key.public_key(), multiples });
         }
         self
     }
@@ -178,7 +206,9 @@ impl<'a, C: Curve> Job<'a, C> {
 /// others.
 ///
 /// Signatures are made eight at a time and verified eight at a time, in any order of jobs. Fewer
-/// than four remaining ones run one by one. Time depends on no secret value.
+/// than four remaining ones, and all on a processor without vectors, are computed one by one, but
+/// share inversions; those that are to be verified before release are verified together
+/// ([`VerifyAfterSign`](crate::scheme::VerifyAfterSign)). Time depends on no secret value.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
@@ -251,11 +281,17 @@ fn side_by_side<T>(backend: Option<Backend>, jobs: &Eight<'_, T>) -> Option<Back
 }
 
 fn sign_up_to_eight<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
+    // The rest of the stack holds the jobs' public data.
+    let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
     match side_by_side(backend, jobs) {
         Some(backend) => {
-            // The rest of the stack holds the jobs' public data.
-            let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
             stack::clean(used, || sign_eight(backend, jobs));
+        }
+        None if jobs[1].is_some() => {
+            let points = stack::clean(used, || sign_each(jobs));
+            if combined::all_are_right(jobs, &points) {
+                return;
+            }
         }
         None => jobs.iter_mut().flatten().for_each(|job| job.outcome = Ok(job.alone())),
     }
@@ -272,10 +308,11 @@ impl<C: Curve> Signing<'_, C> {
 /// Revokes those signatures that were to be verified and are wrong.
 fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
     let mut verifying: [Option<Verifying<'_, C>>; LANES] = core::array::from_fn(|lane| {
-        let job = jobs[lane].as_deref().filter(|job| job.verify)?;
+        let job = jobs[lane].as_deref()?;
+        let Verifier { key, multiples } = job.verify?;
         Some(Verifying {
-            key: job.key.public_key(),
-            multiples: Ok(None),
+            key,
+            multiples,
             digest: Digest::Given(job.digest.bytes()),
             signature: job.outcome.as_ref().expect("it was signed just now"),
             outcome: Err(Error::NotDone),
@@ -292,10 +329,7 @@ fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<
 
 /// Runs up to eight jobs. The contents of unused lanes are meaningless.
 pub(super) fn sign_eight<C: Curve>(backend: Backend, jobs: &mut Eight<'_, Signing<'_, C>>) {
-    let digests: [Scalar<C>; LANES] = core::array::from_fn(|lane| {
-        let digest = jobs[lane].as_ref().map(|job| job.digest.bytes());
-        Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
-    });
+    let digests = digests(jobs);
     let nonces = nonces(backend, jobs, &digests);
     sign_eight_by(backend, jobs, &digests, nonces);
 }
@@ -307,14 +341,61 @@ pub(super) fn sign_eight_by<C: Curve>(
     digests: &[Scalar<C>; LANES],
     nonces: [Scalar<C>; LANES],
 ) {
-    let points = multiply_base_eight(backend, &nonces);
-    let inverses = Scalar::invert_all(&nonces);
+    sign_at(jobs, digests, &nonces, &multiply_base_eight(backend, &nonces));
+}
+
+/// Runs up to eight jobs one after the other, with common inversions. Returns the points of the
+/// nonces, as far as they are those of the signatures.
+fn sign_each<C: Curve>(jobs: &mut Eight<'_, Signing<'_, C>>) -> Points<C> {
+    let digests = digests(jobs);
+    let nonces = core::array::from_fn(|lane| match &jobs[lane] {
+        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], job.random).next(),
+        None => Scalar::one(),
+    });
+    sign_each_by(jobs, &digests, nonces)
+}
+
+/// Like [`sign_each`], with given nonces.
+pub(super) fn sign_each_by<C: Curve>(
+    jobs: &mut Eight<'_, Signing<'_, C>>,
+    digests: &[Scalar<C>; LANES],
+    nonces: [Scalar<C>; LANES],
+) -> Points<C> {
+    let count = jobs.iter().flatten().count();
+    let mut points = multiply_base_each(&nonces[..count]);
+    let made = sign_at(jobs, digests, &nonces, &points);
+    points.iter_mut().zip(made).filter(|(_, made)| !made).for_each(|(point, _)| *point = None);
+    points
+}
+
+/// The points of nonces.
+type Points<C> = [Option<AffinePoint<C>>; LANES];
+
+fn digests<C: Curve>(jobs: &Eight<'_, Signing<'_, C>>) -> [Scalar<C>; LANES] {
+    core::array::from_fn(|lane| {
+        let digest = jobs[lane].as_ref().map(|job| job.digest.bytes());
+        Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
+    })
+}
+
+/// Makes the signatures with nonces and their points. Returns which ones were made so; the others
+/// have another nonce.
+fn sign_at<C: Curve>(
+    jobs: &mut Eight<'_, Signing<'_, C>>,
+    digests: &[Scalar<C>; LANES],
+    nonces: &[Scalar<C>; LANES],
+    points: &Points<C>,
+) -> [bool; LANES] {
+    let inverses = Scalar::invert_all(nonces);
+    let mut all_made = [false; LANES];
     for (lane, job) in jobs.iter_mut().flatten().enumerate() {
         let made = points[lane]
             .and_then(|point| signature(job.key.scalar(), &digests[lane], &point, &inverses[lane]));
+        all_made[lane] = made.is_some();
         // If r or s is 0, the single form starts over and takes the next nonce.
         job.outcome = Ok(made.unwrap_or_else(|| job.alone()));
     }
+    all_made
 }
 
 /// Generates nonces, side by side if the jobs have the same hash function.
