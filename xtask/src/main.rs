@@ -1,5 +1,6 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
-//! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`.
+//! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`,
+//! `dependants`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
@@ -9,6 +10,7 @@ mod c_header;
 mod ct;
 mod debian;
 mod deny;
+mod dependants;
 mod dependencies;
 mod fuzz;
 mod install;
@@ -41,7 +43,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 13] = [
+const COMMANDS: [Command; 14] = [
     Command {
         name: "test",
         options: "",
@@ -121,9 +123,15 @@ const COMMANDS: [Command; 13] = [
     },
     Command {
         name: "install",
-        options: "--prefix DIR",
-        about: "build libcycloid, and install it with its header and its file for pkg-config",
+        options: "[--blst] --prefix DIR",
+        about: "build libcycloid, or with --blst a libblst on Cycloid's arithmetic, and install it with its header and its file for pkg-config",
         run: install::run_with,
+    },
+    Command {
+        name: "dependants",
+        options: "",
+        about: "run the test suites of the crate blst and of c-kzg on Cycloid's libblst",
+        run: |arguments| none(arguments).and_then(|()| dependants::run_all()),
     },
 ];
 

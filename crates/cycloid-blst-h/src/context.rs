@@ -8,14 +8,12 @@ use crate::BLST_ERROR::{
     BLST_VERIFY_FAIL,
 };
 use crate::groups::{first, second};
+use crate::memory::slice;
 use crate::pairing::{are_equal_after_exponentiation, miller_loops};
+use crate::weighted::{FirstSignatures, Scalar, SecondSignatures, WAITING, Weight, short};
 use crate::{
-    BLS12_381_G1, BLS12_381_G2, blst_fp12, blst_p1, blst_p1_affine, blst_p2, blst_p2_affine,
-    c_bool, exports,
+    BLS12_381_G1, BLS12_381_G2, blst_fp12, blst_p1_affine, blst_p2_affine, c_bool, exports,
 };
-
-/// Number of pairs that wait for their Miller loops.
-const PAIRS: usize = 8;
 
 /// The group of the keys.
 #[derive(Clone, Copy, PartialEq)]
@@ -24,6 +22,15 @@ enum Keys {
     Unknown,
     First,
     Second,
+}
+
+/// What a waiting pair lacks before its Miller loop.
+#[derive(Clone, Copy)]
+struct Pending {
+    /// The point in G1 is multiplied by it.
+    weight: Weight,
+    /// The hash, in the group that the keys are not in, is computed from these bytes.
+    uniform: Option<raw::Uniform>,
 }
 
 /// `blst_pairing`. A program may move it in memory, and its tag too if that follows at once.
@@ -36,12 +43,15 @@ pub struct Context {
     dst: *const u8,
     dst_length: usize,
     product: blst_fp12,
-    /// The sum of the signatures, if there are any.
-    first: Option<blst_p1>,
-    second: Option<blst_p2>,
-    p: [blst_p1_affine; PAIRS],
-    q: [blst_p2_affine; PAIRS],
+    first: FirstSignatures,
+    second: SecondSignatures,
+    p: [blst_p1_affine; WAITING],
+    q: [blst_p2_affine; WAITING],
+    pending: [Pending; WAITING],
 }
+
+// Callers align the memory for words.
+const _: () = assert!(align_of::<Context>() == align_of::<u64>());
 
 /// Stands for a tag that follows the context, wherever that is.
 const FOLLOWS: *const u8 = core::ptr::without_provenance(42);
@@ -56,11 +66,17 @@ impl Context {
             dst,
             dst_length,
             product: Cycloid::fq12_one(),
-            first: None,
-            second: None,
-            p: [[[0; 6]; 2]; PAIRS],
-            q: [[[[0; 6]; 2]; 2]; PAIRS],
+            first: FirstSignatures::new(),
+            second: SecondSignatures::new(),
+            p: [[[0; 6]; 2]; WAITING],
+            q: [[[[0; 6]; 2]; 2]; WAITING],
+            pending: [Pending { weight: Weight::default(), uniform: None }; WAITING],
         }
+    }
+
+    /// Returns the number of field elements of a hash.
+    fn elements(&self) -> usize {
+        if self.uniform { 2 } else { 1 }
     }
 
     fn multiply(&mut self, factor: &blst_fp12) {
@@ -70,18 +86,57 @@ impl Context {
     }
 
     fn commit(&mut self) {
+        self.first.commit();
+        self.second.commit();
         if self.waiting > 0 {
+            self.hash();
+            self.weigh();
             let factor = miller_loops(self.waiting, |i| (&self.p[i], &self.q[i]));
             self.waiting = 0;
             self.multiply(&factor);
         }
     }
 
-    fn push(&mut self, p: blst_p1_affine, q: blst_p2_affine) {
+    /// Computes the hashes of the waiting pairs.
+    fn hash(&mut self) {
+        let (mut places, mut uniform) = ([0; WAITING], [[[0; 64]; 4]; WAITING]);
+        let mut count = 0;
+        for (place, pending) in self.pending[..self.waiting].iter_mut().enumerate() {
+            if let Some(bytes) = pending.uniform.take() {
+                (places[count], uniform[count]) = (place, bytes);
+                count += 1;
+            }
+        }
+        let (uniform, elements) = (&uniform[..count], self.elements());
+        if self.keys == Keys::Second {
+            raw::map_batch::<First>(uniform, elements, |i, point| self.p[places[i]] = point);
+        } else {
+            raw::map_batch::<Second>(uniform, elements, |i, point| self.q[places[i]] = point);
+        }
+    }
+
+    /// Multiplies the points in G1 of the waiting pairs by their weights.
+    fn weigh(&mut self) {
+        let mut places = [0; WAITING];
+        let mut inputs = [([[0; 6]; 2], 0, 0); WAITING];
+        let mut count = 0;
+        for (place, pending) in self.pending[..self.waiting].iter_mut().enumerate() {
+            let weight = core::mem::take(&mut pending.weight);
+            if weight.bits > 0 {
+                inputs[count] = (self.p[place], weight.integer(), weight.bits);
+                places[count] = place;
+                count += 1;
+            }
+        }
+        raw::multiply_batch::<First>(&inputs[..count], |i, point| self.p[places[i]] = point);
+    }
+
+    fn push(&mut self, p: blst_p1_affine, q: blst_p2_affine, pending: Pending) {
         self.p[self.waiting] = p;
         self.q[self.waiting] = q;
+        self.pending[self.waiting] = pending;
         self.waiting += 1;
-        if self.waiting == PAIRS {
+        if self.waiting == WAITING {
             self.commit();
         }
     }
@@ -90,19 +145,18 @@ impl Context {
         if !self.has_product {
             return false;
         }
+        let (first, second) = (self.first.total(), self.second.total());
         let signature = match (signature, self.keys) {
             (Some(signature), _) => *signature,
             (None, Keys::First) => {
-                let sum = self.second.map(|sum| second::to_affine(&sum)).unwrap_or_default();
+                let sum = second.map(|sum| second::to_affine(&sum)).unwrap_or_default();
                 miller_loops(1, |_| (&BLS12_381_G1, &sum))
             }
             (None, Keys::Second) => {
-                let sum = self.first.map(|sum| first::to_affine(&sum)).unwrap_or_default();
+                let sum = first.map(|sum| first::to_affine(&sum)).unwrap_or_default();
                 miller_loops(1, |_| (&sum, &BLS12_381_G2))
             }
-            (None, Keys::Unknown) if self.first.is_none() && self.second.is_none() => {
-                Cycloid::fq12_one()
-            }
+            (None, Keys::Unknown) if first.is_none() && second.is_none() => Cycloid::fq12_one(),
             (None, Keys::Unknown) => return false,
         };
         are_equal_after_exponentiation(&signature, &self.product)
@@ -121,14 +175,11 @@ unsafe fn tag(context: *const Context) -> *const u8 {
     }
 }
 
-/// A scalar for both the signature and the key, of no bits if there is none.
-type Weight = (*const u8, usize);
-
 /// Adds a signature and a key with its message.
 macro_rules! aggregate {
-    ($name:ident, $keys:ident $other:ident, $Key:ty, $key:ty, $key_module:ident,
+    ($name:ident, $keys:ident $other:ident, $Key:ty, $key:ty,
      $Signature:ty, $signature:ty, $module:ident,
-     |$context:ident, $hash:ident, $k:ident, $weight:ident| $push:block) => {
+     |$context:ident, $message:ident, $k:ident, $weight:ident| $push:block) => {
         /// # Safety
         /// As for [the crate](crate).
         unsafe fn $name(
@@ -137,13 +188,13 @@ macro_rules! aggregate {
             check_key: bool,
             signature: *const $signature,
             check_signature: bool,
-            $weight: Weight,
+            $weight: Scalar,
             message: (*const u8, usize),
             prefix: (*const u8, usize),
         ) -> BLST_ERROR {
             // SAFETY: as the caller says.
             unsafe {
-                let dst = (tag(context), (*context).dst_length);
+                let dst = slice(tag(context), (*context).dst_length);
                 let $context = &mut *context;
                 if $context.keys == Keys::$other {
                     return BLST_AGGR_TYPE_MISMATCH;
@@ -156,14 +207,13 @@ macro_rules! aggregate {
                     if check_signature && !raw::is_in_group::<$Signature>(&point) {
                         return BLST_POINT_NOT_IN_GROUP;
                     }
-                    let point = match $weight {
-                        Some((scalar, bits)) => $module::multiply(&point, scalar, bits),
-                        None => point,
-                    };
-                    $context.$module = Some(match &$context.$module {
-                        Some(sum) => raw::add_points::<$Signature>(sum, &point),
-                        None => point,
-                    });
+                    match $weight.map(|scalar| (scalar, short(scalar))) {
+                        None => $context.$module.add(&point),
+                        Some((_, Some(weight))) => $context.$module.push(*signature, weight),
+                        Some(((scalar, bits), None)) => {
+                            $context.$module.add(&$module::multiply(&point, scalar, bits));
+                        }
+                    }
                 }
                 if key.is_null() {
                     return BLST_SUCCESS;
@@ -171,11 +221,13 @@ macro_rules! aggregate {
                 if raw::is_infinity::<$Key>(&*key) {
                     return BLST_PK_IS_INFINITY;
                 }
-                let $k = raw::from_affine::<$Key>(&*key);
-                if check_key && !raw::is_in_group::<$Key>(&$k) {
+                let $k = &*key;
+                if check_key && !raw::is_in_group::<$Key>(&raw::from_affine::<$Key>($k)) {
                     return BLST_POINT_NOT_IN_GROUP;
                 }
-                let $hash = $module::hash(message, dst, prefix, $context.uniform);
+                let message = [slice(prefix.0, prefix.1), slice(message.0, message.1)];
+                let elements = $context.elements();
+                let $message = raw::expand_to_elements::<$Signature>(&message, dst, elements);
                 $push
                 BLST_SUCCESS
             }
@@ -183,25 +235,42 @@ macro_rules! aggregate {
     };
 }
 
-aggregate!(aggregate_keys_in_g1, First Second, First, blst_p1_affine, first,
-Second, blst_p2_affine, second, |context, hash, key, weight| {
-    let key = match weight {
-        Some((scalar, bits)) => first::multiply(&key, scalar, bits),
-        None => key,
-    };
-    context.push(first::to_affine(&key), second::to_affine(&hash));
+aggregate!(aggregate_keys_in_g1, First Second, First, blst_p1_affine,
+Second, blst_p2_affine, second, |context, uniform, key, scalar| {
+    let (mut key, mut weight) = (*key, Weight::default());
+    if let Some((scalar, bits)) = scalar {
+        match short((scalar, bits)) {
+            Some(short) => weight = short,
+            None => {
+                let point = raw::from_affine::<First>(&key);
+                key = first::to_affine(&first::multiply(&point, scalar, bits));
+            }
+        }
+    }
+    context.push(key, Default::default(), Pending { weight, uniform: Some(uniform) });
 });
 
-aggregate!(aggregate_keys_in_g2, Second First, Second, blst_p2_affine, second,
-First, blst_p1_affine, first, |context, hash, key, weight| {
-    let hash = match weight {
-        Some((scalar, bits)) => first::multiply(&hash, scalar, bits),
-        None => hash,
-    };
-    context.push(first::to_affine(&hash), second::to_affine(&key));
+aggregate!(aggregate_keys_in_g2, Second First, Second, blst_p2_affine,
+First, blst_p1_affine, first, |context, uniform, key, scalar| {
+    let (mut hash, mut pending) = (Default::default(), Pending {
+        weight: Weight::default(),
+        uniform: Some(uniform),
+    });
+    if let Some((scalar, bits)) = scalar {
+        match short((scalar, bits)) {
+            Some(short) => pending.weight = short,
+            None => {
+                raw::map_batch::<First>(&[uniform], context.elements(), |_, point| hash = point);
+                pending.uniform = None;
+                let product = first::multiply(&raw::from_affine::<First>(&hash), scalar, bits);
+                hash = first::to_affine(&product);
+            }
+        }
+    }
+    context.push(hash, *key, pending);
 });
 
-const NONE: Weight = (core::ptr::null(), 0);
+const NONE: Scalar = (core::ptr::null(), 0);
 
 /// The functions for one choice of groups.
 macro_rules! contexts {
@@ -304,14 +373,12 @@ exports! {
         if context.keys == Keys::Unknown {
             context.keys = other.keys;
         }
-        context.first = match (context.first, other.first) {
-            (Some(a), Some(b)) => Some(raw::add_points::<First>(&a, &b)),
-            (a, b) => a.or(b),
-        };
-        context.second = match (context.second, other.second) {
-            (Some(a), Some(b)) => Some(raw::add_points::<Second>(&a, &b)),
-            (a, b) => a.or(b),
-        };
+        if let Some(sum) = other.first.total() {
+            context.first.add(&sum);
+        }
+        if let Some(sum) = other.second.total() {
+            context.second.add(&sum);
+        }
         if other.has_product {
             context.multiply(&other.product);
         }
@@ -326,7 +393,8 @@ exports! {
         context: *mut Context, q: *const blst_p2_affine, p: *const blst_p1_affine,
     ) {
         if !(raw::is_infinity::<Second>(&*q) && raw::is_infinity::<First>(&*p)) {
-            (*context).push(*p, *q);
+            let pending = Pending { weight: Weight::default(), uniform: None };
+            (*context).push(*p, *q, pending);
         }
     }
 

@@ -2,8 +2,8 @@
 
 use crate::{blst_p1_affine, blst_p2_affine};
 
-#[cfg_attr(feature = "exports", unsafe(no_mangle))]
 /// The generator of G1.
+#[unsafe(export_name = "cycloid_BLS12_381_G1")]
 pub static BLS12_381_G1: blst_p1_affine = [
     [
         0x5cb3_8790_fd53_0c16,
@@ -23,8 +23,8 @@ pub static BLS12_381_G1: blst_p1_affine = [
     ],
 ];
 
-#[cfg_attr(feature = "exports", unsafe(no_mangle))]
 /// Minus the generator of G1.
+#[unsafe(export_name = "cycloid_BLS12_381_NEG_G1")]
 pub static BLS12_381_NEG_G1: blst_p1_affine = [
     [
         0x5cb3_8790_fd53_0c16,
@@ -44,8 +44,8 @@ pub static BLS12_381_NEG_G1: blst_p1_affine = [
     ],
 ];
 
-#[cfg_attr(feature = "exports", unsafe(no_mangle))]
 /// The generator of G2.
+#[unsafe(export_name = "cycloid_BLS12_381_G2")]
 pub static BLS12_381_G2: blst_p2_affine = [
     [
         [
@@ -85,8 +85,8 @@ pub static BLS12_381_G2: blst_p2_affine = [
     ],
 ];
 
-#[cfg_attr(feature = "exports", unsafe(no_mangle))]
 /// Minus the generator of G2.
+#[unsafe(export_name = "cycloid_BLS12_381_NEG_G2")]
 pub static BLS12_381_NEG_G2: blst_p2_affine = [
     [
         [

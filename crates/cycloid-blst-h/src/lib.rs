@@ -2,11 +2,11 @@
 //! this instead.
 //!
 //! ```text
-//! cargo rustc --release -p cycloid-blst-h --features exports --crate-type staticlib
-//! cargo rustc --release -p cycloid-blst-h --features exports --crate-type cdylib
+//! cargo xtask install --blst --prefix DIR
 //! ```
 //!
-//! Every function has the name, the arguments and the results that blst's header gives it, and is
+//! The symbols of this crate begin with `cycloid_`, so that a program can link blst beside them; the
+//! installation removes the prefix. Every function has the name, the arguments and the results that blst's header gives it, and is
 //! documented there; `docs/blst.md` lists the differences. Types have blst's memory layout: words in
 //! Montgomery form, points in Jacobian coordinates.
 //!
@@ -20,6 +20,7 @@
 
 mod context;
 mod elements;
+mod extended;
 mod generators;
 mod groups;
 mod keys;
@@ -28,9 +29,11 @@ mod memory;
 mod pairing;
 mod scalars;
 mod unique;
+mod weighted;
 
 pub use context::*;
 pub use elements::*;
+pub use extended::*;
 pub use generators::*;
 pub use groups::*;
 pub use keys::*;
@@ -92,7 +95,7 @@ macro_rules! exports {
         ///
         /// # Safety
         /// As for [the crate](crate).
-        #[cfg_attr(feature = "exports", unsafe(no_mangle))]
+        #[unsafe(export_name = concat!("cycloid_", stringify!($name)))]
         pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $out)? {
             // SAFETY: the caller passes pointers as the header says.
             #[allow(unused_unsafe)]

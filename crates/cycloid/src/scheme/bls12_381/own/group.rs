@@ -95,6 +95,19 @@ each! {
         export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
     }
 
+    /// Multiplies any points of the curve by integers, each with an upper bound of its bits.
+    MultiplyBits: (Memory2<G>, u128, usize) => Memory3<G>, |f, inputs, outputs| {
+        let mut points = [[G::ZERO; 3]; MAX_WIDTH];
+        let mut parts = [0; MAX_WIDTH];
+        let mut bits = 0;
+        for (place, (point, integer, most)) in inputs.iter().enumerate() {
+            (points[place], parts[place]) = (to_memory3::<G>(point), *integer);
+            bits = bits.max(*most);
+        }
+        let points = import::<G, A>(f, &points[..A::WIDTH]);
+        export::<G, A>(&bls12_381::multiply_some(&points, &[parts], bits), outputs);
+    }
+
     /// Maps points of the curve to the group.
     ClearCofactor: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
         export::<G, A>(&G::Field::<A>::clear_cofactor(&import::<G, A>(f, inputs)), outputs);
@@ -193,6 +206,28 @@ where
         }
         many::<E>(&inputs[..points.len()], points);
         inputs.iter_mut().for_each(|(_, parts)| bls12_381::wipe_parts(parts));
+    }
+}
+
+/// Computes kᵢ·aᵢ for points of the curve and integers of at most as many bits as stand with each.
+#[cfg(feature = "internals")]
+pub(super) fn multiply_bits_many<G: Curve>(
+    inputs: &[(Memory2<G>, u128, usize)],
+    products: &mut [Memory3<G>],
+) {
+    many::<MultiplyBits<G>>(inputs, products);
+}
+
+/// Maps the uniform bytes of `elements` field elements each, one or two, to the group.
+#[cfg(feature = "internals")]
+pub(super) fn map_many<G: Curve>(
+    uniform: &[[[u8; 64]; 4]],
+    elements: usize,
+    points: &mut [Memory3<G>],
+) {
+    match elements {
+        1 => many::<EncodeToCurve<G>>(uniform, points),
+        _ => many::<HashToCurve<G>>(uniform, points),
     }
 }
 

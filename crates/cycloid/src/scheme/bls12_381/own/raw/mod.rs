@@ -12,12 +12,14 @@
 // The trait of the two groups is for this crate alone.
 #![expect(private_bounds)]
 
+mod batch;
 mod field;
 mod point;
 mod sums;
 mod tower;
 
 pub use super::curve::Coordinates;
+pub use batch::*;
 pub use field::*;
 pub use point::*;
 pub use sums::*;
