@@ -6,19 +6,27 @@ use std::num::NonZero;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
+use cycloid::LANES;
 use pyo3::prelude::*;
 
 use crate::error::{Raise, parameter};
 
-/// The jobs that one thread takes at a time: a multiple of the library's lanes, and more than what
-/// starting a thread costs.
-pub(crate) const SHORT: usize = 8 * cycloid::LANES;
+/// The jobs that a thread takes at a time: the least number that is worth starting it, and the most.
+/// Both are multiples of the library's lanes.
+#[derive(Clone, Copy)]
+pub(crate) struct Piece {
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+}
 
-/// The same for operations of a millisecond.
-pub(crate) const LONG: usize = cycloid::LANES;
+/// For operations of tens of microseconds.
+pub(crate) const SHORT: Piece = Piece { least: 4 * LANES, most: 8 * LANES };
+
+/// For operations of about a millisecond.
+pub(crate) const LONG: Piece = Piece { least: LANES, most: LANES };
 
 /// The pieces between two looks at the interpreter's signals, for each thread.
-const PIECES: usize = 32;
+const PIECES: usize = 8;
 
 /// Runs `work` on pieces of the items: at most `threads` at a time, or as many as there are
 /// processors. Ctrl-C stops between pieces.
@@ -29,7 +37,7 @@ pub(crate) fn run<T: Send>(
     py: Python<'_>,
     items: &mut [T],
     threads: Option<usize>,
-    piece: usize,
+    piece: Piece,
     work: impl Fn(&mut [T]) + Sync,
 ) -> PyResult<()> {
     let threads = match threads {
@@ -37,7 +45,10 @@ pub(crate) fn run<T: Send>(
         Some(threads) => threads,
         None => thread::available_parallelism().map_or(1, NonZero::get),
     };
-    for some in items.chunks_mut(piece * threads.saturating_mul(PIECES).min(1 << 20)) {
+    let share = items.len().div_ceil(threads).next_multiple_of(LANES);
+    let piece = share.clamp(piece.least, piece.most);
+    // More threads than jobs are of no use.
+    for some in items.chunks_mut(piece * PIECES * threads.min(1 << 16)) {
         py.detach(|| run_pieces(some, threads, piece, &work));
         py.check_signals()?;
     }
@@ -82,7 +93,11 @@ pub(crate) fn results<'py, T, E: Raise>(
         Err(error) => {
             let error = error.raise();
             error.value(py).setattr("index", index)?;
-            if return_exceptions { Ok(error.into_value(py).into_bound(py).into_any()) } else { Err(error) }
+            if return_exceptions {
+                Ok(error.into_value(py).into_bound(py).into_any())
+            } else {
+                Err(error)
+            }
         }
     };
     outcomes.into_iter().enumerate().map(result).collect()

@@ -1,6 +1,7 @@
 //! `cycloid.bls`: BLS signatures on BLS12-381, with small keys (`min_pk`) or small signatures
 //! (`min_sig`). Both have the same functions, so a macro makes them.
 
+use cycloid::LANES;
 use cycloid::bls12_381::Cycloid;
 use cycloid::bls12_381::signature::{
     self, MinPk, MinSig, Scheme, SignatureBackend, Variant, batch_verify,
@@ -10,6 +11,7 @@ use cycloid::stack;
 use getrandom::SysRng;
 use pyo3::prelude::*;
 
+use crate::batch::Piece;
 use crate::input::named;
 
 /// A scheme against rogue keys, by its name.
@@ -42,7 +44,7 @@ type Signature<V> = signature::Signature<Cycloid, V>;
 const KEY_STACK: usize = stack_use::BLS_KEY + 4096;
 
 /// The signatures that are verified at once. More of them cost less each, fewer fill more threads.
-const AT_ONCE: usize = 64;
+const AT_ONCE: Piece = Piece { least: 2 * LANES, most: 16 * LANES };
 
 struct Verification<'a, V: Variant>
 where

@@ -211,6 +211,6 @@ impl PublicKey {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::output::restore(py, "dh", (self.group(), self.to_bytes(py)))
+        crate::output::restore(py, "dh_key", (self.group(), self.to_bytes(py)))
     }
 }

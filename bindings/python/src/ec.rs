@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 use cycloid::scheme::ec::{self, EncodedPoint, P224, P256, P384, P521};
 use cycloid::scheme::nist::{
-    self, Curve, MAX_PRIVATE_KEY_DER_LENGTH, MAX_PRIVATE_KEY_PEM_LENGTH,
-    MAX_PUBLIC_KEY_DER_LENGTH, MAX_PUBLIC_KEY_PEM_LENGTH,
+    self, Curve, MAX_PRIVATE_KEY_DER_LENGTH, MAX_PRIVATE_KEY_PEM_LENGTH, MAX_PUBLIC_KEY_DER_LENGTH,
+    MAX_PUBLIC_KEY_PEM_LENGTH,
 };
 use cycloid::scheme::stack_use;
 use cycloid::scheme::{Hash, ec::PreparedPublicKey};
@@ -405,7 +405,7 @@ impl PublicKey {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::output::restore(py, "ec", (self.to_der(py)?,))
+        crate::output::restore(py, "ec_key", (self.to_der(py)?,))
     }
 }
 

@@ -268,7 +268,7 @@ impl PublicKey {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::output::restore(py, "ed25519", (self.to_bytes(py),))
+        crate::output::restore(py, "ed25519_key", (self.to_bytes(py),))
     }
 }
 
@@ -352,9 +352,8 @@ fn sign<'a, 'py>(
         drop(batch);
         piece.iter_mut().zip(outcomes).for_each(|(job, outcome)| job.outcome = outcome);
     })?;
-    let signature = |job: &Signing<'_>| {
-        job.outcome.or_raise().map(|()| PyBytes::new(py, &job.signature))
-    };
+    let signature =
+        |job: &Signing<'_>| job.outcome.or_raise().map(|()| PyBytes::new(py, &job.signature));
     jobs.iter().map(signature).collect()
 }
 

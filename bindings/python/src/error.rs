@@ -18,8 +18,8 @@ mod classes {
     pyo3::import_exception!(cycloid._errors, UnsupportedKey);
 }
 
-pub(crate) use classes::{InvalidKey, InvalidSignature, ParameterError};
 use classes::{AgreementError, DecryptionError, InternalError, PassphraseError, UnsupportedKey};
+pub(crate) use classes::{InvalidKey, InvalidSignature, ParameterError};
 
 /// An error of the library.
 pub(crate) trait Raise {

@@ -7,10 +7,10 @@
 use core::ops::Deref;
 
 use cycloid::scheme::Hash;
-use pyo3::buffer::PyBuffer;
+use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyInt, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 use zeroize::Zeroizing;
 
 use crate::error::parameter;
@@ -41,6 +41,11 @@ impl<'py> FromPyObject<'_, 'py> for Bytes<'py> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self::Object(bytes.to_owned()));
         }
+        if has_other_bytes(object) {
+            // The copy that Python makes is immutable.
+            let view = PyMemoryView::from(&object)?;
+            return Ok(Self::Object(view.call_method0("tobytes")?.cast_into::<PyBytes>()?));
+        }
         Ok(Self::Copy(copied(&buffer(object)?, object.py())?))
     }
 }
@@ -48,9 +53,9 @@ impl<'py> FromPyObject<'_, 'py> for Bytes<'py> {
 impl Bytes<'_> {
     /// Returns exactly `N` bytes.
     pub(crate) fn array<const N: usize>(&self, what: &str) -> PyResult<&[u8; N]> {
-        self.deref().try_into().map_err(|_| {
-            parameter(format!("{what} has {} bytes, but {N} are needed", self.len()))
-        })
+        self.deref()
+            .try_into()
+            .map_err(|_| parameter(format!("{what} has {} bytes, but {N} are needed", self.len())))
     }
 }
 
@@ -225,6 +230,16 @@ fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBuffer<u8>> {
             return PyTypeError::new_err(format!("a bytes-like object is required, not {kind}"));
         }
         PyTypeError::new_err("the buffer's elements are not bytes: cast it to them")
+    })
+}
+
+/// Returns whether an object has a buffer of bytes that are not declared as `B`: those of `ctypes`
+/// have a byte order, others are characters.
+fn has_other_bytes(object: Borrowed<'_, '_, PyAny>) -> bool {
+    PyUntypedBuffer::get(&object).is_ok_and(|buffer| {
+        let other =
+            |format: &[u8]| matches!(format, b"b" | b"c" | [b'<' | b'>' | b'=' | b'!', b'B']);
+        buffer.item_size() == 1 && other(buffer.format().to_bytes())
     })
 }
 

@@ -13,14 +13,14 @@ pub(crate) fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns what `__reduce__` returns for an object that `cycloid._restore` makes again.
+/// Returns what `__reduce__` returns for an object that a function of `cycloid._restore` makes again.
 pub(crate) fn restore<'py>(
     py: Python<'py>,
-    class: &str,
+    function: &str,
     arguments: impl IntoPyObject<'py, Target = PyTuple, Output = Bound<'py, PyTuple>, Error = PyErr>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let module = py.import(intern!(py, "cycloid._restore"))?;
-    let function = module.getattr(class)?;
+    let function = module.getattr(function)?;
     Ok((function, arguments.into_pyobject(py)?).into_pyobject(py)?.into_any())
 }
 

@@ -53,4 +53,3 @@ impl TryRng for Recording {
 }
 
 impl TryCryptoRng for Recording {}
-

@@ -118,7 +118,9 @@ impl Settings {
         let salt_length =
             self.salt_length.ok_or_else(|| parameter("a signature has a salt of some length"))?;
         Ok(match self.padding {
-            SignaturePadding::Pss => SignatureScheme::Pss(Pss { salt_length, ..Pss::new(self.hash) }),
+            SignaturePadding::Pss => {
+                SignatureScheme::Pss(Pss { salt_length, ..Pss::new(self.hash) })
+            }
             SignaturePadding::Pkcs1v15 => SignatureScheme::Pkcs1v15(self.hash),
         })
     }
@@ -494,6 +496,6 @@ impl PublicKey {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::output::restore(py, "rsa", (self.to_der(py),))
+        crate::output::restore(py, "rsa_key", (self.to_der(py),))
     }
 }

@@ -183,7 +183,7 @@ impl PublicKey {
     }
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        crate::output::restore(py, "x25519", (self.to_bytes(py),))
+        crate::output::restore(py, "x25519_key", (self.to_bytes(py),))
     }
 }
 

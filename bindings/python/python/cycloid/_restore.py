@@ -1,39 +1,40 @@
 """Makes public keys and BLS signatures again from what pickle keeps of them."""
 
-from . import _cycloid
+from . import dh, ec, ed25519, rsa, x25519
+from .bls import min_pk, min_sig
 
 
-def ec(data):
-    return _cycloid.ec.PublicKey.from_der(data)
+def dh_key(group, data):
+    return dh.PublicKey.from_bytes(group, data)
 
 
-def ed25519(data):
-    return _cycloid.ed25519.PublicKey.from_bytes(data)
+def ec_key(data):
+    return ec.PublicKey.from_der(data)
 
 
-def x25519(data):
-    return _cycloid.x25519.PublicKey.from_bytes(data)
-
-
-def rsa(data):
-    return _cycloid.rsa.PublicKey.from_der(data)
-
-
-def dh(group, data):
-    return _cycloid.dh.PublicKey.from_bytes(group, data)
+def ed25519_key(data):
+    return ed25519.PublicKey.from_bytes(data)
 
 
 def min_pk_key(data):
-    return _cycloid.min_pk.PublicKey.from_bytes(data)
+    return min_pk.PublicKey.from_bytes(data)
 
 
 def min_pk_signature(data):
-    return _cycloid.min_pk.Signature.from_bytes(data)
+    return min_pk.Signature.from_bytes(data)
 
 
 def min_sig_key(data):
-    return _cycloid.min_sig.PublicKey.from_bytes(data)
+    return min_sig.PublicKey.from_bytes(data)
 
 
 def min_sig_signature(data):
-    return _cycloid.min_sig.Signature.from_bytes(data)
+    return min_sig.Signature.from_bytes(data)
+
+
+def rsa_key(data):
+    return rsa.PublicKey.from_der(data)
+
+
+def x25519_key(data):
+    return x25519.PublicKey.from_bytes(data)

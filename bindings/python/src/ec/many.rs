@@ -1,6 +1,8 @@
 //! Batches on the NIST curves. A piece of a batch may have keys on different curves: those of each
 //! curve are computed side by side.
 
+use std::collections::HashMap;
+
 use cycloid::scheme::ec::{self, P224, P256, P384, P521, PreparedPublicKey};
 use cycloid::scheme::ecdh::SharedSecret;
 use cycloid::scheme::nist;
@@ -103,10 +105,23 @@ pub(crate) fn verify_many<'py>(
     prehashed: bool,
     threads: Option<usize>,
 ) -> PyResult<Vec<bool>> {
-    let keys: Vec<_> = keys.iter().map(|key| key.get()).collect();
+    for key in frequent(&keys) {
+        key.prepared(py)?;
+    }
+    let keys: Vec<_> = keys.iter().map(Bound::get).collect();
     let (signatures, messages) = (signatures.slices(), messages.slices());
     let settings = Settings::new(hash, encoding, prehashed);
     verify(py, &keys, &signatures, &messages, settings, threads)
+}
+
+/// Returns the keys that occur often enough for computing multiples of their points.
+fn frequent<'k>(keys: &'k [Bound<'_, PublicKey>]) -> Vec<&'k PublicKey> {
+    let mut counts = HashMap::new();
+    for key in keys {
+        counts.entry(key.as_ptr()).or_insert((0, key.get())).0 += 1;
+    }
+    let frequent = counts.into_values().filter(|(count, _)| *count >= WORTH_PREPARING);
+    frequent.map(|(_, key)| key).collect()
 }
 
 /// Computes many shared secrets, each by the key and the peer in its place. Otherwise as

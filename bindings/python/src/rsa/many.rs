@@ -1,17 +1,16 @@
 //! Batches of RSA signatures. A piece of a batch may have keys of different lengths: those of each
 //! length are computed side by side.
 
+use cycloid::LANES;
 use cycloid::scheme::rsa::{
     Batch, Error, Job, KeyPair, OwnedPublicKey, SignatureScheme, VerifyJob, batch_limbs,
     verify_batch, verify_batch_scratch_limbs,
 };
 use pyo3::prelude::*;
-use pyo3::types::PyBytes;
+use pyo3::types::{PyBytes, PyBytesMethods};
 
-use super::{
-    PrivateKey, PublicKey, SaltLength, Settings, SignaturePadding, SignaturePaddingName,
-};
-use crate::batch::{self, LONG, SHORT};
+use super::{PrivateKey, PublicKey, SaltLength, Settings, SignaturePadding, SignaturePaddingName};
+use crate::batch::{self, Piece, SHORT};
 use crate::error::{OrRaise, no_randomness};
 use crate::input::{HashName, Many, digest, same_count};
 use crate::random::Recording;
@@ -61,6 +60,9 @@ pub(crate) fn verify_many<'py>(
     verify(py, &keys, &signatures.slices(), &messages.slices(), settings, threads)
 }
 
+/// A piece makes blindings for its keys, whose cost many signatures share.
+const SIGNATURES: Piece = Piece { least: LANES, most: 8 * LANES };
+
 struct Signing<'a> {
     key: &'a KeyPair,
     message: &'a [u8],
@@ -90,7 +92,7 @@ pub(super) fn sign<'a, 'py>(
     for job in &jobs {
         settings.check(job.message)?;
     }
-    batch::run(py, &mut jobs, threads, LONG, |piece| {
+    batch::run(py, &mut jobs, threads, SIGNATURES, |piece| {
         for bits in lengths(piece.iter().map(|job| job.key.public_key().bits())) {
             let same = piece.iter_mut().filter(|job| job.key.public_key().bits() == bits);
             let mut same: Vec<_> = same.collect();
@@ -235,7 +237,7 @@ pub(super) fn or_digests<'a>(
     messages: Vec<&'a [u8]>,
     digests: Option<&'a Vec<Bound<'_, PyBytes>>>,
 ) -> Vec<&'a [u8]> {
-    digests.map_or(messages, |digests| digests.iter().map(|digest| digest.as_bytes()).collect())
+    digests.map_or(messages, |digests| digests.iter().map(PyBytesMethods::as_bytes).collect())
 }
 
 /// Returns the different lengths.

@@ -89,6 +89,11 @@ def test_encryption(rsa_key, their_key):
     public = theirs_public(rsa_key.public_key)
     ours = rsa.PrivateKey.from_der(private_der(their_key))
     for name, function in HASHES.items():
+        if name.startswith("sha3"):
+            # `cryptography` has OAEP with SHA-2 only.
+            ciphertext = rsa_key.public_key.encrypt(b"secret", hash=name)
+            assert rsa_key.decrypt(ciphertext, hash=name) == b"secret"
+            continue
         for label in (None, b"label"):
             oaep = padding.OAEP(padding.MGF1(function()), function(), label)
             ciphertext = public.encrypt(b"secret", oaep)
