@@ -28,6 +28,9 @@ pub(crate) const LONG: Piece = Piece { least: LANES, most: LANES };
 /// The pieces between two looks at the interpreter's signals, for each thread.
 const PIECES: usize = 8;
 
+/// The threads that a caller may ask for, for each processor. More of them only cost memory.
+const MOST_THREADS: usize = 4;
+
 /// Runs `work` on pieces of the items: at most `threads` at a time, or as many as there are
 /// processors. Ctrl-C stops between pieces.
 ///
@@ -40,15 +43,15 @@ pub(crate) fn run<T: Send>(
     piece: Piece,
     work: impl Fn(&mut [T]) + Sync,
 ) -> PyResult<()> {
+    let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = match threads {
         Some(0) => return Err(parameter("a batch needs a thread")),
-        Some(threads) => threads,
-        None => thread::available_parallelism().map_or(1, NonZero::get),
+        Some(threads) => threads.min(MOST_THREADS * processors),
+        None => processors,
     };
     let share = items.len().div_ceil(threads).next_multiple_of(LANES);
     let piece = share.clamp(piece.least, piece.most);
-    // More threads than jobs are of no use.
-    for some in items.chunks_mut(piece * PIECES * threads.min(1 << 16)) {
+    for some in items.chunks_mut(piece * PIECES * threads) {
         py.detach(|| run_pieces(some, threads, piece, &work));
         py.check_signals()?;
     }

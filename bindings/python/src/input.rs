@@ -7,7 +7,7 @@
 use core::ops::Deref;
 
 use cycloid::scheme::Hash;
-use pyo3::buffer::{PyBuffer, PyUntypedBuffer};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyMemoryView, PyString, PyTuple};
@@ -41,12 +41,10 @@ impl<'py> FromPyObject<'_, 'py> for Bytes<'py> {
         if let Ok(bytes) = object.cast::<PyBytes>() {
             return Ok(Self::Object(bytes.to_owned()));
         }
-        if has_other_bytes(object) {
-            // The copy that Python makes is immutable.
-            let view = PyMemoryView::from(&object)?;
-            return Ok(Self::Object(view.call_method0("tobytes")?.cast_into::<PyBytes>()?));
+        match buffer(object) {
+            Ok(buffer) => Ok(Self::Copy(copied(&buffer, object.py())?)),
+            Err(error) => other_bytes(object).map(Self::Object).ok_or(error),
         }
-        Ok(Self::Copy(copied(&buffer(object)?, object.py())?))
     }
 }
 
@@ -233,14 +231,13 @@ fn buffer(object: Borrowed<'_, '_, PyAny>) -> PyResult<PyBuffer<u8>> {
     })
 }
 
-/// Returns whether an object has a buffer of bytes that are not declared as `B`: those of `ctypes`
-/// have a byte order, others are characters.
-fn has_other_bytes(object: Borrowed<'_, '_, PyAny>) -> bool {
-    PyUntypedBuffer::get(&object).is_ok_and(|buffer| {
-        let other =
-            |format: &[u8]| matches!(format, b"b" | b"c" | [b'<' | b'>' | b'=' | b'!', b'B']);
-        buffer.item_size() == 1 && other(buffer.format().to_bytes())
-    })
+/// Returns a copy, made by Python, of a buffer whose elements are bytes by another name: those of
+/// `ctypes` have a byte order, others are signed or characters.
+fn other_bytes<'py>(object: Borrowed<'_, 'py, PyAny>) -> Option<Bound<'py, PyBytes>> {
+    let view = PyMemoryView::from(&object).ok()?;
+    let size: usize = view.getattr("itemsize").ok()?.extract().ok()?;
+    let bytes = if size == 1 { view.call_method0("tobytes").ok()? } else { return None };
+    bytes.cast_into().ok()
 }
 
 fn copied(buffer: &PyBuffer<u8>, py: Python<'_>) -> PyResult<Zeroizing<Vec<u8>>> {

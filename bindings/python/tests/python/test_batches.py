@@ -153,7 +153,7 @@ def test_lists_of_different_lengths(rsa_key):
 
 
 def test_a_huge_batch():
-    """Half a million elements, most of which are refused, and more threads than can be started."""
+    """Half a million elements, most of which are refused, and more threads than there can be."""
     key = ec.PrivateKey.generate()
     signatures = [b""] * 500_000
     signatures[123_456] = key.sign(b"message")
