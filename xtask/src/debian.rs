@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 29] = [
+const NEEDS: [Need; 30] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -39,6 +39,11 @@ const NEEDS: [Need; 29] = [
         what: "Python, for OpenSSL's provider",
         package: "python3",
         present: || works("python3"),
+    },
+    Need {
+        what: "virtual environments of Python, for the Python binding",
+        package: "python3-venv",
+        present: || succeeds("python3", "-m ensurepip --version"),
     },
     Need {
         what: "the command `ssh-keygen`, for signatures",

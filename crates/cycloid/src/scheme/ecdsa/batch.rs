@@ -138,6 +138,18 @@ impl<'a, C: Curve> Job<'a, C> {
         Self::verifying(key.public_key(), multiples, Digest::Given(digest), signature)
     }
 
+    /// Creates a job that runs [`PreparedPublicKey::verify`], like
+    /// [`verify_prepared`](Self::verify_prepared) for the message itself.
+    pub fn verify_message_prepared<M: AsRef<[u64]>>(
+        key: &'a PreparedPublicKey<C, M>,
+        hash: Hash,
+        message: &[u8],
+        signature: &'a Signature<C>,
+    ) -> Self {
+        let (multiples, digest) = (key.multiples().map(Some), hash.digest(&[message]));
+        Self::verifying(key.public_key(), multiples, Digest::Own(digest), signature)
+    }
+
     const fn verifying(
         key: &'a PublicKey<C>,
         multiples: Result<Option<&'a [u64]>, Error>,

@@ -257,6 +257,32 @@ fn prepared_keys_whose_memory_shrank() {
     }
 }
 
+/// A job with the message itself has the outcome of the prepared key alone.
+#[test]
+fn prepared_keys_verify_messages_in_batches() {
+    let key = key::<P384>(5);
+    let memory = std::vec![0; prepared_key_limbs::<P384>()];
+    let prepared = PreparedPublicKey::new(*key.public_key(), memory).unwrap();
+    let signature = key.sign(Hash::Sha512, b"message");
+    let inputs = [
+        (Hash::Sha512, &b"message"[..], Ok(())),
+        (Hash::Sha256, b"message", Err(Error::Verification)),
+        (Hash::Sha512, b"another", Err(Error::Verification)),
+        (Hash::Sha512, b"message", Ok(())),
+        (Hash::Sha512, b"", Err(Error::Verification)),
+    ];
+    for backend in lanes::Backend::available().map(Some).chain([None]) {
+        let mut jobs = inputs.map(|(hash, message, _)| {
+            Job::verify_message_prepared(&prepared, hash, message, &signature)
+        });
+        run_batch_with(backend, &mut jobs);
+        for (job, (hash, message, expected)) in jobs.iter().zip(inputs) {
+            assert_eq!(job.outcome(), expected);
+            assert_eq!(prepared.verify(hash, message, &signature), expected);
+        }
+    }
+}
+
 #[test]
 fn batches_agree_with_single_operations() {
     batches::<P224>();

@@ -1,0 +1,19 @@
+"""BLS signatures with keys of 48 bytes and signatures of 96, as Ethereum has them."""
+
+from .._cycloid import min_pk as _native
+
+PrivateKey = _native.PrivateKey
+PublicKey = _native.PublicKey
+Signature = _native.Signature
+aggregate_verify = _native.aggregate_verify
+fast_aggregate_verify = _native.fast_aggregate_verify
+verify_many = _native.verify_many
+
+__all__ = [
+    "PrivateKey",
+    "PublicKey",
+    "Signature",
+    "aggregate_verify",
+    "fast_aggregate_verify",
+    "verify_many",
+]
