@@ -9,7 +9,7 @@ const FOLDER: &str = "crates/cycloid-c";
 const HEADER: &str = "crates/cycloid-c/include/cycloid.h";
 
 /// The order of the modules in the header; those of a folder follow their module.
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 23] = [
     "error",
     "hash",
     "random",
@@ -28,6 +28,10 @@ const MODULES: [&str; 19] = [
     "rsa/batch",
     "dh",
     "bls",
+    "bls/keys",
+    "bls/signatures",
+    "bls/lists",
+    "bls/points",
     "batch",
 ];
 

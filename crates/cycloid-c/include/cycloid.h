@@ -257,8 +257,8 @@
 // A private exponent in memory of cycloid_dh_private_key_size bytes, which must stay in place.
 typedef struct cycloid_dh_private_key cycloid_dh_private_key;
 
-// The state of one thread's batches, in memory of cycloid_rsa_batch_size bytes, which must stay in
-// place: blindings, a random generator and working memory.
+// The state of one thread's batches, in memory of cycloid_rsa_batch_size bytes, which must stay
+// in place: blindings, a random generator and working memory.
 typedef struct cycloid_rsa_batch cycloid_rsa_batch;
 
 // The state of one thread's operations with a private key, in memory of
@@ -306,8 +306,8 @@ typedef struct cycloid_ec_public_key {
     uint64_t opaque[24];
 } cycloid_ec_public_key;
 
-// A private key, with its public key. A plain value: it may be copied and moved, and each copy must
-// be wiped.
+// A private key, with its public key. A plain value: it may be copied and moved, and each copy
+// must be wiped.
 typedef struct cycloid_ed25519_private_key {
     // The key.
     uint64_t opaque[64];
@@ -678,8 +678,8 @@ cycloid_error cycloid_ecdsa_sign_hedged(const struct cycloid_ec_private_key *key
 // Hazardous: two signatures with one nonce, or one with a nonce of which someone knows a few bits,
 // reveal the private key. For protocols and test vectors that prescribe nonces.
 //
-// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH; CYCLOID_ERROR_RANGE for a nonce that is 0,
-// not less than the order, or gives no signature.
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH; CYCLOID_ERROR_RANGE for a nonce that is
+// 0, not less than the order, or gives no signature.
 //
 // Requirements:
 // key is a key. digest has digest_length bytes, nonce nonce_length, and signature
@@ -763,8 +763,8 @@ cycloid_error cycloid_ecdsa_signature_from_der(cycloid_curve curve,
                                                size_t signature_length);
 
 // Computes the secret shared with the holder of peer: the x coordinate of the product, exactly
-// cycloid_ec_bytes(curve) big-endian bytes (SP 800-56A, section 5.7.1.2). Time does not depend on
-// the key.
+// cycloid_ec_bytes(curve) big-endian bytes (SP 800-56A, section 5.7.1.2). Time does not depend
+// on the key.
 //
 // Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_CURVE, CYCLOID_ERROR_LENGTH.
 //
@@ -873,8 +873,8 @@ cycloid_error cycloid_ed25519_sign(const struct cycloid_ed25519_private_key *key
                                    size_t message_length,
                                    uint8_t *signature);
 
-// Verifies a signature of 64 bytes, by rule, such as CYCLOID_ED25519_COFACTORLESS. Time depends
-// on the arguments, which are public.
+// Verifies a signature of 64 bytes, by rule, such as CYCLOID_ED25519_COFACTORLESS. Time
+// depends on the arguments, which are public.
 //
 // Errors: CYCLOID_ERROR_VERIFICATION; CYCLOID_ERROR_SMALL_ORDER for a public key of small
 // order by the strict rule; CYCLOID_ERROR_KEY, CYCLOID_ERROR_PARAMETER.
@@ -947,8 +947,8 @@ cycloid_error cycloid_ecdsa_sign_batch(struct cycloid_ecdsa_sign_job *jobs, size
 // jobs has count jobs, and each is as for cycloid_ecdsa_verify_prehashed.
 cycloid_error cycloid_ecdsa_verify_batch(struct cycloid_ecdsa_verify_job *jobs, size_t count);
 
-// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is an
-// error.
+// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is
+// an error.
 //
 // Requirements:
 // jobs has count jobs, and each is as for cycloid_ecdh_agree. No output of a job overlaps
@@ -1001,9 +1001,9 @@ cycloid_error cycloid_rsa_generate(struct cycloid_rsa_private_key *key,
 // Reads a private key from a file's contents: PKCS #8 or PKCS #1, in DER or in PEM.
 //
 // key has size bytes, at least cycloid_rsa_private_key_size of the key's bits, and scratch
-// scratch_size, at least cycloid_rsa_scratch_size of the same, which is wiped. Both are aligned
-// to 8 bytes. The parts are checked against each other; the primes are not tested. The key must
-// stay in place until it is wiped.
+// scratch_size, at least cycloid_rsa_scratch_size of the same, which is wiped. Both are
+// aligned to 8 bytes. The parts are checked against each other; the primes are not tested. The key
+// must stay in place until it is wiped.
 //
 // Errors: CYCLOID_ERROR_FILE, CYCLOID_ERROR_ENCRYPTED, CYCLOID_ERROR_NUMBERS,
 // CYCLOID_ERROR_MEMORY_TOO_SMALL.
@@ -1064,8 +1064,8 @@ cycloid_error cycloid_rsa_private_key_wipe(struct cycloid_rsa_private_key *key);
 // Makes a public key from the modulus and the public exponent, both big-endian.
 //
 // key has size bytes, at least cycloid_rsa_public_key_size of the key's bits, and scratch
-// scratch_size, at least cycloid_rsa_scratch_size of the same. Both are aligned to 8 bytes. The
-// key must stay in place.
+// scratch_size, at least cycloid_rsa_scratch_size of the same. Both are aligned to 8 bytes.
+// The key must stay in place.
 //
 // Errors: CYCLOID_ERROR_NUMBERS, CYCLOID_ERROR_MEMORY_TOO_SMALL.
 //
@@ -1195,8 +1195,8 @@ cycloid_error cycloid_rsa_sign_pss_prehashed(struct cycloid_rsa_context *context
 
 // Verifies a signature of a message by RSASSA-PKCS1-v1_5 with the hash function.
 //
-// scratch has scratch_size bytes, at least cycloid_rsa_scratch_size of the key's bits, and is
-// aligned to 8 bytes. Time depends on the arguments, which are public.
+// scratch has scratch_size bytes, at least cycloid_rsa_scratch_size of the key's bits, and
+// is aligned to 8 bytes. Time depends on the arguments, which are public.
 //
 // Errors: CYCLOID_ERROR_VERIFICATION, also for a signature that is not as long as the modulus;
 // CYCLOID_ERROR_KEY, CYCLOID_ERROR_HASH, CYCLOID_ERROR_RESTRICTED,
@@ -1284,9 +1284,9 @@ cycloid_error cycloid_rsa_encrypt_oaep(const struct cycloid_rsa_public_key *key,
                                        void *scratch,
                                        size_t scratch_size);
 
-// Decrypts a ciphertext by RSAES-OAEP: writes the message to the start of message, and its length
-// to *message_length. capacity is at least the length of the longest message, whatever the
-// ciphertext holds. Time depends neither on the key nor on the message.
+// Decrypts a ciphertext by RSAES-OAEP: writes the message to the start of message, and its
+// length to *message_length. capacity is at least the length of the longest message, whatever
+// the ciphertext holds. Time depends neither on the key nor on the message.
 //
 // Errors: CYCLOID_ERROR_DECRYPTION, which does not say what is wrong; CYCLOID_ERROR_KEY, also
 // if the context's key has been wiped; CYCLOID_ERROR_HASH, CYCLOID_ERROR_LENGTH,
@@ -1306,7 +1306,8 @@ cycloid_error cycloid_rsa_decrypt_oaep(struct cycloid_rsa_context *context,
                                        size_t capacity,
                                        size_t *message_length);
 
-// Returns the bytes of a batch for keys of bits bits; 0 if keys of this length are not supported.
+// Returns the bytes of a batch for keys of bits bits; 0 if keys of this length are not
+// supported.
 size_t cycloid_rsa_batch_size(size_t bits);
 
 // Returns the bytes of scratch for cycloid_rsa_verify_batch with keys of up to bits bits; 0 if
@@ -1371,8 +1372,8 @@ size_t cycloid_dh_scratch_size(cycloid_dh_group group);
 
 // Generates a private key.
 //
-// key has size bytes, at least cycloid_dh_private_key_size(group), and is aligned to 8 bytes.
-// It must stay in place until it is wiped.
+// key has size bytes, at least cycloid_dh_private_key_size(group), and is aligned to 8
+// bytes. It must stay in place until it is wiped.
 //
 // Errors: CYCLOID_ERROR_PARAMETER for an unknown group, CYCLOID_ERROR_MEMORY_TOO_SMALL,
 // CYCLOID_ERROR_RANDOM.
@@ -1582,14 +1583,14 @@ cycloid_error cycloid_bls_prove_possession(const struct cycloid_bls_private_key 
 cycloid_error cycloid_bls_verify_possession(const struct cycloid_bls_public_key *key,
                                             const struct cycloid_bls_signature *proof);
 
-// Returns the bytes of scratch for a list of count keys, signatures, messages or pairs of points;
-// 0 for more than can be.
+// Returns the bytes of scratch for a list of count keys, signatures, messages or pairs of
+// points; 0 for more than can be.
 size_t cycloid_bls_scratch_size(size_t count);
 
 // Adds signatures up.
 //
-// scratch has scratch_size bytes, at least cycloid_bls_scratch_size(count), and is aligned to
-// 8 bytes.
+// scratch has scratch_size bytes, at least cycloid_bls_scratch_size(count), and is aligned
+// to 8 bytes.
 //
 // Errors: CYCLOID_ERROR_LIST for an empty list; CYCLOID_ERROR_KEY,
 // CYCLOID_ERROR_MEMORY_TOO_SMALL.
@@ -1719,8 +1720,8 @@ cycloid_error cycloid_ecdsa_sign_batch(struct cycloid_ecdsa_sign_job *jobs, size
 // jobs has count jobs, and each is as for cycloid_ecdsa_verify_prehashed.
 cycloid_error cycloid_ecdsa_verify_batch(struct cycloid_ecdsa_verify_job *jobs, size_t count);
 
-// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is an
-// error.
+// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is
+// an error.
 //
 // Requirements:
 // jobs has count jobs, and each is as for cycloid_ecdh_agree. No output of a job overlaps
