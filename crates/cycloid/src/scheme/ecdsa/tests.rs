@@ -264,8 +264,8 @@ fn prepared_keys_verify_messages_in_batches() {
     let memory = std::vec![0; prepared_key_limbs::<P384>()];
     let prepared = PreparedPublicKey::new(*key.public_key(), memory).unwrap();
     let signature = key.sign(Hash::Sha512, b"message");
-    let inputs = [
-        (Hash::Sha512, &b"message"[..], Ok(())),
+    let inputs: [(Hash, &[u8], Result<(), Error>); 5] = [
+        (Hash::Sha512, b"message", Ok(())),
         (Hash::Sha256, b"message", Err(Error::Verification)),
         (Hash::Sha512, b"another", Err(Error::Verification)),
         (Hash::Sha512, b"message", Ok(())),
