@@ -2,7 +2,8 @@
 //! virtual environment, where pytest tests it next to `cryptography`.
 //!
 //! The tools and `cryptography` come from Python's package index, pinned by their hashes
-//! (`requirements.txt`). The environment is kept for the next run. Without the index the test fails.
+//! (`requirements.txt`). The environment is kept for the next run. Without the index the test fails,
+//! so it runs on request: `cargo xtask test` requests it if the index answers, and says so if not.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,6 +14,7 @@ fn package() -> &'static Path {
 }
 
 #[test]
+#[ignore = "downloads from Python's package index"]
 fn the_wheel_installs_and_passes_its_tests() {
     let python = environment();
     let folder = tempfile::tempdir().expect("a directory can be made");
