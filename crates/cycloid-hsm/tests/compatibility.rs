@@ -182,14 +182,13 @@ fn key_wrap_ignores_no_initial_value() {
 #[test]
 fn public_rsa_keys_may_be_longer_than_those_that_sign_here() {
     // Made by OpenSSL: the modulus, and a signature of `a message` with SHA-256.
-    let [modulus, signature] = [
-        include_str!("data/rsa_8192_modulus.txt"),
-        include_str!("data/rsa_8192_signature.txt"),
-    ]
-    .map(|text| {
-        let digits = text.trim().as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
-        digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect::<Vec<u8>>()
-    });
+    let [modulus, signature] =
+        [include_str!("data/rsa_8192_modulus.txt"), include_str!("data/rsa_8192_signature.txt")]
+            .map(|text| {
+                let digits =
+                    text.trim().as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
+                digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect::<Vec<u8>>()
+            });
     assert_eq!([modulus.len(), signature.len()], [1024; 2]);
     let daemon = Daemon::start();
     let client = daemon.user();
