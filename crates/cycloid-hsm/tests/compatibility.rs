@@ -177,3 +177,37 @@ fn key_wrap_ignores_no_initial_value() {
         assert_eq!(object(client.call(&request)).unwrap_err().code, Code::MECHANISM_PARAM_INVALID);
     }
 }
+
+/// The crate cryptoki imports a public key of 8192 bits. Such keys verify and encrypt.
+#[test]
+fn public_rsa_keys_may_be_longer_than_those_that_sign_here() {
+    // Made by OpenSSL: the modulus, and a signature of `a message` with SHA-256.
+    let [modulus, signature] =
+        [include_str!("data/rsa_8192_modulus.txt"), include_str!("data/rsa_8192_signature.txt")]
+            .map(|text| {
+                let digits =
+                    text.trim().as_bytes().chunks(2).map(|two| str::from_utf8(two).unwrap());
+                digits.map(|two| u8::from_str_radix(two, 16).unwrap()).collect::<Vec<u8>>()
+            });
+    assert_eq!([modulus.len(), signature.len()], [1024; 2]);
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let public = |modulus: &[u8]| {
+        let mut template = truths(&[(cka::VERIFY, true), (cka::ENCRYPT, true)]);
+        template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
+        template.set_number(cka::KEY_TYPE, ckk::RSA.into());
+        template.set(cka::MODULUS, modulus);
+        template.set(cka::PUBLIC_EXPONENT, [1, 0, 1]);
+        object(client.call(&Request::Create { template }))
+    };
+    let key = public(&modulus).unwrap();
+    let sha256 = mechanism(ckm::SHA256_RSA_PKCS);
+    verify(&client, key, &sha256, b"a message", &signature).unwrap();
+    let wrong = verify(&client, key, &sha256, b"a massage", &signature).unwrap_err();
+    assert_eq!(wrong.code, Code::SIGNATURE_INVALID);
+    let (mechanism, data) = (mechanism(ckm::RSA_PKCS), Secret::new(b"a message"));
+    let ciphertext = bytes(client.call(&Request::Encrypt { key, mechanism, data })).unwrap();
+    assert_eq!(ciphertext.len(), 1024);
+    // Longer than any key of the library, or of tokens: 16 KiB instead of 16384 bits.
+    assert_eq!(public(&[0xff; 16384]).unwrap_err().code, Code::KEY_SIZE_RANGE);
+}

@@ -1,10 +1,10 @@
 //! The PKCS #11 module, which programs load to use keys in the HSM's daemon.
 //!
 //! `libcycloid_pkcs11.so` exports the functions of PKCS #11 3.2, and the interface `PKCS 11` in the
-//! versions 3.2, 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and computes
-//! with keys. The module has the sessions and the state of operations, and validates and converts
-//! C's structures. It computes digests, including those that a signature mechanism needs, so that
-//! long messages stay in the program.
+//! versions 3.2, 3.0 and 2.40. It is a thin client: the daemon has the keys and the policy, and
+//! computes with keys. The module has the sessions and the state of operations, and validates and
+//! converts C's structures. It computes digests, including those that a signature mechanism needs,
+//! so that long messages stay in the program.
 //!
 //! - **The daemon's address** is that of [`default_socket`](cycloid_hsm_protocol::rpc::default_socket) at
 //!   C_Initialize; the environment variable `CYCLOID_HSM_SOCKET` sets it. For `tls://host:port`,
@@ -49,6 +49,7 @@ mod key;
 mod memory;
 mod operation;
 mod parameter;
+mod process;
 mod session;
 mod state;
 mod template;

@@ -1,12 +1,11 @@
 //! The module's state between C_Initialize and C_Finalize, in the process that initialised it.
 //!
 //! Access needs no lock and no counter, so threads do not contend for it, and the child of a `fork`
-//! never waits for a lock that a thread of its parent held: it recognizes by its process id that
-//! the module is its parent's. C_Finalize releases what the module held, except a few hundred
+//! never waits for a lock that a thread of its parent held: it recognizes by its number
+//! ([`process`]) that the module is its parent's. C_Finalize releases what the module held, except a few hundred
 //! bytes, so that a concurrent call in another thread never accesses freed memory.
 
 use std::path::PathBuf;
-use std::process;
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,10 +17,10 @@ use crate::application::Application;
 use crate::code;
 use crate::events::{Events, Slot};
 use crate::session::{Session, Sessions};
-use crate::token;
+use crate::{process, token};
 
 pub(crate) struct Module {
-    /// The id of the process that it serves.
+    /// The number of the process that it serves.
     process: u32,
     socket: PathBuf,
     application: Mutex<Option<Arc<Application>>>,
@@ -42,7 +41,7 @@ fn at(pointer: *const Module) -> Option<&'static Module> {
 /// [`Code::CRYPTOKI_NOT_INITIALIZED`].
 pub(crate) fn module() -> Result<&'static Module> {
     at(CURRENT.load(Ordering::Acquire))
-        .filter(|module| module.process == process::id())
+        .filter(|module| module.process == process::current())
         .ok_or_else(|| Code::CRYPTOKI_NOT_INITIALIZED.into())
 }
 
@@ -51,7 +50,8 @@ pub(crate) fn module() -> Result<&'static Module> {
 /// # Errors
 /// [`code::CRYPTOKI_ALREADY_INITIALIZED`].
 pub(crate) fn initialize() -> Result<()> {
-    let process = process::id();
+    process::map();
+    let process = process::current();
     let before = CURRENT.load(Ordering::Acquire);
     let parent = at(before);
     if parent.is_some_and(|module| module.process == process) {

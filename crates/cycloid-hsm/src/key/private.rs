@@ -7,7 +7,7 @@ use cycloid::bls12_381::{Cycloid, signature};
 use cycloid::scheme::ec::{
     self, BrainpoolP256, BrainpoolP384, BrainpoolP512, P192, P224, P256, P384, P521, Secp256k1,
 };
-use cycloid::scheme::rsa::{self, KeyError, PrivateComponents, public_key_limbs};
+use cycloid::scheme::rsa::{self, KeyError, PrivateComponents};
 use cycloid::scheme::{ed448, ed25519, x25519};
 use pkcs8::der::Decode;
 use pkcs8::der::asn1::AnyRef;
@@ -538,9 +538,4 @@ impl Curve {
             _ => ckk::EC,
         }
     }
-}
-
-/// Allocates memory for a public RSA key of any supported length.
-pub(super) fn rsa_public_memory() -> Box<[u64]> {
-    vec![0; public_key_limbs(*RSA_BITS.end())].into_boxed_slice()
 }

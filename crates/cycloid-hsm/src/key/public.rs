@@ -9,7 +9,6 @@ use cycloid::scheme::{ed448, ed25519};
 
 use super::curve::{Curve, point_bytes};
 use super::diffie_hellman::{self, Numbers};
-use super::private::{RSA_BITS, rsa_public_memory};
 use super::{on_prime_curve, with_prime_curves};
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
@@ -62,13 +61,15 @@ impl PublicKey {
     pub fn from_attributes(key_type: u32, template: &Template) -> Result<Self> {
         match key_type {
             ckk::RSA => {
-                let mut scratch = vec![0; rsa::verify_scratch_limbs(*RSA_BITS.end())];
                 let (modulus, exponent) =
                     (template.needed(cka::MODULUS)?, template.needed(cka::PUBLIC_EXPONENT)?);
-                if modulus.len() > RSA_BITS.end() / 8 + 1 {
+                // One zero may precede the modulus.
+                if modulus.len() > rsa::MAX_BITS / 8 + 1 {
                     return Err(Code::KEY_SIZE_RANGE.into());
                 }
-                let memory = rsa_public_memory;
+                let bits = (8 * modulus.len()).clamp(rsa::MIN_BITS, rsa::MAX_BITS);
+                let mut scratch = vec![0; rsa::verify_scratch_limbs(bits)];
+                let memory = || vec![0; rsa::public_key_limbs(bits)].into_boxed_slice();
                 let key = match rsa::PublicKey::new(modulus, exponent, memory(), &mut scratch) {
                     Err(rsa::Error::Key(KeyError::ModulusLength { bits }))
                         if bits < rsa::MIN_BITS =>

@@ -33,7 +33,9 @@ pub(crate) struct Hsm {
     #[arg(long, value_name = "DIRECTORY", global = true)]
     pub(crate) home: Option<PathBuf>,
 
-    /// The database, sqlite:PATH or postgres://… [default: keys.db in the keystore's directory].
+    /// The database, sqlite:PATH or postgres://… [default: $CYCLOID_HSM_DATABASE, or keys.db in the
+    /// keystore's directory]. Put a URL with a password into the variable: other users can read
+    /// the arguments of a process.
     #[arg(long, value_name = "URL", global = true)]
     pub(crate) database: Option<String>,
 }

@@ -1,5 +1,6 @@
 //! The keystore on this machine: its directory, its database and its key file.
 
+use std::env::VarError;
 use std::path::PathBuf;
 
 use cycloid_command::Stop;
@@ -26,10 +27,18 @@ pub(super) fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
     Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
 }
 
+/// Returns the URL of the database.
 pub(super) fn database(hsm: &Hsm) -> Result<String, Stop> {
-    match &hsm.database {
-        Some(url) => Ok(url.clone()),
-        None => Ok(format!("sqlite:{}", home(hsm)?.join("keys.db").display())),
+    if let Some(url) = &hsm.database {
+        return Ok(url.clone());
+    }
+    match std::env::var("CYCLOID_HSM_DATABASE") {
+        Ok(url) => Ok(url),
+        Err(VarError::NotPresent) => Ok(format!("sqlite:{}", home(hsm)?.join("keys.db").display())),
+        Err(VarError::NotUnicode(_)) => Err(Stop::failed(
+            "CYCLOID_HSM_DATABASE is not UTF-8",
+            "name the database as sqlite:PATH or postgres://…",
+        )),
     }
 }
 

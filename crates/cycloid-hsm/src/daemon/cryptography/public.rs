@@ -123,7 +123,7 @@ pub(super) fn encrypt_rsa(
     if key.bits() < *RSA_BITS.start() {
         return Err(Code::KEY_SIZE_RANGE.because("an RSA key this short only verifies"));
     }
-    let mut scratch = vec![0; rsa::encrypt_scratch_limbs(*RSA_BITS.end())];
+    let mut scratch = vec![0; rsa::encrypt_scratch_limbs(key.bits())];
     let mut ciphertext = vec![0; key.length()];
     let rng = &mut UnwrapErr(SysRng);
     match (mechanism.number, &mechanism.parameter) {
