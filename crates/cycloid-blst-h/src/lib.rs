@@ -5,10 +5,10 @@
 //! cargo xtask install --blst --prefix DIR
 //! ```
 //!
-//! The symbols of this crate begin with `cycloid_`, so that a program can link blst beside them; the
-//! installation removes the prefix. Every function has the name, the arguments and the results that
-//! blst's header gives it, and is documented there; `docs/blst.md` lists the differences. Types have
-//! blst's memory layout: words in Montgomery form, points in Jacobian coordinates.
+//! The symbols of this crate begin with `cycloid_`, so that a program can link blst beside them.
+//! The installation removes the prefix. Every function has the name, the arguments and the results
+//! that blst's header gives it, and is documented there; `docs/blst.md` lists the differences. Types
+//! have blst's memory layout: words in Montgomery form, points in Jacobian coordinates.
 //!
 //! # Safety
 //! A pointer refers to as much memory as the header says, aligned for its type. Inputs and outputs

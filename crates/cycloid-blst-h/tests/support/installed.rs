@@ -30,8 +30,8 @@ impl Installed {
     }
 }
 
-/// Returns the static library, which is built with the tests: the newest next to them, where its name
-/// may have a hash, or one folder higher.
+/// Returns the static library, which is built with the tests: the newest next to them, where its
+/// name may have a hash, or one folder higher.
 fn archive() -> PathBuf {
     let test = std::env::current_exe().expect("the test has a path");
     let folders = test.ancestors().skip(1).take(2);
