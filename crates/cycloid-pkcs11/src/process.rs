@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 use std::process;
-use std::ptr::{self, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
@@ -49,7 +49,7 @@ pub(crate) fn map() {
     let wiped = unsafe { madvise(page, SIZE, Advice::LinuxWipeOnFork) }.is_ok();
     let new = page.cast::<AtomicU32>();
     let (release, acquire) = (Ordering::AcqRel, Ordering::Acquire);
-    if !wiped || PAGE.compare_exchange(ptr::null_mut(), new, release, acquire).is_err() {
+    if !wiped || PAGE.compare_exchange(null_mut(), new, release, acquire).is_err() {
         // SAFETY: the page was mapped above, and nobody else knows it.
         let _ = unsafe { munmap(page, SIZE) };
     }

@@ -85,12 +85,11 @@ impl<C: Curve> AllHold<'_, C> {
         &self,
         sums: &[Option<Affine<C, A>>; LANES],
     ) -> Option<Jacobian<C, A>> {
-        let terms: [Option<(NonAdjacent, [Jacobian<C, A>; MULTIPLES])>; LANES] =
-            core::array::from_fn(|i| {
-                let sum = sums[i].as_ref()?;
-                let digits = NonAdjacent::new::<C>(&self.factors[i], WINDOW);
-                Some((digits, odd_multiples(&sum.to_jacobian())))
-            });
+        let terms: [Option<_>; LANES] = core::array::from_fn(|i| {
+            let sum = sums[i].as_ref()?;
+            let digits = NonAdjacent::new::<C>(&self.factors[i], WINDOW);
+            Some((digits, odd_multiples::<C, A, MULTIPLES>(&sum.to_jacobian())))
+        });
         let places = terms.iter().flatten().map(|(digits, _)| digits.places).max().unwrap_or(0);
         let mut sum = Running { sum: None };
         for place in (0..places).rev() {

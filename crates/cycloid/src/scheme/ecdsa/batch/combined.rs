@@ -158,6 +158,9 @@ mod tests {
         })
     }
 
+    /// Makes an equation wrong; the scalar is 1.
+    type Change = fn(&mut Equation<'_, P256>, &Scalar<P256>);
+
     const RANDOM: [u8; LANES] = [1, 2, 3, 4, 5, 6, 7, 8];
 
     #[test]
@@ -176,7 +179,7 @@ mod tests {
                 all
             };
             assert!(holds(&without));
-            let changes: [fn(&mut Equation<'_, P256>, &Scalar<P256>); 4] = [
+            let changes: [Change; 4] = [
                 |it, _| it.sum = it.sum.negate(),
                 |it, one| it.u1 = it.u1.add(one),
                 |it, one| it.u2 = it.u2.add(one),
