@@ -96,6 +96,7 @@ fn place<'a>(command: &'a mut Command, home: &tempfile::TempDir) -> &'a mut Comm
         .env("CYCLOID_HSM_HOME", home.path().join("keystore"))
         .env("CYCLOID_HSM_SOCKET", home.path().join("socket"))
         .env("CYCLOID_HSM_PIN", PIN)
+        .env_remove("CYCLOID_HSM_DATABASE")
         .env_remove("CYCLOID_CPU")
         .env_remove("CYCLOID_PROFILE")
         .stdin(Stdio::null())
@@ -110,6 +111,24 @@ fn hsm(home: &tempfile::TempDir, arguments: &[&str]) -> Command {
 
 fn error(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[test]
+fn the_environment_names_the_database() {
+    let home = tempfile::tempdir().unwrap();
+    let pin = home.path().join("pin");
+    fs::write(&pin, PIN).unwrap();
+    let pin = pin.to_str().unwrap();
+    let named = home.path().join("named.db");
+    let arguments = ["init", "--officer-pin-file", pin, "--pin-file", pin];
+    let with =
+        |url: &str| hsm(&home, &arguments).env("CYCLOID_HSM_DATABASE", url).output().unwrap();
+    let refused = with("named.db");
+    assert_eq!(refused.status.code(), Some(1), "{}", error(&refused));
+    assert!(!named.exists());
+    let made = with(&format!("sqlite:{}", named.display()));
+    assert!(made.status.success(), "{}", error(&made));
+    assert!(named.exists() && !home.path().join("keystore/keys.db").exists());
 }
 
 #[test]
