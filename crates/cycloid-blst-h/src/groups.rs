@@ -36,7 +36,7 @@ const COMPRESSED: u8 = 0x80;
 const INFINITY: u8 = 0x40;
 const LARGER: u8 = 0x20;
 
-/// What the groups have in common.
+/// Writes the functions of one group.
 macro_rules! group {
     (
         $G:ty, $Affine:ident, $field:ty, $point:ty, $affine:ty,

@@ -27,7 +27,7 @@ unsafe fn digit(scalar: *const u8, from: usize, width: usize, signed: bool) -> i
     value + carry - if negative { 1 << width } else { 0 }
 }
 
-/// What the groups have in common.
+/// Writes the functions on lists for one group.
 macro_rules! lists {
     (
         $G:ty, $point:ty, $affine:ty, $zero:expr, $module:ident,

@@ -115,7 +115,7 @@ pub extern "C" fn cycloid_error_text(error: ErrorCode) -> *const c_char {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure(pub(crate) ErrorCode);
 
-/// What a function does behind the boundary.
+/// The result of the work of a function, before it becomes a code.
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 /// Runs a function's work and returns its code. A panic becomes `CYCLOID_ERROR_INTERNAL`.

@@ -2,7 +2,7 @@
 
 use crate::inputs::Random;
 
-/// What the groups have in common.
+/// Writes the tests of one group.
 macro_rules! group {
     ($group:ident, $coordinate:ty, $zero:expr, $encoded:literal, $TheirPoint:ty, $TheirAffine:ty;
      $generator:ident $mult:ident $cneg:ident $to_affine:ident $from_affine:ident
