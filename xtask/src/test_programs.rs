@@ -26,14 +26,16 @@ const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
 const DOWNLOADING: &str = "bindings/python/tests/wheel.rs";
 
 /// The programs that run longest. They start first.
-const LONGEST: [&str; 7] = [
+const LONGEST: [&str; 9] = [
     WAITING.0,
+    "crates/cycloid-vpn/tests/configurations/main.rs",
     "crates/cycloid/tests/every_level/main.rs",
     "crates/cycloid/src/lib.rs",
     "crates/cycloid-hsm/src/lib.rs",
     "crates/cycloid-blst/tests/suite/main.rs",
     "crates/cycloid-cli/tests/everything.rs",
     "crates/cycloid-cli/tests/profile.rs",
+    DOWNLOADING,
 ];
 
 /// A compiled test program.
