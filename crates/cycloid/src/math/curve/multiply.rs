@@ -111,7 +111,7 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
     type Output = ();
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
-        if self.scalars.len() > A::WIDTH {
+        if A::WIDTH == 1 && self.scalars.len() > 1 {
             return self.run_each(arithmetic);
         }
         let product: Jacobian<C, A> = match self.points {
@@ -132,6 +132,8 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
 
 impl<C: Curve> Multiply<'_, C> {
     /// Computes the multiples one after the other, and their affine coordinates with one inversion.
+    // The frame has eight points, which one multiple shall not pay for.
+    #[inline(never)]
     fn run_each<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         use core::slice::from_ref;
         let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
