@@ -35,7 +35,7 @@ const MOST_THREADS: usize = 4;
 /// processors. Ctrl-C stops between pieces.
 ///
 /// # Errors
-/// Whatever a signal handler raises; no threads.
+/// The exception that a signal handler raises, and an error for zero threads.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     items: &mut [T],

@@ -34,7 +34,7 @@ fn placed(
     py.detach(|| stack::clean(KEY_STACK, || make().map(Box::new))).map(PrivateKey).or_raise()
 }
 
-/// What is accepted where the standard leaves a choice.
+/// The rule of verification, where the standard leaves a choice.
 pub(crate) struct RuleName(Rule);
 
 impl FromPyObject<'_, '_> for RuleName {

@@ -45,7 +45,7 @@ fn environment() -> PathBuf {
     let pinned = fs::read_to_string(&requirements).expect("the requirements can be read");
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("python");
     let python = folder.join("bin/python");
-    // What the environment was made of, written when it was complete.
+    // The record of the environment's versions is written last, so it marks a complete one.
     let (record, contents) = (folder.join("made-of"), format!("{system}\n{version}\n{pinned}"));
     if fs::read_to_string(&record).is_ok_and(|made_of| made_of == contents) {
         return python;

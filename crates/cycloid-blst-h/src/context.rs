@@ -24,7 +24,7 @@ enum Keys {
     Second,
 }
 
-/// What a waiting pair lacks before its Miller loop.
+/// The work that a waiting pair still needs before its Miller loop.
 #[derive(Clone, Copy)]
 struct Pending {
     /// The point in G1 is multiplied by it.

@@ -42,7 +42,7 @@ macro_rules! contexts {
                 theirs: Vec<u64>,
             }
 
-            /// What is added to a context.
+            /// The inputs of one addition to a context.
             #[derive(Clone)]
             struct Entry {
                 key: Option<keys::Affine>,

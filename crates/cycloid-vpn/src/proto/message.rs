@@ -20,7 +20,7 @@ pub enum Message<'a> {
     AuthFailed {
         /// The reason for the user; a challenge if it starts with `CRV1:`. May be empty.
         reason: &'a str,
-        /// What to do if the same credentials may work later; `None` if they will not.
+        /// The advice to try the same credentials again; `None` if they will not work later.
         retry: Option<Retry>,
     },
     /// A server waits for something, usually an action by the user.

@@ -3,6 +3,7 @@
 
 mod challenge;
 mod machine;
+mod notices;
 mod proxy;
 mod requests;
 mod start;
@@ -33,7 +34,7 @@ use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
-use crate::proto::message::{Advance, Retry, page_to_open, pending_timeout};
+use crate::proto::message::{Advance, Retry};
 use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
@@ -495,137 +496,6 @@ impl<'a> Program<'a> {
             }
             _ => false,
         }
-    }
-
-    fn act(
-        &mut self,
-        notice: ClientNotice,
-        link: &Link,
-        address: SocketAddr,
-        wire: &Wire,
-        stood: &mut bool,
-    ) -> Option<After> {
-        match notice {
-            ClientNotice::Judge { .. } => None,
-            ClientNotice::Authenticated { server, tls } => {
-                let name = server.as_ref().map_or("no certificate", |it| &it.subject);
-                self.say(1, &format!("Control Channel: {tls}, {name}"));
-                if self.config.pull {
-                    self.state("GET_CONFIG", "");
-                }
-                self.tell_address(server.as_ref(), address);
-                None
-            }
-            ClientNotice::Connected(connected) => match self.up(link, address, &connected, wire) {
-                Ok(()) => {
-                    *stood = true;
-                    None
-                }
-                Err(failure) => Some(After::Stop(Err(failure))),
-            },
-            ClientNotice::Renegotiated => {
-                self.say(3, "a new key is in use");
-                None
-            }
-            ClientNotice::RenegotiationFailed(error) => {
-                self.warn(&format!(
-                    "a renegotiation has failed, and the old key stays in use until it expires: \
-                     {error}"
-                ));
-                None
-            }
-            ClientNotice::AuthPending { text, info } => {
-                let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
-                let wanted = match info.as_deref().map(|info| (page_to_open(info), info)) {
-                    Some((Some(page), _)) => format!("to log in, open {page} in a browser"),
-                    Some((None, info)) => info.to_owned(),
-                    None => "it has not decided yet".to_owned(),
-                };
-                self.say(1, &format!("the server waits up to {seconds} s: {wanted}"));
-                self.state("AUTH_PENDING", &format!("timeout {seconds}"));
-                None
-            }
-            ClientNotice::Info(text) => {
-                match page_to_open(&text) {
-                    Some(page) => self.say(1, &format!("the server asks to open {page}")),
-                    None => self.say(1, &format!("message from the server: {text}")),
-                }
-                if let Some(management) = &mut self.context.management {
-                    management.info_message(&text);
-                }
-                None
-            }
-            ClientNotice::Token(user, token) => {
-                self.token = Some((user, token));
-                None
-            }
-            ClientNotice::Ended(end) => Some(self.after(end)),
-        }
-    }
-
-    fn after(&mut self, end: ClientEnd) -> After {
-        match end {
-            ClientEnd::Stopped => After::Stop(Ok(())),
-            ClientEnd::AuthFailed { reason, retry } => {
-                self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
-                if self.take_challenge(&reason) {
-                    self.refused_by_server(&reason);
-                    return After::Same;
-                }
-                if retry.is_none() && self.token.take().is_some() {
-                    self.say(1, "the token has expired: using the password again");
-                    self.state("RECONNECTING", "auth-token");
-                    return After::Same;
-                }
-                self.refused_by_server(&reason);
-                if let Some(retry) = retry {
-                    return After::Later(retry);
-                }
-                match self.auth_retry {
-                    AuthRetry::None => After::Stop(Err(Failure::new(if reason.is_empty() {
-                        "the server refused the password or the certificate".to_owned()
-                    } else {
-                        format!("the server refused the client: {reason}")
-                    }))),
-                    AuthRetry::NoInteract => After::Same,
-                    AuthRetry::Interact => {
-                        self.credentials = None;
-                        After::Same
-                    }
-                }
-            }
-            ClientEnd::Restart { reason, same_address } => {
-                self.say(1, &format!("reconnecting: {reason}"));
-                self.state("RECONNECTING", "server-pushed-connection-reset");
-                match same_address {
-                    true => After::Same,
-                    false if reason == CLOSED => After::Next,
-                    false => After::Leave,
-                }
-            }
-            ClientEnd::Refused(reason) => After::Stop(Err(Failure::new(reason).hint(
-                "turn compression off at the server, or set allow-compression asym, which accepts \
-                 compressed packets and compresses none",
-            ))),
-            ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
-            ClientEnd::Failed(error) => {
-                self.say(1, &format!("the connection has ended: {error}"));
-                let timed_out = matches!(error, crate::proto::Error::TimedOut(_));
-                self.state("RECONNECTING", if timed_out { "ping-restart" } else { "tls-error" });
-                let exits = self.config.common.timing.ping_exit.is_some();
-                if exits && timed_out {
-                    return After::Stop(Ok(()));
-                }
-                if timed_out { After::AtOnce } else { After::Next }
-            }
-        }
-    }
-
-    fn refused_by_server(&mut self, reason: &str) {
-        if let Some(management) = &mut self.context.management {
-            management.refused("Auth", Some(reason).filter(|it| !it.is_empty()));
-        }
-        self.state("RECONNECTING", "auth-failure");
     }
 
     fn heed(

@@ -344,7 +344,7 @@ mod tests {
             if count == records && rest.is_empty() {
                 prop_assert_eq!(&restored, &Ok(records));
             }
-            // What follows the announced records may happen to be the end of a backup.
+            // By chance, random bytes after the announced records are a valid end of a backup.
             match restored {
                 Ok(objects) => {
                     prop_assert_eq!(objects, count);

@@ -352,7 +352,7 @@ impl<S: Scheme> Functions<S> {
                     if handled {
                         return true;
                     }
-                    // What the default provider refuses, too, changes nothing.
+                    // A setting that the default provider also refuses changes nothing.
                     match context.replay(&context.begun) {
                         Some(object) => {
                             context.state = State::Default(object);

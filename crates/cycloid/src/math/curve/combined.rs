@@ -41,9 +41,9 @@ pub(crate) struct Equation<'a, C: Curve> {
 /// Up to [`LANES`] equations.
 pub(crate) type Equations<'a, C> = [Option<Equation<'a, C>>; LANES];
 
-/// Returns whether all equations hold, of which there is at least one, with factors of up to 64 bits
-/// that were drawn after the equations. Points that are not on the curve, or a sum that is infinity,
-/// make it `false`.
+/// Returns whether all equations hold. There is at least one. The factors have at most 64 bits and
+/// are fixed after the equations. The result is `false` for a point off the curve, and if a sum is
+/// infinity.
 pub(crate) fn all_hold_vartime<C: Curve>(
     equations: &Equations<'_, C>,
     factors: &[Scalar<C>; LANES],

@@ -39,7 +39,7 @@ pub(super) struct Signing<'a, C: Curve> {
     outcome: Result<Signature<C>, Error>,
 }
 
-/// What verifies a signature that was just made.
+/// The public key that verifies a signature before its release.
 #[derive(Clone, Copy)]
 struct Verifier<'a, C: Curve> {
     key: &'a PublicKey<C>,
