@@ -28,7 +28,7 @@ pub struct ClientSettings {
     pub fallback: Option<Cipher>,
     /// `auth`, for CBC.
     pub digest: Digest,
-    /// The options string: see [`Options`](super::options::Options).
+    /// The options string: see [`Options`](crate::proto::options::Options).
     pub options: String,
     /// `auth-user-pass`.
     pub credentials: Option<(String, Zeroizing<String>)>,
@@ -60,7 +60,8 @@ pub struct ClientSettings {
 #[derive(Debug)]
 pub enum ClientNotice {
     /// TLS is established, and nothing was sent inside it yet, not even a password. Waits for
-    /// [`Client::approve`](super::Client::approve) with this key. Only sent if the settings ask for it, then for each key.
+    /// [`Client::approve`](super::Client::approve) with this key. Only sent if the settings ask for
+    /// it, then for each key.
     Judge {
         /// The session's key id.
         key_id: KeyId,
