@@ -2,11 +2,12 @@
 //! records, and the library's tables of multiples of the curves' base points.
 //!
 //! The multiples are computed in a slow and simple way, with integers and affine points,
-//! independently of the library's own code. A table holds the odd multiples 1, 3, …, 2^w − 1 of
+//! independently of the library's own code. Except for BLS12-381, a table holds the odd multiples 1, 3, …, 2^w − 1 of
 //! 2^(w·s·i)·G for successive i, where w is the width of a window and s is the number of windows
 //! that share an entry's place by doubling. Coordinates are consecutive little-endian words of
 //! 64 bits, in the form in which a backend takes constants ([`multiples::Form`]).
 
+mod bls12_381;
 mod documents;
 mod edwards;
 mod multiples;
@@ -24,7 +25,8 @@ use multiples::{FOLDER, Table};
 pub(crate) fn run(check: bool) -> Outcome {
     documents::run(check)?;
     documents::draw_scoreboard(check)?;
-    let tables: Vec<Table> = edwards::tables().into_iter().chain(weierstrass::tables()).collect();
+    let tables = [edwards::tables(), weierstrass::tables(), bls12_381::tables()];
+    let tables: Vec<Table> = tables.into_iter().flatten().collect();
     if check {
         return compare(&tables);
     }

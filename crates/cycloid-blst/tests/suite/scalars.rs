@@ -91,7 +91,10 @@ fn inverses_and_quotients<B: Backend>() {
 }
 
 fn powers<B: Backend>() {
-    let exponents = [vec![], vec![0], vec![1], vec![2], vec![u64::MAX, 0, 7], vec![3; 5]];
+    let mut exponents = vec![vec![], vec![0], vec![1], vec![2], vec![u64::MAX, 0, 7], vec![3; 5]];
+    // Windows of every length at every place, and the border between short and long exponents.
+    exponents.extend((1..64).map(|bits| vec![(1 << bits) - 1]));
+    exponents.extend((1..64).map(|bits| vec![0x9f0b_61a5_4321_0f7d >> bits, 1 << (bits % 40)]));
     for a in edge_integers().into_iter().step_by(5) {
         for exponent in &exponents {
             let bytes: Vec<u8> = exponent.iter().flat_map(|limb| limb.to_le_bytes()).collect();

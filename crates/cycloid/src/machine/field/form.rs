@@ -1,6 +1,7 @@
 //! One number as saturated limbs of 64 bits: code shared by backends whose elements are less than
 //! the prime.
 
+use super::super::ct::Mask;
 use super::super::words::{self, Limb};
 
 /// Code shared if an element is the only form of its residue.
@@ -41,6 +42,25 @@ macro_rules! montgomery {
     };
 }
 pub(super) use montgomery;
+
+/// Returns a + b modulo a modulus below 2^(64·N − 1).
+#[inline(always)]
+pub(super) fn add<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
+    let mut sum = *a;
+    words::add(&mut sum, b);
+    let mut less = sum;
+    let below = Mask::from_bit(words::sub(&mut less, modulus));
+    core::array::from_fn(|i| below.select(sum[i], less[i]))
+}
+
+/// Returns a − b modulo a modulus of N limbs.
+#[inline(always)]
+pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
+    let mut difference = *a;
+    let negative = Mask::from_bit(words::sub(&mut difference, b));
+    words::add_if(negative, &mut difference, modulus);
+    difference
+}
 
 /// Returns 2^(128·n) modulo a modulus of n limbs.
 pub(super) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {

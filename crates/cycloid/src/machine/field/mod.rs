@@ -84,6 +84,18 @@ pub trait Arithmetic<P: Prime>: Token {
         power
     }
 
+    /// Computes a ← a·b.
+    #[inline(always)]
+    fn mul_in_place(self, a: &mut Self::Element, b: &Self::Element) {
+        *a = self.mul(a, b);
+    }
+
+    /// Computes a ← a^(2^times); `times` is public.
+    #[inline(always)]
+    fn square_times_in_place(self, a: &mut Self::Element, times: usize) {
+        *a = self.square_times(a, times);
+    }
+
     /// Returns a·small; `small` is a public constant below 2¹⁷.
     fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element;
 

@@ -10,6 +10,7 @@ use core::fmt::Debug;
 use super::super::backends::{with_one, with_vectors};
 use super::super::lanes::{self, LANES};
 use super::super::words::{self, Limb};
+use super::form;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
 
 /// Arithmetic with optionally unreduced products.
@@ -128,6 +129,25 @@ pub trait Dense: Prime {
     /// # Panics
     /// With the portable backend, except in the library's own tests.
     fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output;
+
+    /// Returns a + b, on words in the form of [`Wide::import`]. This takes less time than the
+    /// choice of a backend.
+    fn add_words(a: &Self::Words, b: &Self::Words) -> Self::Words;
+
+    /// Returns a − b, as [`add_words`](Self::add_words).
+    fn sub_words(a: &Self::Words, b: &Self::Words) -> Self::Words;
+
+    /// Returns a·b on the best backend, on words in the form of [`Wide::import`].
+    fn mul_words(a: &Self::Words, b: &Self::Words) -> Self::Words;
+
+    /// Returns a², as [`mul_words`](Self::mul_words).
+    fn square_words(a: &Self::Words) -> Self::Words;
+
+    /// Returns (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1, as [`mul_words`](Self::mul_words).
+    fn mul_complex_words(a: &[Self::Words; 2], b: &[Self::Words; 2]) -> [Self::Words; 2];
+
+    /// Returns (a₀ + a₁·i)², as [`mul_words`](Self::mul_words).
+    fn square_complex_words(a: &[Self::Words; 2]) -> [Self::Words; 2];
 }
 
 /// A task that runs on any backend with unreduced products.
@@ -150,6 +170,40 @@ macro_rules! dense {
             #[inline]
             fn run_eight_wide<T: WideTask<Self>>(backend: lanes::Backend, task: T) -> T::Output {
                 with_vectors!(backend, token => super::prime::apart(|| task.run(token)))
+            }
+
+            #[inline]
+            fn add_words(a: &Self::Words, b: &Self::Words) -> Self::Words {
+                form::add(a, b, &Self::MODULUS)
+            }
+
+            #[inline]
+            fn sub_words(a: &Self::Words, b: &Self::Words) -> Self::Words {
+                form::sub(a, b, &Self::MODULUS)
+            }
+
+            #[inline]
+            fn mul_words(a: &Self::Words, b: &Self::Words) -> Self::Words {
+                let backend = words::Backend::best();
+                with_one!(backend, token => Arithmetic::<Self>::mul(token, a, b))
+            }
+
+            #[inline]
+            fn square_words(a: &Self::Words) -> Self::Words {
+                let backend = words::Backend::best();
+                with_one!(backend, token => Arithmetic::<Self>::square(token, a))
+            }
+
+            #[inline]
+            fn mul_complex_words(a: &[Self::Words; 2], b: &[Self::Words; 2]) -> [Self::Words; 2] {
+                let backend = words::Backend::best();
+                with_one!(backend, token => Wide::<Self>::mul_complex(token, a, b))
+            }
+
+            #[inline]
+            fn square_complex_words(a: &[Self::Words; 2]) -> [Self::Words; 2] {
+                let backend = words::Backend::best();
+                with_one!(backend, token => Wide::<Self>::square_complex(token, a))
             }
         }
     )+};

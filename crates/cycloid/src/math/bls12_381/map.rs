@@ -46,7 +46,7 @@ pub(crate) trait Mapped: Field {
 }
 
 impl<A: Wide<Bls12Base>> Fp<A> {
-    /// Returns a^((p − 3)/4), by windows of the public exponent.
+    /// Returns a^((p − 3)/4).
     pub(crate) fn pow_p_minus_3_over_4(&self) -> Self {
         const EXPONENT: Words = {
             let p = Bls12Base::MODULUS;
@@ -58,32 +58,7 @@ impl<A: Wide<Bls12Base>> Fp<A> {
             }
             shifted
         };
-        const WINDOW: usize = 5;
-        let bit = |at: usize| EXPONENT[at / 64] >> (at % 64) & 1;
-        // The odd powers.
-        let square = self.square();
-        let mut powers = [*self; 1 << (WINDOW - 1)];
-        for i in 1..powers.len() {
-            powers[i] = &powers[i - 1] * &square;
-        }
-        let mut at = Bls12Base::BITS - 2;
-        let mut power: Option<Self> = None;
-        while at > 0 {
-            if bit(at - 1) == 0 {
-                power = power.map(|power| power.square());
-                at -= 1;
-                continue;
-            }
-            let low = (at.saturating_sub(WINDOW)..at).find(|low| bit(*low) == 1).unwrap_or(at - 1);
-            let digit = (low..at).rev().fold(0, |digit, at| digit << 1 | bit(at) as usize);
-            let factor = &powers[digit / 2];
-            power = Some(match power {
-                Some(power) => &power.square_times(at - low) * factor,
-                None => *factor,
-            });
-            at = low;
-        }
-        power.expect("the exponent is not zero")
+        self.pow(&EXPONENT)
     }
 
     /// Returns the integers.

@@ -10,6 +10,7 @@ pub(crate) mod constants;
 mod cyclotomic;
 mod fourier;
 mod fp2;
+mod generator;
 #[cfg(feature = "internals")]
 mod jacobian;
 mod map;
@@ -26,6 +27,7 @@ use crate::math::field::Element;
 pub(crate) use batch::{BATCH, Inverses, Packed, Points, Reference, inverses_limbs};
 pub(crate) use fourier::{FEWEST_VALUES, Slot, reverse_bits, transform};
 pub(crate) use fp2::{Field, Fp2, reveal};
+pub(crate) use generator::multiply_generator;
 #[cfg(feature = "internals")]
 pub(crate) use jacobian::Jacobian;
 pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};

@@ -138,7 +138,7 @@ pub(crate) fn multiply_some<F: Endomorphism>(
     for window in (0..(bits + 1).div_ceil(WINDOW)).rev() {
         sum = sum.double_times(WINDOW);
         for (i, part) in parts.iter().enumerate() {
-            let digit = |place: usize| digit(part[place], window * WINDOW);
+            let digit = |place: usize| digit::<WINDOW>(part[place], window * WINDOW);
             let mut entry = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; 6];
             let entry = &mut entry[..Point::<F>::RAW];
             f.lookup(entry, table, f.word(|place| digit(place).0));
@@ -170,8 +170,8 @@ pub(crate) fn multiply_integer<F: Endomorphism>(
         sum = sum.double_times(WINDOW);
         // The window begins with the bit below it, which the lowest window lacks.
         let (magnitude, negative) = match (window * WINDOW).checked_sub(1) {
-            None => digit(limb(0), 0),
-            Some(at) => digit(limb(at / 64) | limb(at / 64 + 1) << 64, at % 64 + 1),
+            None => digit::<WINDOW>(limb(0), 0),
+            Some(at) => digit::<WINDOW>(limb(at / 64) | limb(at / 64 + 1) << 64, at % 64 + 1),
         };
         let mut entry = [<F::Arithmetic as Arithmetic<Bls12Base>>::ZERO; 6];
         let entry = &mut entry[..Point::<F>::RAW];
@@ -213,14 +213,15 @@ fn read<F: Field>(
     Point { x: coordinate(0), y: coordinate(1), z: coordinate(2) }
 }
 
-/// Returns the magnitude and the sign of the digit at bit `at`: the window and the bit below it.
+/// Returns the magnitude and the sign of the digit at bit `at`: the window of `W` bits and the bit
+/// below it.
 #[inline(always)]
-pub(crate) fn digit(part: u128, at: usize) -> (Limb, Mask) {
-    let bits = if at == 0 { part << 1 } else { part >> (at - 1) } as Limb & ((2 << WINDOW) - 1);
-    let negative = Mask::from_bit(bits >> WINDOW);
-    // ⌈bits / 2⌉, less 2^WINDOW if the top bit is set.
+pub(crate) fn digit<const W: usize>(part: u128, at: usize) -> (Limb, Mask) {
+    let bits = if at == 0 { part << 1 } else { part >> (at - 1) } as Limb & ((2 << W) - 1);
+    let negative = Mask::from_bit(bits >> W);
+    // ⌈bits / 2⌉, less 2^W if the top bit is set.
     let half = bits.div_ceil(2);
-    (negative.select((1 << WINDOW) - half, half), negative)
+    (negative.select((1 << W) - half, half), negative)
 }
 
 /// Splits k, below r, into k = k₀ + k₁·x².
@@ -282,7 +283,7 @@ pub(crate) fn pow_in_group<A: Wide<Bls12Base>>(
             product = product.square_cyclotomic();
         }
         for (i, part) in parts.iter().enumerate() {
-            let digit = |place: usize| digit(part[place], window * WINDOW);
+            let digit = |place: usize| digit::<WINDOW>(part[place], window * WINDOW);
             let mut entry = [A::ZERO; RAW];
             f.lookup(&mut entry, &table, f.word(|place| digit(place).0));
             let mut power = Fp12::read(f, &entry);

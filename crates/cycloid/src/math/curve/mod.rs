@@ -20,7 +20,7 @@ mod operations;
 mod prepared;
 mod scalar;
 mod single;
-mod tables;
+pub(crate) mod tables;
 #[cfg(test)]
 mod tests;
 

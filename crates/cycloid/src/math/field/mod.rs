@@ -2,6 +2,7 @@
 //! formulas.
 
 mod invert;
+mod power;
 mod root;
 #[cfg(test)]
 mod tests;
@@ -10,7 +11,6 @@ use core::ops::{Add, Mul, Neg, Sub};
 
 use crate::machine::field::{Arithmetic, Limbs, Prime};
 use crate::machine::lanes::LANES;
-use crate::machine::words::Limb;
 
 /// [`WIDTH`](Arithmetic::WIDTH) residues modulo `P`, computed with the backend `A`.
 ///
@@ -113,21 +113,6 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
     #[inline(always)]
     pub(crate) fn negate_if(&self, mask: A::Mask) -> Self {
         Self::select(mask, &-self, self)
-    }
-
-    /// Returns this element to the power of a public exponent. Time depends on the exponent's
-    /// length only.
-    pub(crate) fn pow(&self, exponent: &[Limb]) -> Self {
-        let mut power = Self::one(self.arithmetic);
-        for limb in exponent.iter().rev() {
-            for bit in (0..u64::BITS).rev() {
-                power = power.square();
-                if limb >> bit & 1 == 1 {
-                    power = &power * self;
-                }
-            }
-        }
-        power
     }
 
     #[inline(always)]

@@ -9,6 +9,7 @@ use super::backend::{First, Group, Second};
 use super::encoding::is_canonical;
 use super::error::array;
 use super::hash::HashedField;
+use super::own::curve::Curve;
 use super::own::field::{Operation, compute_first, compute_second, map_first, map_second};
 use super::target::random_integer;
 use super::{Cycloid, Error};
@@ -64,7 +65,7 @@ impl Fp {
     /// Encodes the element as 48 big-endian bytes.
     pub fn to_bytes(&self) -> [u8; 48] {
         let mut bytes = [0; 48];
-        words::to_be_bytes(&mut bytes, &self.compute(Operation::Store, &Self::ZERO).0);
+        words::to_be_bytes(&mut bytes, &self.compute(Operation::Store).0);
         bytes
     }
 
@@ -90,11 +91,11 @@ impl Fp {
     fn below_p(bytes: &[u8; 48]) -> Self {
         let mut integer = [0; 6];
         words::from_be_bytes(&mut integer, bytes);
-        Self(integer).compute(Operation::Load, &Self::ZERO)
+        Self(integer).compute(Operation::Load)
     }
 
-    fn compute(&self, operation: Operation, other: &Self) -> Self {
-        Self(compute_first(operation, &self.0, &other.0))
+    fn compute(&self, operation: Operation) -> Self {
+        Self(compute_first(operation, &self.0))
     }
 }
 
@@ -164,14 +165,14 @@ impl Fp2 {
         finite.then(|| <Cycloid as Group<Second>>::coordinates(&point))
     }
 
-    fn compute(&self, operation: Operation, other: &Self) -> Self {
-        Self(compute_second(operation, &self.0, &other.0))
+    fn compute(&self, operation: Operation) -> Self {
+        Self(compute_second(operation, &self.0))
     }
 }
 
 /// Implements what the fields share; `limbs` iterates over the words of an element.
 macro_rules! field {
-    ($type:ident, $limbs:expr) => {
+    ($type:ident, $group:ty, $limbs:expr) => {
         impl $type {
             /// Returns whether this is 0.
             pub fn is_zero(&self) -> bool {
@@ -185,17 +186,17 @@ macro_rules! field {
 
             /// Returns this element squared.
             pub fn square(&self) -> Self {
-                *self * *self
+                Self(<$group as Curve>::square(&self.0))
             }
 
             /// Returns the inverse, or `None` for 0.
             pub fn invert(&self) -> Option<Self> {
-                (!self.is_zero()).then(|| self.compute(Operation::Invert, &Self::ZERO))
+                (!self.is_zero()).then(|| self.compute(Operation::Invert))
             }
 
             /// Returns a square root, or `None` if there is none.
             pub fn sqrt(&self) -> Option<Self> {
-                let root = self.compute(Operation::Root, &Self::ZERO);
+                let root = self.compute(Operation::Root);
                 (root.square() == *self).then_some(root)
             }
 
@@ -254,16 +255,16 @@ macro_rules! field {
             }
         }
 
-        field!(@ $type, Add, add, AddAssign, add_assign);
-        field!(@ $type, Sub, sub, SubAssign, sub_assign);
-        field!(@ $type, Mul, mul, MulAssign, mul_assign);
+        field!(@ $type, $group, Add, add, AddAssign, add_assign);
+        field!(@ $type, $group, Sub, sub, SubAssign, sub_assign);
+        field!(@ $type, $group, Mul, mul, MulAssign, mul_assign);
     };
-    (@ $type:ident, $trait:ident, $method:ident, $assign:ident, $assign_method:ident) => {
+    (@ $type:ident, $group:ty, $trait:ident, $method:ident, $assign:ident, $assign_method:ident) => {
         impl $trait for $type {
             type Output = Self;
 
             fn $method(self, other: Self) -> Self {
-                self.compute(Operation::$trait, &other)
+                Self(<$group as Curve>::$method(&self.0, &other.0))
             }
         }
 
@@ -275,8 +276,8 @@ macro_rules! field {
     };
 }
 
-field!(Fp, |a| &a.0);
-field!(Fp2, |a| a.0.as_flattened());
+field!(Fp, First, |a| &a.0);
+field!(Fp2, Second, |a| a.0.as_flattened());
 
 impl HashedField for Fp {
     const UNIFORM_BYTES: usize = 64;

@@ -195,32 +195,12 @@ impl<B: Scalars> Fr<B> {
     /// Returns this element to the power of a little-endian integer. Time depends on its number of
     /// limbs.
     pub fn pow(&self, exponent: &[u64]) -> Self {
-        stack::clean(stack_use::BLS_SCALAR, || {
-            let mut power = Self::ONE;
-            let less_one = *self - Self::ONE;
-            for limb in exponent.iter().rev() {
-                for bit in (0..u64::BITS).rev() {
-                    // 1 + bit·(a − 1) is a or 1, without a branch.
-                    let bit = Self(B::fr_from_integer(&[limb >> bit & 1, 0, 0, 0]));
-                    power = power.square() * (Self::ONE + bit * less_one);
-                }
-            }
-            power
-        })
+        stack::clean(stack_use::BLS_SCALAR, || Self(B::fr_pow(&self.0, exponent)))
     }
 
     /// Returns this element to the power of a public integer, little-endian.
     pub fn pow_vartime(&self, exponent: &[u64]) -> Self {
-        let mut power = Self::ONE;
-        for limb in exponent.iter().rev() {
-            for bit in (0..u64::BITS).rev() {
-                power = power.square();
-                if limb >> bit & 1 == 1 {
-                    power *= *self;
-                }
-            }
-        }
-        power
+        Self(B::fr_pow_vartime(&self.0, exponent))
     }
 
     /// Returns the Legendre symbol: 1 for squares, −1 for nonsquares, 0 for 0.
@@ -241,35 +221,21 @@ impl<B: Scalars> Fr<B> {
     }
 
     /// Returns a square root of a public element, the smaller of the two as an integer; `None` if
-    /// there is none. Uses the Tonelli-Shanks algorithm.
+    /// there is none.
+    ///
+    /// By the discrete logarithm of a^t in the group of 2³²-th roots of unity, for r − 1 = 2³²·t
+    /// (Sarkar, Computing square roots faster than the Tonelli-Shanks/Bernstein algorithm, 2020).
     pub fn sqrt_vartime(&self) -> Option<Self> {
         if self.is_zero() {
             return Some(*self);
         }
-        // a = s² / t, where t has a power of two as its order, which is lowered to 1.
         let power = self.pow_vartime(&ODD_PART_HALF);
-        let mut root = power * *self;
-        let mut rest = root * power;
-        let mut order = Self::TWO_ADICITY;
-        let mut unity = Self::root_of_unity(order)?;
-        while !rest.is_one() {
-            let mut squared = rest;
-            let mut exponent = 0;
-            while !squared.is_one() {
-                squared = squared.square();
-                exponent += 1;
-            }
-            if exponent >= order {
-                return None;
-            }
-            for _ in 0..order - exponent - 1 {
-                unity = unity.square();
-            }
-            root *= unity;
-            unity = unity.square();
-            rest *= unity;
-            order = exponent;
-        }
+        let root = power * *self;
+        // ω^e, and root² = a·ω^e.
+        let rest = root * power;
+        let inverses = InversePowers::new();
+        let exponent = inverses.even_logarithm(&rest)?;
+        let root = inverses.multiply(root, exponent >> 1, 0);
         let negative = -root;
         Some(if root.compare_integers(&negative).is_le() { root } else { negative })
     }
@@ -333,6 +299,61 @@ impl<B: Scalars> Fr<B> {
     }
 }
 
+/// Bits of a digit of a logarithm.
+const DIGIT: usize = 4;
+
+/// The number of digits of a logarithm.
+const DIGITS: usize = Fr::<super::Cycloid>::TWO_ADICITY as usize / DIGIT;
+
+/// The powers ω^(−2^k) of the primitive 2³²-th root of unity ω for each k below 32, for public
+/// logarithms.
+struct InversePowers<B: Scalars>([Fr<B>; DIGIT * DIGITS]);
+
+impl<B: Scalars> InversePowers<B> {
+    fn new() -> Self {
+        let mut powers = [Fr(B::fr_from_integer(&ROOT_OF_UNITY_INVERSE)); DIGIT * DIGITS];
+        for k in 1..powers.len() {
+            powers[k] = powers[k - 1].square();
+        }
+        Self(powers)
+    }
+
+    /// Returns a · ω^(−e·2^shift), where no bit of e is shifted out.
+    fn multiply(&self, mut a: Fr<B>, e: u32, shift: usize) -> Fr<B> {
+        let mut left = e;
+        while left != 0 {
+            a *= self.0[left.trailing_zeros() as usize + shift];
+            left &= left - 1;
+        }
+        a
+    }
+
+    /// Returns e for ω^e, or `None` if e is odd (Pohlig and Hellman, 1978).
+    fn even_logarithm(&self, power: &Fr<B>) -> Option<u32> {
+        // The digits from the lowest: ω^(e·2^s) depends on the lowest 32 − s bits of e.
+        let mut shifted = [*power; DIGITS];
+        for i in (0..DIGITS - 1).rev() {
+            shifted[i] = (0..DIGIT).fold(shifted[i + 1], |power, _| power.square());
+        }
+        // The powers of ω^(−2^28).
+        let mut candidates = [Fr::ONE; 1 << DIGIT];
+        for i in 1..candidates.len() {
+            candidates[i] = candidates[i - 1] * self.0[DIGIT * (DIGITS - 1)];
+        }
+        let mut e = 0;
+        for (i, shifted) in shifted.into_iter().enumerate() {
+            let known = self.multiply(shifted, e, DIGIT * (DIGITS - 1 - i));
+            let place = candidates.iter().position(|candidate| *candidate == known)?;
+            let digit = candidates.len() - place & (candidates.len() - 1);
+            if i == 0 && digit % 2 == 1 {
+                return None;
+            }
+            e |= (digit as u32) << (DIGIT * i);
+        }
+        Some(e)
+    }
+}
+
 impl<B: Scalars> HashedField for Fr<B> {
     const UNIFORM_BYTES: usize = 48;
 
@@ -348,6 +369,10 @@ const HALF_ORDER: Integer =
 /// t = (r − 1)/2³², which is odd.
 const ODD_PART: Integer =
     [0xfffe_5bfe_ffff_ffff, 0x09a1_d805_53bd_a402, 0x299d_7d48_3339_d808, 0x0000_0000_73ed_a753];
+
+/// 1/ω for the primitive 2³²-th root of unity ω = 7^t.
+const ROOT_OF_UNITY_INVERSE: Integer =
+    [0x0fb4_d6e1_3cf1_9a78, 0x6f67_d4a2_b566_f833, 0xed4f_2f74_a35d_0168, 0x0538_a6f6_6e19_c653];
 
 /// (t − 1)/2.
 pub(super) const ODD_PART_HALF: Integer =

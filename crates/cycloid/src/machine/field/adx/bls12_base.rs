@@ -74,8 +74,10 @@ pub(super) unsafe fn square(out: *mut Limb, a: *const Limb) {
 /// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
 ///
 /// Each row multiplies a limb by itself and by twice the limbs above it, so that a step can follow
-/// each row; rows 0 to i are less than 2a times the lowest i + 1 limbs. Stack: 2a without its
-/// lowest two limbs, the remaining iterations, `out`.
+/// each row; rows 0 to i are less than 2a times the lowest i + 1 limbs. A square of a number below
+/// 2p is reduced to less than (2p)² / R + p < 2p, because p is less than R / 4, so the prime is
+/// subtracted only at the end. Stack: 2a without its lowest two limbs, the remaining iterations,
+/// `out`.
 ///
 /// # Safety
 /// As for [`mul`].
@@ -101,12 +103,15 @@ pub(super) unsafe extern "sysv64" fn square_times(out: *mut Limb, a: *const Limb
         step!(used "r15" [1 2 3 4 5 6] "r12" "r13" "r14" "r8" "r9" "r10" "r11"),
         last_square_row!(5 "r11" "r12"),
         step!(used "r15" [1 2 3 4 5 6] "r13" "r14" "r8" "r9" "r10" "r11" "r12"),
+        "mov rcx, [rsp + 56]",
+        "dec qword ptr [rsp + 48]",
+        "jz 3f",
+        store!("rcx" [0 1 2 3 4 5] "r14" "r8" "r9" "r10" "r11" "r12"),
+        "jmp 2b",
+        "3:",
         subtract_modulus!("r15" [1 2 3 4 5 6] "r14" "r8" "r9" "r10" "r11" "r12";
             "rax" "rbx" "rdi" "rdx" "rsi" "r13"),
-        "mov rcx, [rsp + 56]",
         store!("rcx" [0 1 2 3 4 5] "rax" "rbx" "rdi" "rdx" "rsi" "r13"),
-        "dec qword ptr [rsp + 48]",
-        "jnz 2b",
         release!(48),
         restore!("rdx"),
         restore!("rdi"),

@@ -75,6 +75,22 @@ macro_rules! from_kernels {
             }
         }
 
+        /// A copy would wait for the kernel's stores: it loads more at a time than they wrote.
+        #[inline(always)]
+        fn mul_in_place(self, a: &mut Self::Element, b: &Self::Element) {
+            // SAFETY: the token proves BMI2 and ADX; the product may be where a factor is.
+            unsafe { $kernels::mul(a.as_mut_ptr(), a.as_ptr(), b.as_ptr()) };
+        }
+
+        #[inline(always)]
+        fn square_times_in_place(self, a: &mut Self::Element, times: usize) {
+            if times != 0 {
+                // SAFETY: the token proves BMI2 and ADX; `times` is not 0, and the power may be
+                // where its base is.
+                unsafe { $kernels::square_times(a.as_mut_ptr(), a.as_ptr(), times) };
+            }
+        }
+
         #[inline(always)]
         fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
             $add(a, b)

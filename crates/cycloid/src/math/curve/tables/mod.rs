@@ -32,6 +32,12 @@ weierstrass! {
     P521_EIGHT "p521.eight.bin"
 }
 
+/// The generators of BLS12-381: eleven rows in G1 and six in G2, of 32 multiples each.
+#[cfg(feature = "bls12-381")]
+pub(crate) static BLS12_381_G1: [u64; 11 * 32 * 2 * 6] = words(include_bytes!("bls12_381.g1.bin"));
+#[cfg(feature = "bls12-381")]
+pub(crate) static BLS12_381_G2: [u64; 6 * 32 * 4 * 6] = words(include_bytes!("bls12_381.g2.bin"));
+
 /// Returns the words of a file, which must have `N` of them.
 const fn words<const N: usize>(file: &[u8]) -> [u64; N] {
     let (chunks, rest) = file.as_chunks();

@@ -57,6 +57,42 @@ pub trait Scalars: Copy + Send + Sync + 'static {
         Self::fr_invert(a)
     }
 
+    /// Returns a to the power of a secret integer, little-endian. Time depends on its number of
+    /// limbs only.
+    fn fr_pow(a: &Self::Fr, exponent: &[u64]) -> Self::Fr {
+        let mut powers = [Self::ONE; 16];
+        for i in 1..powers.len() {
+            powers[i] = Self::fr_mul(&powers[i - 1], a);
+        }
+        let mut power = Self::ONE;
+        for limb in exponent.iter().rev() {
+            for window in (0..u64::BITS).step_by(4).rev() {
+                let digit = limb >> window & 15;
+                let mut factor = Self::ONE;
+                for (i, candidate) in (1..).zip(&powers[1..]) {
+                    factor = Self::fr_select(Mask::is_zero(digit ^ i), candidate, &factor);
+                }
+                power = (0..4).fold(power, |power, _| Self::fr_square(&power));
+                power = Self::fr_mul(&power, &factor);
+            }
+        }
+        power
+    }
+
+    /// Returns a to the power of a public integer, little-endian.
+    fn fr_pow_vartime(a: &Self::Fr, exponent: &[u64]) -> Self::Fr {
+        let mut power = Self::ONE;
+        for limb in exponent.iter().rev() {
+            for bit in (0..u64::BITS).rev() {
+                power = Self::fr_square(&power);
+                if limb >> bit & 1 == 1 {
+                    power = Self::fr_mul(&power, a);
+                }
+            }
+        }
+        power
+    }
+
     /// Returns whether a = b.
     fn fr_equal(a: &Self::Fr, b: &Self::Fr) -> bool;
 

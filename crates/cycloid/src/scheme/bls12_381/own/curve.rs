@@ -4,11 +4,12 @@ use core::ops::Range;
 
 use super::super::backend::{First, Second, SourceGroup};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Bls12Base, Wide};
+use crate::machine::field::{Bls12Base, Dense, Wide};
 use crate::machine::words::{self, Limb};
 use crate::math::bls12_381::{
     self, Endomorphism, Field, Fp, Fp2, Mapped, Packed, Point, Words, constants,
 };
+use crate::math::curve::tables;
 use crate::math::field::MAX_WIDTH;
 
 /// The coordinates of one of the two groups in memory.
@@ -26,7 +27,7 @@ impl Coordinates for Second {
 }
 
 /// The parameters of one of the two groups.
-pub(super) trait Curve: Coordinates {
+pub(in super::super) trait Curve: Coordinates {
     /// The field of the coordinates.
     type Field<A: Wide<Bls12Base>>: Field<Arithmetic = A, Memory = Self::Memory>
         + Mapped
@@ -41,8 +42,17 @@ pub(super) trait Curve: Coordinates {
     const ONE: Self::Memory;
     const GENERATOR: [Self::Memory; 2];
 
+    /// Multiples of the generator, for one number.
+    fn table() -> &'static [Limb];
+
     /// Returns the words of a coordinate.
     fn words(coordinate: &Self::Memory) -> &[Limb];
+
+    /// Returns a + b, a − b and a · b of coordinates, and a², on one number.
+    fn add(a: &Self::Memory, b: &Self::Memory) -> Self::Memory;
+    fn sub(a: &Self::Memory, b: &Self::Memory) -> Self::Memory;
+    fn mul(a: &Self::Memory, b: &Self::Memory) -> Self::Memory;
+    fn square(a: &Self::Memory) -> Self::Memory;
 
     /// Splits a scalar into its parts.
     fn split(integer: &[u64; 4]) -> [u128; 4];
@@ -72,6 +82,30 @@ impl Curve for First {
 
     fn words(coordinate: &Words) -> &[Limb] {
         coordinate
+    }
+
+    fn table() -> &'static [Limb] {
+        &tables::BLS12_381_G1
+    }
+
+    #[inline]
+    fn add(a: &Words, b: &Words) -> Words {
+        Bls12Base::add_words(a, b)
+    }
+
+    #[inline]
+    fn sub(a: &Words, b: &Words) -> Words {
+        Bls12Base::sub_words(a, b)
+    }
+
+    #[inline]
+    fn mul(a: &Words, b: &Words) -> Words {
+        Bls12Base::mul_words(a, b)
+    }
+
+    #[inline]
+    fn square(a: &Words) -> Words {
+        Bls12Base::square_words(a)
     }
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {
@@ -104,6 +138,30 @@ impl Curve for Second {
 
     fn words(coordinate: &[Words; 2]) -> &[Limb] {
         coordinate.as_flattened()
+    }
+
+    fn table() -> &'static [Limb] {
+        &tables::BLS12_381_G2
+    }
+
+    #[inline]
+    fn add(a: &[Words; 2], b: &[Words; 2]) -> [Words; 2] {
+        [0, 1].map(|i| Bls12Base::add_words(&a[i], &b[i]))
+    }
+
+    #[inline]
+    fn sub(a: &[Words; 2], b: &[Words; 2]) -> [Words; 2] {
+        [0, 1].map(|i| Bls12Base::sub_words(&a[i], &b[i]))
+    }
+
+    #[inline]
+    fn mul(a: &[Words; 2], b: &[Words; 2]) -> [Words; 2] {
+        Bls12Base::mul_complex_words(a, b)
+    }
+
+    #[inline]
+    fn square(a: &[Words; 2]) -> [Words; 2] {
+        Bls12Base::square_complex_words(a)
     }
 
     fn split(integer: &[u64; 4]) -> [u128; 4] {

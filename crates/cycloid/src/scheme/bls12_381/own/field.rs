@@ -10,16 +10,13 @@ use super::group::ToAffine;
 use crate::machine::field::{Bls12Base, Wide};
 use crate::math::bls12_381::{self, Field, Mapped, Words};
 
-/// An operation on one element or two.
+/// An operation on one element.
 #[derive(Clone, Copy)]
 pub(in super::super) enum Operation {
     /// From an integer.
     Load,
     /// To an integer.
     Store,
-    Add,
-    Sub,
-    Mul,
     Invert,
     /// A square root, or anything if there is none.
     Root,
@@ -29,11 +26,11 @@ pub(in super::super) enum Operation {
 struct Compute<G>(PhantomData<G>);
 
 impl<G: Curve> Each for Compute<G> {
-    type Input = (Operation, [G::Memory; 2]);
+    type Input = (Operation, G::Memory);
     type Output = G::Memory;
 
     fn each<A: Wide<Bls12Base>>(f: A, inputs: &[Self::Input], outputs: &mut [G::Memory]) {
-        for ((operation, [a, b]), output) in inputs.iter().zip(outputs) {
+        for ((operation, a), output) in inputs.iter().zip(outputs) {
             let element = |memory| G::Field::<A>::import(f, core::slice::from_ref(memory));
             let result = match operation {
                 Operation::Load => G::Field::<A>::load(f, core::slice::from_ref(a)),
@@ -41,9 +38,6 @@ impl<G: Curve> Each for Compute<G> {
                     element(a).store(core::slice::from_mut(output));
                     continue;
                 }
-                Operation::Add => element(a).add(&element(b)),
-                Operation::Sub => element(a).sub(&element(b)),
-                Operation::Mul => element(a).mul(&element(b)),
                 Operation::Invert => element(a).invert(),
                 Operation::Root => {
                     G::Field::<A>::square_root_of_ratio(&element(a), &G::Field::<A>::one(f)).1
@@ -54,18 +48,14 @@ impl<G: Curve> Each for Compute<G> {
     }
 }
 
-/// Computes with one element of Fp or two in memory.
-pub(in super::super) fn compute_first(operation: Operation, a: &Words, b: &Words) -> Words {
-    single::<Compute<First>>((operation, [*a, *b]), First::ZERO)
+/// Computes with an element of Fp in memory.
+pub(in super::super) fn compute_first(operation: Operation, a: &Words) -> Words {
+    single::<Compute<First>>((operation, *a), First::ZERO)
 }
 
-/// Computes with one element of Fp2 or two in memory.
-pub(in super::super) fn compute_second(
-    operation: Operation,
-    a: &[Words; 2],
-    b: &[Words; 2],
-) -> [Words; 2] {
-    single::<Compute<Second>>((operation, [*a, *b]), Second::ZERO)
+/// Computes with an element of Fp2 in memory.
+pub(in super::super) fn compute_second(operation: Operation, a: &[Words; 2]) -> [Words; 2] {
+    single::<Compute<Second>>((operation, *a), Second::ZERO)
 }
 
 struct Map<G>(PhantomData<G>);

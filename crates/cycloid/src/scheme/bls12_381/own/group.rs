@@ -88,6 +88,15 @@ each! {
         bls12_381::wipe_parts(parts.as_flattened_mut());
     }
 
+    /// Multiplies the generator by a scalar in parts: on one input, never side by side.
+    MultiplyGenerator: [u128; 4] => Memory3<G>, |f, inputs, outputs| {
+        let mut parts = [[0; MAX_WIDTH]; 4];
+        parts.iter_mut().zip(inputs[0]).for_each(|(part, value)| part[0] = value);
+        let multiple = bls12_381::multiply_generator::<G::Field<A>>(f, &parts, G::table());
+        export::<G, A>(&multiple, outputs);
+        bls12_381::wipe_parts(parts.as_flattened_mut());
+    }
+
     /// Multiplies any points of the curve by integers of 128 bits.
     MultiplyShort: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
         let (points, parts) = points_and_parts::<G>(inputs);
@@ -96,6 +105,7 @@ each! {
     }
 
     /// Multiplies any points of the curve by integers, each with an upper bound of its bits.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code))]
     MultiplyBits: (Memory2<G>, u128, usize) => Memory3<G>, |f, inputs, outputs| {
         let mut points = [[G::ZERO; 3]; MAX_WIDTH];
         let mut parts = [0; MAX_WIDTH];
@@ -366,6 +376,15 @@ macro_rules! group {
                 let parts = $G::split(&integer);
                 ct::wipe(&mut integer);
                 single::<Multiply<$G>>((*a, parts), *a)
+            }
+
+            fn multiply_generator(k: &Self::Fr) -> [$memory; 3] {
+                let mut integer = Self::fr_to_integer(k);
+                let mut parts = $G::split(&integer);
+                ct::wipe(&mut integer);
+                let multiple = single::<MultiplyGenerator<$G>>(parts, [$G::ZERO; 3]);
+                bls12_381::wipe_parts(&mut parts);
+                multiple
             }
 
             fn multiply_many(points: &mut [Projective<Self, $G>], scalars: &[Fr<Self>]) {

@@ -5,7 +5,7 @@
 //! infinity is (0, 0), which is on neither curve. Lists run eight side by side if the processor has
 //! vectors ([`each`]).
 
-mod curve;
+pub(super) mod curve;
 mod each;
 pub(super) mod field;
 pub(super) mod formula;

@@ -9,6 +9,7 @@ use super::super::backend::{Formula, Integer, Scalars};
 use super::{Cycloid, formula};
 use crate::machine::ct;
 use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
+use crate::machine::words::Limb;
 use crate::machine::{lanes, words};
 use crate::math::bls12_381::{self, FEWEST_VALUES, ScalarWords, Slot};
 use crate::math::field::Element;
@@ -18,17 +19,12 @@ use crate::math::field::Element;
 enum Operation {
     Load,
     Store,
-    Add,
-    Sub,
-    Mul,
-    Square,
     Invert,
 }
 
 struct Compute<'a> {
     operation: Operation,
     a: &'a ScalarWords,
-    b: &'a ScalarWords,
 }
 
 impl WideTask<Bls12Scalar> for Compute<'_> {
@@ -36,29 +32,46 @@ impl WideTask<Bls12Scalar> for Compute<'_> {
 
     #[inline(always)]
     fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
-        let a = || f.import(slice::from_ref(self.a));
-        let b = || f.import(slice::from_ref(self.b));
+        let a = slice::from_ref(self.a);
         let mut out = [ScalarWords::ZERO];
-        let element = match self.operation {
-            Operation::Load => f.load(slice::from_ref(self.a)),
-            Operation::Store => {
-                f.store(&a(), &mut out);
-                return out[0];
+        match self.operation {
+            Operation::Load => f.export(&f.load(a), &mut out),
+            Operation::Store => f.store(&f.import(a), &mut out),
+            Operation::Invert => {
+                f.export(Element::from_raw(f, f.import(a)).invert().raw(), &mut out);
             }
-            Operation::Add => f.add(&a(), &b()),
-            Operation::Sub => f.sub(&a(), &b()),
-            Operation::Mul => f.mul(&a(), &b()),
-            Operation::Square => f.square(&a()),
-            Operation::Invert => *Element::from_raw(f, a()).invert().raw(),
-        };
-        f.export(&element, &mut out);
+        }
         out[0]
     }
 }
 
 #[inline(always)]
-fn compute(operation: Operation, a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
-    Bls12Scalar::run_one_wide(words::Backend::best(), Compute { operation, a, b })
+fn compute(operation: Operation, a: &ScalarWords) -> ScalarWords {
+    Bls12Scalar::run_one_wide(words::Backend::best(), Compute { operation, a })
+}
+
+/// Computes a power, with time that depends on the exponent or on its length only.
+struct Power<'a> {
+    a: &'a ScalarWords,
+    exponent: &'a [Limb],
+    is_public: bool,
+}
+
+impl WideTask<Bls12Scalar> for Power<'_> {
+    type Output = ScalarWords;
+
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
+        let base = Element::from_raw(f, f.import(slice::from_ref(self.a)));
+        let power =
+            if self.is_public { base.pow(self.exponent) } else { base.pow_secret(self.exponent) };
+        let mut out = [ScalarWords::ZERO];
+        f.export(power.raw(), &mut out);
+        out[0]
+    }
+}
+
+fn power(a: &ScalarWords, exponent: &[Limb], is_public: bool) -> ScalarWords {
+    Bls12Scalar::run_one_wide(words::Backend::best(), Power { a, exponent, is_public })
 }
 
 /// Computes a₀·b₀ + a₁·b₁ + …, reducing once for as many products as fit.
@@ -177,31 +190,43 @@ impl Scalars for Cycloid {
     ];
 
     fn fr_from_integer(integer: &Integer) -> ScalarWords {
-        compute(Operation::Load, integer, &Self::ZERO)
+        compute(Operation::Load, integer)
     }
 
     fn fr_to_integer(a: &ScalarWords) -> Integer {
-        compute(Operation::Store, a, &Self::ZERO)
+        compute(Operation::Store, a)
     }
 
+    #[inline]
     fn fr_add(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
-        compute(Operation::Add, a, b)
+        Bls12Scalar::add_words(a, b)
     }
 
+    #[inline]
     fn fr_sub(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
-        compute(Operation::Sub, a, b)
+        Bls12Scalar::sub_words(a, b)
     }
 
+    #[inline]
     fn fr_mul(a: &ScalarWords, b: &ScalarWords) -> ScalarWords {
-        compute(Operation::Mul, a, b)
+        Bls12Scalar::mul_words(a, b)
     }
 
+    #[inline]
     fn fr_square(a: &ScalarWords) -> ScalarWords {
-        compute(Operation::Square, a, &Self::ZERO)
+        Bls12Scalar::square_words(a)
     }
 
     fn fr_invert(a: &ScalarWords) -> ScalarWords {
-        compute(Operation::Invert, a, &Self::ZERO)
+        compute(Operation::Invert, a)
+    }
+
+    fn fr_pow(a: &ScalarWords, exponent: &[u64]) -> ScalarWords {
+        power(a, exponent, false)
+    }
+
+    fn fr_pow_vartime(a: &ScalarWords, exponent: &[u64]) -> ScalarWords {
+        power(a, exponent, true)
     }
 
     fn fr_equal(a: &ScalarWords, b: &ScalarWords) -> bool {

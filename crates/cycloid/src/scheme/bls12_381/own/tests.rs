@@ -9,7 +9,7 @@ use super::curve::{Curve, Memory2, to_memory3};
 use super::each::{Each, Work, single};
 use super::group::{
     Add, AddAffine, Coordinates, Decompress, Double, EncodeToCurve, Equal, HashToCurve, IsInGroup,
-    Multiply, MultiplyShort, ToAffine,
+    Multiply, MultiplyGenerator, MultiplyShort, ToAffine,
 };
 use super::pairing::{self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SquareCyclotomic};
 use crate::machine::field::{Bls12Base, Dense};
@@ -81,6 +81,7 @@ where
     compare::<AddAffine<G>>(name, &mixed, infinity);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, bits)));
     compare::<Multiply<G>>(name, &multiples, infinity);
+    multiples_of_the_generator::<G>(bits);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, 128)));
     compare::<MultiplyShort<G>>(name, &multiples, infinity);
     // x coordinates of members, of other points of the curve, and of no point.
@@ -97,6 +98,35 @@ where
         found.map_or(infinity, |point| to_memory3::<G>(&point))
     });
     compare::<IsInGroup<G>>(name, &candidates, false);
+}
+
+/// The table and the general method, with digits of every value in every window.
+fn multiples_of_the_generator<G: Curve<Memory: PartialEq>>(bits: usize)
+where
+    Cycloid: Group<G, Projective = [G::Memory; 3], Affine = [G::Memory; 2]>,
+{
+    let infinity = to_memory3::<G>(&[G::ZERO; 2]);
+    let all = u128::MAX >> (128 - bits);
+    let mut scalars = std::vec![[0; 4], [all; 4], [1, 0, 0, 0], [0, 1, 2, 3]];
+    // The digits 0 to 63 in each window, and at each distance from the windows.
+    let digits = |digit: u128| (0..22).fold(0, |part, window| part | digit << (6 * window));
+    scalars.extend((0..64).map(|digit| [0, 1, 2, 5].map(|i| digits(digit) << i & all)));
+    scalars.extend((0..20).map(|seed| parts(seed, bits)));
+    for scalar in scalars {
+        // Where a group has two parts, the others do not count.
+        let expected = single::<Multiply<G>>((to_memory3::<G>(&G::GENERATOR), scalar), infinity);
+        for backend in words::Backend::available() {
+            let mut output = [infinity];
+            let work = Work::<MultiplyGenerator<G>> { inputs: &[scalar], outputs: &mut output };
+            Bls12Base::run_one_wide(backend, work);
+            assert!(
+                <Cycloid as Group<G>>::equal(&output[0], &expected),
+                "{} {} {scalar:x?}",
+                <G as SourceGroup>::NAME,
+                backend.name()
+            );
+        }
+    }
 }
 
 #[test]

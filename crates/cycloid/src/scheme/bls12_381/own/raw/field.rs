@@ -26,43 +26,46 @@ pub(super) fn mask<A: Wide<Bls12Base>>(f: A, value: bool) -> A::Mask {
     f.mask(|_| Mask::from_bit(value.into()))
 }
 
+/// Returns a + b.
+#[inline]
+pub fn add<G: Curve>(a: &G::Memory, b: &G::Memory) -> G::Memory {
+    G::add(a, b)
+}
+
+/// Returns a − b.
+#[inline]
+pub fn sub<G: Curve>(a: &G::Memory, b: &G::Memory) -> G::Memory {
+    G::sub(a, b)
+}
+
+/// Returns 3a.
+#[inline]
+pub fn triple<G: Curve>(a: &G::Memory) -> G::Memory {
+    G::add(&G::add(a, a), a)
+}
+
+/// Returns a·2^times; `times` is public.
+pub fn double_times<G: Curve>(a: &G::Memory, times: &usize) -> G::Memory {
+    (0..*times).fold(*a, |a, _| G::add(&a, &a))
+}
+
+/// Returns a·b.
+#[inline]
+pub fn mul<G: Curve>(a: &G::Memory, b: &G::Memory) -> G::Memory {
+    G::mul(a, b)
+}
+
+/// Returns a².
+#[inline]
+pub fn square<G: Curve>(a: &G::Memory) -> G::Memory {
+    G::square(a)
+}
+
 tasks! {
-    /// Returns a + b.
-    fn add(f, a: G::Memory, b: G::Memory) -> G::Memory {
-        save::<G, A>(&load::<G, A>(f, a).add(&load::<G, A>(f, b)))
-    }
-
-    /// Returns a − b.
-    fn sub(f, a: G::Memory, b: G::Memory) -> G::Memory {
-        save::<G, A>(&load::<G, A>(f, a).sub(&load::<G, A>(f, b)))
-    }
-
-    /// Returns 3a.
-    fn triple(f, a: G::Memory) -> G::Memory {
-        let a = load::<G, A>(f, a);
-        save::<G, A>(&a.double().add(&a))
-    }
-
-    /// Returns a·2^times; `times` is public.
-    fn double_times(f, a: G::Memory, times: usize) -> G::Memory {
-        let a = load::<G, A>(f, a);
-        save::<G, A>(&(0..*times).fold(a, |a, _| a.double()))
-    }
-
     /// Returns −a if `negative`, and a otherwise.
     fn negate_if(f, a: G::Memory, negative: bool) -> G::Memory {
         let a = load::<G, A>(f, a);
         save::<G, A>(&G::Field::<A>::select(mask(f, *negative), &a.negate(), &a))
-    }
-
-    /// Returns a·b.
-    fn mul(f, a: G::Memory, b: G::Memory) -> G::Memory {
-        save::<G, A>(&load::<G, A>(f, a).mul(&load::<G, A>(f, b)))
-    }
-
-    /// Returns a².
-    fn square(f, a: G::Memory) -> G::Memory {
-        save::<G, A>(&load::<G, A>(f, a).square())
     }
 
     /// Returns 1/a, or 0 for 0.
