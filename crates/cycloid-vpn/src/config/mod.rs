@@ -58,7 +58,7 @@ pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,
 };
 pub use tunnel::{
-    Dns, DnsServer, Ifconfig6, Redirect, Route, RouteGateway, Target, Topology, Tunnel,
+    Dns, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology, Tunnel,
 };
 
 use std::path::Path;

@@ -139,6 +139,19 @@ pub struct Dns {
     pub other: Vec<Vec<String>>,
 }
 
+/// `client-nat`: a translation of inner addresses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NatRule {
+    /// `snat`, not `dnat`: it translates addresses of this end.
+    pub is_source: bool,
+    /// The network as it is here. Bits after the prefix are ignored, as in `alias`.
+    pub network: Ipv4Addr,
+    /// The prefix length of both networks.
+    pub prefix: u8,
+    /// The network as the server knows it.
+    pub alias: Ipv4Addr,
+}
+
 /// `ifconfig-ipv6`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ifconfig6 {
@@ -182,6 +195,8 @@ pub struct Tunnel {
     pub redirect: Option<Redirect>,
     /// `dhcp-option`, `dns`.
     pub dns: Dns,
+    /// `client-nat`: the translation of inner addresses.
+    pub nat: Vec<NatRule>,
     /// `block-outside-dns`: no name lookups outside of the tunnel.
     pub block_outside_dns: bool,
     /// `block-ipv6`: answer inner IPv6 packets with an ICMPv6 unreachable message.
@@ -209,6 +224,7 @@ impl Default for Tunnel {
             route_noexec: false,
             redirect: None,
             dns: Dns::default(),
+            nat: Vec::new(),
             block_outside_dns: false,
             block_ipv6: false,
             queue_length: None,

@@ -9,6 +9,7 @@
 //! | [`port_share`] | connections of another service on a server's port |
 //! | [`proxy`] | connections through HTTP and SOCKS proxies |
 //! | [`data_path`] | the peers, their keys, and the threads that seal and open packets |
+//! | [`nat`] | translation of inner addresses |
 //! | [`offload`] | splitting and joining of super-packets |
 //! | [`network`] | addresses with a prefix length |
 //! | [`netlink`] | the kernel's routes and interfaces |
@@ -22,6 +23,7 @@ pub mod dns;
 mod kernel;
 pub mod killswitch;
 mod lock;
+pub mod nat;
 pub mod netlink;
 pub mod network;
 pub mod offload;

@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 
 use super::Failure;
 use crate::config::{self, ClientCertificate, Material, PeerName, Revoked, TlsVersion};
+use crate::net::nat;
 use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::Options;
 use crate::proto::timing::Timing;
@@ -209,6 +210,17 @@ pub fn timing(timing: &config::Timing) -> Timing {
 /// for IPv4 and TCP, and 8 bytes of UDP.
 pub fn max_control_packet(link: &config::Link) -> usize {
     usize::from(link.max_control_packet) - 48
+}
+
+/// Returns the rules of `client-nat`.
+pub fn nat(tunnel: &config::Tunnel) -> Vec<nat::Rule> {
+    let rule = |rule: &config::NatRule| nat::Rule {
+        side: if rule.is_source { nat::Side::Here } else { nat::Side::There },
+        network: rule.network,
+        prefix: rule.prefix,
+        alias: rule.alias,
+    };
+    tunnel.nat.iter().map(rule).collect()
 }
 
 /// Returns the longest inner TCP packet for `mssfix`, headers included, given the outer address and

@@ -5,6 +5,7 @@ mod compression;
 mod drain;
 mod dropped_privileges;
 mod flood;
+mod nat;
 mod openvpn_2_7;
 mod p2p;
 mod port_share;

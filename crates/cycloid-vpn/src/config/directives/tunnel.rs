@@ -5,9 +5,9 @@ use std::net::{IpAddr, SocketAddr};
 use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
-use crate::config::place::{BOTH, PUSHED, SERVER};
+use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
 use crate::config::tunnel::{
-    DnsServer, Ifconfig6, Redirect, Route, RouteGateway, Target, Topology,
+    DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology,
 };
 use crate::config::values::{Call, Result};
 
@@ -15,6 +15,8 @@ use crate::config::values::{Call, Result};
 const MAX_INTERFACE: usize = 15;
 /// The most routes per address family.
 const MAX_ROUTES: usize = 10_000;
+/// The most rules for the translation of addresses: each packet is compared with them.
+const MAX_NAT_RULES: usize = 64;
 
 pub(super) const TABLE: &[Entry] = &[
     used("dev", BOTH, 1, 1, |draft, call| {
@@ -116,6 +118,7 @@ pub(super) const TABLE: &[Entry] = &[
     used("redirect-private", BOTH | PUSHED, 0, 8, |draft, call| redirect(draft, call, false)),
     used("dhcp-option", BOTH | PUSHED, 1, 8, dhcp_option),
     used("dns", BOTH | PUSHED, 2, 16, dns),
+    used("client-nat", CLIENT | PUSHED, 4, 4, client_nat),
     used("block-outside-dns", BOTH | PUSHED, 0, 0, |draft, _| {
         draft.common.tunnel.block_outside_dns = true;
         Ok(())
@@ -142,7 +145,6 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("mtu-test", BOTH, "sizes are not probed; mssfix follows from tun-mtu"),
     ignored("max-routes", BOTH | PUSHED, "the number of routes has no such limit"),
     refused("server-bridge", "TAP devices are not supported", "use `server` and routes"),
-    refused("client-nat", "address translation is not supported", "use nftables"),
     refused("vlan-tagging", "the tunnel has no VLANs", "run one server per network"),
     refused("lladdr", "TAP devices are not supported", "remove it"),
     refused(
@@ -323,4 +325,19 @@ fn dns_address(text: &str) -> Result<SocketAddr> {
             "write it like 10.8.0.1, 10.8.0.1:5353 or [fd00::1]:5353",
         )
     })
+}
+
+/// Reads `client-nat snat|dnat NETWORK NETMASK ALIAS`.
+fn client_nat(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    let rules = &mut draft.common.tunnel.nat;
+    if rules.len() == MAX_NAT_RULES {
+        return Err(Problem::new("too many rules", format!("use at most {MAX_NAT_RULES}")));
+    }
+    rules.push(NatRule {
+        is_source: call.choice(0, &[("snat", true), ("dnat", false)])?,
+        network: call.ipv4(1)?,
+        prefix: call.netmask(2)?,
+        alias: call.ipv4(3)?,
+    });
+    Ok(())
 }

@@ -18,6 +18,7 @@ use super::peer::{Peer, Receiving};
 use super::shared::{FIRST_STREAM, QUEUE, Shared, WAKE};
 use super::table::{Snapshot, Table};
 use super::{PeerId, Peers, Remote, StreamId};
+use crate::net::nat::{Way, translate};
 use crate::net::offload::{Joiner, clamp_mss};
 use crate::net::tcp::MAX_FRAME;
 use crate::net::tun::Offload;
@@ -309,6 +310,9 @@ impl<'a> Turn<'a> {
         };
         if let Some(largest) = peer.largest_tcp() {
             clamp_mss(inner, largest);
+        }
+        if let Some(rules) = peer.nat() {
+            translate(&rules, inner, Way::In);
         }
         if let Peers::Many { client_to_client } = self.shared.peers {
             if !self.has(peer, source) {

@@ -46,6 +46,7 @@ use self::batch::Batch;
 use self::peer::Peer;
 use self::shared::Shared;
 use super::Error;
+use super::nat::Rule;
 use super::tcp::PacketStream;
 use super::tun::Queue;
 use super::udp::UdpSocket;
@@ -120,6 +121,11 @@ impl Handle {
     /// (`mssfix`). `None` stops clamping.
     pub fn set_largest_tcp(&self, id: PeerId, largest: Option<u16>) {
         self.with_peer(id, |peer| peer.set_largest_tcp(largest));
+    }
+
+    /// Sets how inner addresses of a peer's packets are translated (`client-nat`).
+    pub fn set_nat(&self, id: PeerId, rules: &[Rule]) {
+        self.with_peer(id, |peer| peer.set_nat(rules));
     }
 
     /// Accepts packets under this key, in addition to up to two earlier keys.

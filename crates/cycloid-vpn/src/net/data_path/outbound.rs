@@ -17,6 +17,7 @@ use super::peer::Peer;
 use super::shared::Shared;
 use super::table::{Snapshot, Table};
 use super::{PeerId, Peers, StreamId};
+use crate::net::nat::{Way, translate};
 use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
 use crate::net::tun;
@@ -211,7 +212,7 @@ impl Sender {
             shared.drops.unroutable.add(1);
             return 1;
         };
-        let (largest, count) = (peer.largest_tcp(), segments.remaining());
+        let (largest, nat, count) = (peer.largest_tcp(), peer.nat(), segments.remaining());
         if let Some(data) = data {
             self.pace(shared, peer, &data, count as u32);
         }
@@ -219,6 +220,9 @@ impl Sender {
             while let Some(segment) = segments.next() {
                 if let Some(largest) = largest {
                     clamp_mss(segment, largest);
+                }
+                if let Some(rules) = &nat {
+                    translate(rules, segment, Way::Out);
                 }
                 add(segment);
             }

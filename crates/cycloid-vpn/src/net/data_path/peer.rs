@@ -1,11 +1,12 @@
 //! A peer of the data path: its keys, address and counters.
 
-use std::sync::atomic::{AtomicU16, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU16, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use super::pacer::Pacer;
 use super::{PeerId, Remote};
+use crate::net::nat::Rule;
 use crate::proto::data::{Opener, Sealer};
 use crate::proto::wire::KeyId;
 
@@ -28,6 +29,9 @@ pub(super) struct Peer {
     pub(super) received: Flow,
     /// Maximum length of packets of inner TCP connections; zero is unlimited.
     largest_tcp: AtomicU16,
+    /// The translation of inner addresses, and whether there is any.
+    nat: RwLock<Arc<[Rule]>>,
+    has_nat: AtomicBool,
 }
 
 /// A peer's sending state.
@@ -118,6 +122,8 @@ impl Peer {
             sent: Flow::default(),
             received: Flow::default(),
             largest_tcp: AtomicU16::new(0),
+            nat: RwLock::new(Arc::new([])),
+            has_nat: AtomicBool::new(false),
         }
     }
 
@@ -194,6 +200,17 @@ impl Peer {
 
     pub(super) fn set_largest_tcp(&self, largest: Option<u16>) {
         self.largest_tcp.store(largest.unwrap_or(0), Relaxed);
+    }
+
+    /// Returns the rules for the translation of inner addresses, if there are any.
+    pub(super) fn nat(&self) -> Option<Arc<[Rule]>> {
+        let rules = || Arc::clone(&self.nat.read().unwrap_or_else(PoisonError::into_inner));
+        self.has_nat.load(Relaxed).then(rules)
+    }
+
+    pub(super) fn set_nat(&self, rules: &[Rule]) {
+        *self.nat.write().unwrap_or_else(PoisonError::into_inner) = rules.into();
+        self.has_nat.store(!rules.is_empty(), Relaxed);
     }
 
     /// Returns the counters at a time since the data path started.

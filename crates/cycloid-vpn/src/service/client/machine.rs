@@ -70,6 +70,7 @@ impl Program<'_> {
             wire.overhead,
         );
         self.handle.set_largest_tcp(SERVER, largest);
+        self.handle.set_nat(SERVER, &settings::nat(&tunnel));
         self.say(2, &format!("Data Channel: cipher '{}'", connected.cipher.name()));
         let shown: Vec<&str> = reply
             .options()

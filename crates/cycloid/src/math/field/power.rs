@@ -11,6 +11,7 @@ const WINDOW: usize = 5;
 const SHORT_BITS: usize = 32;
 
 /// Bits of a window of a secret exponent.
+#[cfg(feature = "bls12-381")]
 const SECRET_WINDOW: usize = 4;
 
 impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
@@ -62,6 +63,7 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
 
     /// Returns this element to the power of a secret exponent, little-endian, by fixed windows.
     /// Time depends on its number of limbs only.
+    #[cfg(feature = "bls12-381")]
     pub(crate) fn pow_secret(&self, exponent: &[Limb]) -> Self {
         let arithmetic = self.arithmetic;
         let mut powers = [Self::one(arithmetic).value; 1 << SECRET_WINDOW];
