@@ -108,6 +108,7 @@ impl Round {
             peer_id: Some(1),
             epochs: false,
             framing: Framing::None,
+            fragment: None,
             decompress: false,
             replay_window: 64,
         };

@@ -416,6 +416,11 @@ impl Draft {
             let hint = "add `proto tcp-server`, or remove port-share";
             return Err(self.wrong("port-share", file, "port-share needs TCP", hint));
         }
+        let is_tcp_only = server.listen.iter().all(|it| it.protocol.transport == Transport::Tcp);
+        if self.common.link.fragment.is_some() && is_tcp_only {
+            let message = "fragment works only over UDP";
+            return Err(self.wrong("fragment", file, message, "remove it, or use `proto udp`"));
+        }
         if let Some(network) = self.network {
             self.expand(&mut server, network);
         }

@@ -77,6 +77,20 @@ pub enum MssFix {
     Inner(u16),
 }
 
+/// `fragment`: the longest datagram; longer packets are sent in fragments.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment {
+    /// Bytes of the datagram, at least [`Fragment::LEAST`].
+    pub size: u16,
+    /// `mtu`: the size includes the IP and UDP headers.
+    pub with_headers: bool,
+}
+
+impl Fragment {
+    /// The least size: a datagram with less room would carry more headers than data.
+    pub const LEAST: u16 = 128;
+}
+
 /// `mtu-disc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MtuDiscovery {
@@ -190,6 +204,8 @@ pub struct Link {
     pub tun_mtu: u16,
     /// `mssfix`. The default is 1492 bytes outside, or derived from a `tun-mtu` other than 1500.
     pub mssfix: MssFix,
+    /// `fragment`, only over UDP.
+    pub fragment: Option<Fragment>,
     /// `max-packet-size`: the longest control packet in bytes, with IP and UDP headers, as far as
     /// the protocol permits. 154 to 2048; the default is 1250.
     pub max_control_packet: u16,
@@ -221,6 +237,7 @@ impl Default for Link {
             explicit_exit_notify: 0,
             tun_mtu: 1500,
             mssfix: MSSFIX,
+            fragment: None,
             max_control_packet: 1250,
             mtu_discovery: None,
             control_key: ControlKey::Plain,

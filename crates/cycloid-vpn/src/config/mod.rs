@@ -49,7 +49,7 @@ pub use common::{
 };
 pub use credentials::Credentials;
 pub use error::{Error, Warning};
-pub use link::{Bind, ControlKey, Family, Link, MssFix, MtuDiscovery, PORT, Protocol};
+pub use link::{Bind, ControlKey, Family, Fragment, Link, MssFix, MtuDiscovery, PORT, Protocol};
 pub use material::Material;
 pub use per_client::PerClient;
 pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};

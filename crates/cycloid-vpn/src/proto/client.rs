@@ -486,6 +486,7 @@ impl Client {
             by_exporter,
             epochs,
             framing: reply.framing.unwrap_or(self.settings.framing),
+            fragment: self.settings.fragment,
             decompress: self.settings.decompress,
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,

@@ -30,6 +30,8 @@ pub struct Options<'a> {
     pub direction: Option<Direction>,
     /// Framing bytes per packet, if there is framing: 1 for `comp-lzo`, 0 for `compress stub-v2`.
     pub framing: Option<u32>,
+    /// Whether packets have the header of fragments.
+    pub fragment: bool,
 }
 
 impl Options<'_> {
@@ -41,7 +43,8 @@ impl Options<'_> {
             Transport::Tcp => 2,
         };
         // Every packet has opcode and packet id, 1 and 4 bytes.
-        let link_mtu = self.tun_mtu + self.framing.unwrap_or(0) + 5 + crypto + transport;
+        let header = self.framing.unwrap_or(0) + if self.fragment { 4 } else { 0 };
+        let link_mtu = self.tun_mtu + header + 5 + crypto + transport;
         let mut text = format!("V4,dev-type tun,link-mtu {link_mtu},tun-mtu {}", self.tun_mtu);
         text.push_str(match (self.transport, self.role) {
             (Transport::Udp, _) => ",proto UDPv4",
@@ -50,6 +53,9 @@ impl Options<'_> {
         });
         if self.framing.is_some() {
             text.push_str(",comp-lzo");
+        }
+        if self.fragment {
+            text.push_str(",mtu-dynamic");
         }
         match self.direction {
             Some(Direction::Normal) => text.push_str(",keydir 0"),
@@ -114,6 +120,7 @@ mod tests {
         tls_auth: false,
         direction: None,
         framing: None,
+        fragment: false,
     };
 
     /// The strings that OpenVPN 2.6.14 logs with `--verb 8` for these configurations.

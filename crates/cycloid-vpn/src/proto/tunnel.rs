@@ -82,6 +82,7 @@ pub(super) struct DataChannel {
     /// Data keys change by epochs.
     pub(super) epochs: bool,
     pub(super) framing: Framing,
+    pub(super) fragment: Option<u16>,
     pub(super) decompress: bool,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
@@ -505,6 +506,7 @@ impl Tunnel {
             peer_id: channel.peer_id,
             epochs: channel.epochs,
             framing: channel.framing,
+            fragment: channel.fragment,
             decompress: channel.decompress,
             replay_window: channel.replay_window,
         };

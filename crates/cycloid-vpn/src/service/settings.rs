@@ -42,6 +42,7 @@ pub fn options(
         auth: data.digest,
         tls_auth,
         direction,
+        fragment: fragment(link, transport).is_some(),
         framing: match data.framing {
             Framing::None => None,
             Framing::StubV2 => Some(0),
@@ -210,6 +211,13 @@ pub fn timing(timing: &config::Timing) -> Timing {
 /// for IPv4 and TCP, and 8 bytes of UDP.
 pub fn max_control_packet(link: &config::Link) -> usize {
     usize::from(link.max_control_packet) - 48
+}
+
+/// Returns the longest datagram of `fragment`; packets on a stream have no fragments. With headers,
+/// they are those of IPv6, which are longer than those of IPv4.
+pub fn fragment(link: &config::Link, transport: Transport) -> Option<u16> {
+    let fragment = link.fragment.filter(|_| transport == Transport::Udp)?;
+    Some(if fragment.with_headers { fragment.size - 48 } else { fragment.size })
 }
 
 /// Returns the rules of `client-nat`.

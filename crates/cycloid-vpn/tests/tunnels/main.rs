@@ -5,6 +5,7 @@ mod compression;
 mod drain;
 mod dropped_privileges;
 mod flood;
+mod fragment;
 mod nat;
 mod openvpn_2_7;
 mod p2p;

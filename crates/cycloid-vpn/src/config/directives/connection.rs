@@ -1,9 +1,9 @@
 //! Directives for the connection to the peer.
 
-use super::entry::{Entry, refused, used};
+use super::entry::{Entry, used};
 use crate::config::draft::{Draft, RemoteLine};
 use crate::config::error::Problem;
-use crate::config::link::{Bind, ControlKey, Family, MssFix, MtuDiscovery, Protocol};
+use crate::config::link::{Bind, ControlKey, Family, Fragment, MssFix, MtuDiscovery, Protocol};
 use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER, Scope};
 use crate::config::proxy::ProxyKind;
 use crate::config::server::PortShare;
@@ -126,11 +126,15 @@ pub(super) const TABLE: &[Entry] = &[
         set_key(draft, ControlKey::CryptV2 { key, allow_without_cookie, shared: None })
     })
     .or_block(),
-    refused(
-        "fragment",
-        "the tunnel does not fragment packets",
-        "remove it at both ends; mssfix keeps TCP packets small enough",
-    ),
+    used("fragment", ANY, 1, 2, |draft, call| {
+        let with_headers = match call.get(1) {
+            Some(_) => call.choice(1, &[("mtu", true)])?,
+            None => false,
+        };
+        let size = call.number(0, Fragment::LEAST..=u16::MAX)?;
+        draft.common.link.fragment = Some(Fragment { size, with_headers });
+        Ok(())
+    }),
     used("port-share", SERVER, 2, 3, |draft, call| {
         draft.server.port_share = Some(PortShare {
             host: call.host(0)?,
@@ -290,6 +294,10 @@ impl Draft {
     ) -> Result<crate::config::client::Remote> {
         let mut link = self.finished_link();
         link.protocol = line.protocol.unwrap_or(link.protocol);
+        if link.fragment.is_some() && link.protocol.transport == Transport::Tcp {
+            let hint = "remove it, or use `proto udp`";
+            return Err(Problem::new("fragment works only over UDP", hint));
+        }
         let port = line.port.unwrap_or(link.remote_port);
         Ok(crate::config::client::Remote { host: line.host, port, link })
     }
@@ -309,7 +317,11 @@ impl Draft {
         {
             proxy.account = Some(account.clone());
         }
-        if self.tun_mtu_given && !self.mssfix_given && link.tun_mtu != 1500 {
+        if let Some(fragment) = link.fragment.filter(|_| !self.mssfix_given) {
+            // Fragments of TCP are avoided.
+            let make = if fragment.with_headers { MssFix::Packet } else { MssFix::Payload };
+            link.mssfix = make(fragment.size);
+        } else if self.tun_mtu_given && !self.mssfix_given && link.tun_mtu != 1500 {
             // A non-default MTU implies that the author knows the path: segments fill it exactly.
             link.mssfix = MssFix::Inner(link.tun_mtu);
         }

@@ -10,10 +10,14 @@ use super::table::Table;
 use super::{Remote, StreamId};
 use crate::net::tcp::{self, Written};
 use crate::net::udp::{MAX_SEGMENTS, MAX_TRAIN};
-use crate::proto::data::{PacketId, PacketIds, Sealer};
+use crate::proto::Error;
+use crate::proto::data::{PacketIds, Sealer};
 
 /// Maximum number of frame bytes in one write.
 const MAX_WRITE: usize = 128 << 10;
+
+/// The longest inner packet with its compression framing.
+const LONGEST_FRAMED: usize = u16::MAX as usize + 2;
 
 /// Sealed packets for one peer that are not sent yet.
 pub(super) struct Batch {
@@ -24,6 +28,8 @@ pub(super) struct Batch {
     segment: usize,
     packets: usize,
     inner_bytes: u64,
+    /// Room for a packet that is divided into fragments; empty until there is one.
+    framed: Vec<u8>,
     to: Option<(Arc<Peer>, Remote)>,
     /// The stream whose pending data waits for the kernel.
     stalled: Option<StreamId>,
@@ -39,6 +45,7 @@ impl Batch {
             segment: 0,
             packets: 0,
             inner_bytes: 0,
+            framed: Vec::new(),
             to: None,
             stalled: None,
         }
@@ -62,34 +69,82 @@ impl Batch {
         let (remote, sealer) =
             (sending.remote, sending.key.as_ref().map(|(_, key)| Arc::clone(key)));
         drop(sending);
-        let Some((mut ids, sealer)) = sealer.and_then(|sealer| reserve(peer, sealer, count)) else {
+        let Some(sealer) = sealer else {
             shared.drops.keyless.add(count.into());
             return;
         };
+        if sealer.has_fragments() {
+            self.direct_to(shared, table, peer, remote);
+            return produce(&mut |inner| self.add_fragments(shared, table, peer, &sealer, inner));
+        }
+        let Some((mut ids, sealer)) = reserve(peer, sealer, count) else {
+            shared.drops.keyless.add(count.into());
+            return;
+        };
+        self.direct_to(shared, table, peer, remote);
+        produce(&mut |inner| {
+            // `produce` passes at most `count` packets, so each has an id.
+            if let Some(id) = ids.next() {
+                let needed = sealer.overhead() + inner.len();
+                self.add(shared, table, needed, matches!(remote, Remote::Tcp(_)), inner.len(), {
+                    let sealer = &sealer;
+                    move |out| sealer.seal(id, &[inner], out)
+                });
+            }
+        });
+    }
+
+    /// Begins a new batch if the peer or its address is another one.
+    fn direct_to(&mut self, shared: &Shared, table: &Table, peer: &Arc<Peer>, remote: Remote) {
         let same = |(other, at): &(Arc<Peer>, Remote)| Arc::ptr_eq(other, peer) && *at == remote;
         if !self.to.as_ref().is_some_and(same) {
             self.send(shared, table);
             self.to = Some((Arc::clone(peer), remote));
         }
-        produce(&mut |inner| {
-            // `produce` passes at most `count` packets, so each has an id.
-            if let Some(id) = ids.next() {
-                self.add(shared, table, &sealer, id, inner, matches!(remote, Remote::Tcp(_)));
-            }
-        });
     }
 
+    /// Seals the fragments of an inner packet; only datagrams have them.
+    fn add_fragments(
+        &mut self,
+        shared: &Shared,
+        table: &Table,
+        peer: &Peer,
+        sealer: &Arc<Sealer>,
+        inner: &[u8],
+    ) {
+        let mut room = std::mem::take(&mut self.framed);
+        room.resize(LONGEST_FRAMED, 0);
+        match sealer.fragments(inner, &mut room) {
+            Ok(fragments) => match reserve(peer, Arc::clone(sealer), fragments.len() as u32) {
+                Some((ids, sealer)) => {
+                    let needed = sealer.overhead();
+                    for (index, (id, fragment)) in ids.zip(fragments).enumerate() {
+                        let inner_bytes = if index == 0 { inner.len() } else { 0 };
+                        let needed = needed + fragment.len();
+                        self.add(shared, table, needed, false, inner_bytes, |out| {
+                            sealer.seal_fragment(id, fragment, out)
+                        });
+                    }
+                }
+                None => shared.drops.keyless.add(1),
+            },
+            Err(_) => shared.drops.unsent.add(1),
+        }
+        self.framed = room;
+    }
+
+    /// Adds a packet that `seal` writes in at most `needed` bytes.
     fn add(
         &mut self,
         shared: &Shared,
         table: &Table,
-        sealer: &Sealer,
-        id: PacketId,
-        inner: &[u8],
+        needed: usize,
         framed: bool,
+        inner_bytes: usize,
+        seal: impl FnOnce(&mut [u8]) -> Result<usize, Error>,
     ) {
         let (prefix, capacity) = if framed { (tcp::LENGTH, MAX_WRITE) } else { (0, MAX_TRAIN) };
-        let needed = prefix + sealer.overhead() + inner.len();
+        let needed = prefix + needed;
         if needed > capacity.min(tcp::MAX_FRAME) {
             shared.drops.unsent.add(1);
             return;
@@ -98,7 +153,7 @@ impl Batch {
             self.send(shared, table);
         }
         let room = &mut self.buffer[self.length..][..needed];
-        let Ok(sealed) = sealer.seal(id, &[inner], &mut room[prefix..]) else {
+        let Ok(sealed) = seal(&mut room[prefix..]) else {
             shared.drops.unsent.add(1);
             return;
         };
@@ -116,7 +171,7 @@ impl Batch {
         }
         self.length += prefix + sealed;
         self.packets += 1;
-        self.inner_bytes += inner.len() as u64;
+        self.inner_bytes += inner_bytes as u64;
         if !framed && sealed < self.segment {
             // A shorter packet ends the train.
             self.send(shared, table);

@@ -276,18 +276,18 @@ impl<'a> Turn<'a> {
                     let inner = start..start + inner.len();
                     self.deliver(current.peer, buffer, inner);
                 }
-                Some(Opened::Decompressed) => {
+                Some(Opened::Apart) => {
                     // It is in another buffer, so it cannot wait with the others.
                     self.write(buffer);
                     let peer = current.peer;
                     if let Some(opener) = current.receiving.opener(key_id) {
-                        let inner = opener.decompressed();
+                        let inner = opener.apart();
                         let place = 0..inner.len();
                         self.deliver(peer, inner, place);
                         self.write(inner);
                     }
                 }
-                None => {}
+                Some(Opened::Fragment) | None => {}
             }
         }
     }
@@ -393,7 +393,8 @@ impl<'a> Current<'a> {
         };
         let inner: &[u8] = match &opened {
             Opened::InPlace(inner) => inner,
-            Opened::Decompressed => opener.decompressed(),
+            Opened::Apart => opener.apart(),
+            Opened::Fragment => &[],
         };
         let (length_inside, silent) = (inner.len() as u64, inner.is_empty() || *inner == PING);
         if !self.receiving.is_at(from) && self.receiving.has_moved(key_id, from, self.shared.now())

@@ -293,6 +293,7 @@ mod tests {
             peer_id: Some(1),
             epochs: false,
             framing: Framing::None,
+            fragment: None,
             decompress: false,
             replay_window: 64,
         };

@@ -41,6 +41,8 @@ pub struct ClientSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `fragment`: the longest datagram; longer packets are fragmented. Only over UDP.
+    pub fragment: Option<u16>,
     /// `allow-compression asym`: whether the server may compress.
     pub decompress: bool,
     /// `replay-window`, in packets.

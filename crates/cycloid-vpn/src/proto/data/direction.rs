@@ -23,6 +23,8 @@ pub struct Parameters {
     pub epochs: bool,
     /// The compression framing.
     pub framing: Framing,
+    /// The longest datagram, whose packets are fragmented; `None` without the header of fragments.
+    pub fragment: Option<u16>,
     /// Whether to accept packets that the peer compresses.
     pub decompress: bool,
     /// How many packet ids a packet may be late, at most [`super::MAX_REPLAY_WINDOW`]; 0 if the

@@ -16,12 +16,16 @@
 //! covers IV and ciphertext. Packet ids start at 1 and are used once. With epochs, a nonce is epoch
 //! and packet id, exclusive-or twelve bytes of the epoch, and each epoch has its own packet ids.
 //!
+//! The inner packet has a compression framing, and before it the header of a fragment, where these
+//! are configured.
+//!
 //! Source: draft-openvpn-wire-protocol, "Data channel".
 
 mod cbc;
 mod cipher;
 mod direction;
 mod epoch;
+mod fragment;
 mod framing;
 mod keys;
 mod lz4;
@@ -39,7 +43,7 @@ pub use framing::Framing;
 pub use keys::{KeyMaterial, keys};
 pub use open::{Opened, Opener};
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
-pub use seal::{Exhausted, PacketId, PacketIds, Sealer};
+pub use seal::{Exhausted, Fragment, PacketId, PacketIds, Sealer};
 
 use super::wire::KeyId;
 

@@ -7,7 +7,8 @@ use aws_lc_rs::aead::Aad;
 use super::cbc::CbcOpen;
 use super::cipher::FORGERY_LIMIT;
 use super::direction::{Aead, Half, Parameters};
-use super::framing::{Content, Framing, compressed};
+use super::fragment::{Arrived, Assembly, HEADER};
+use super::framing::{Algorithm, Content, Framing, compressed};
 use super::receive_epochs::ReceiveEpochs;
 use super::replay::ReplayWindow;
 use super::seal::Sealer;
@@ -20,10 +21,13 @@ pub struct Opener {
     key: Key,
     key_id: KeyId,
     framing: Framing,
-    /// Room for a decompressed packet, if the peer may compress.
-    decompressed: Option<Box<[u8]>>,
-    /// Length of the last decompressed packet.
+    /// Whether the peer may compress.
+    decompress: bool,
+    /// Room for a decompressed or assembled packet, if there can be one, and its length.
+    apart: Option<Box<[u8]>>,
     length: usize,
+    /// The incomplete packets, if there are fragments.
+    assembly: Option<Assembly>,
     window: ReplayWindow,
     /// Whether the last opened packet had the highest id so far.
     newest: bool,
@@ -37,11 +41,13 @@ pub struct Opener {
 pub enum Opened<'a> {
     /// A part of the datagram.
     InPlace(&'a mut [u8]),
-    /// The packet was compressed, and is in [`Opener::decompressed`].
-    Decompressed,
+    /// The packet was compressed or fragmented, and is in [`Opener::apart`].
+    Apart,
+    /// It is a fragment, and others of its packet are missing.
+    Fragment,
 }
 
-/// Longest decompressed packet in bytes.
+/// The longest decompressed or assembled packet in bytes.
 const LONGEST: usize = u16::MAX as usize;
 
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
@@ -59,8 +65,16 @@ impl Opener {
         parameters: &Parameters,
         sealer: &Arc<Sealer>,
     ) -> Result<Self, Error> {
-        let &Parameters { cipher, key_id, framing, decompress, replay_window, epochs, .. } =
-            parameters;
+        let &Parameters {
+            cipher,
+            key_id,
+            framing,
+            fragment,
+            decompress,
+            replay_window,
+            epochs,
+            ..
+        } = parameters;
         let key = match Aead::new(half, cipher)? {
             Some(_) if epochs => {
                 Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
@@ -70,14 +84,18 @@ impl Opener {
         };
         let window = ReplayWindow::new(replay_window);
         let decompress = decompress && framing != Framing::None;
-        let decompressed = decompress.then(|| vec![0; LONGEST].into_boxed_slice());
+        let assembly = fragment.map(|_| Assembly::default());
+        let has_apart = decompress || assembly.is_some();
+        let apart = has_apart.then(|| vec![0; LONGEST].into_boxed_slice());
         let (packets, bytes, forged) = (0, 0, 0);
         Ok(Self {
             key,
             key_id,
             framing,
-            decompressed,
+            decompress,
+            apart,
             length: 0,
+            assembly,
             window,
             newest: false,
             packets,
@@ -149,32 +167,58 @@ impl Opener {
         };
         self.packets += 1;
         self.bytes += inner.len() as u64;
-        match self.framing.strip(inner)? {
-            Content::Plain(inner) => Ok(Opened::InPlace(inner)),
-            Content::Compressed(algorithm, inner) => {
-                let room = self.decompressed.as_mut().ok_or_else(compressed)?;
-                let length = algorithm.decompress(inner, room);
-                self.length = length.ok_or(Error::Malformed("compressed packet"))?;
-                Ok(Opened::Decompressed)
+        let Some(assembly) = &mut self.assembly else { return self.unframe(inner) };
+        match assembly.take(inner)? {
+            Arrived::Whole => self.unframe(&mut inner[HEADER..]),
+            Arrived::Fragment => Ok(Opened::Fragment),
+            Arrived::Complete => {
+                let framing = self.framing;
+                match framing.strip(assembly.packet())? {
+                    Content::Plain(inner) => {
+                        let room = self.apart.as_mut().and_then(|room| room.get_mut(..inner.len()));
+                        room.ok_or(Error::Malformed("packet too long"))?.copy_from_slice(inner);
+                        self.length = inner.len();
+                    }
+                    Content::Compressed(algorithm, inner) => {
+                        let room = self.apart.as_mut().filter(|_| self.decompress);
+                        self.length = decompress(algorithm, inner, room)?;
+                    }
+                }
+                Ok(Opened::Apart)
             }
         }
     }
 
-    /// Opens a datagram whose sender does not compress, as [`open_any`](Self::open_any) does.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`open_any`](Self::open_any), and [`Error::Incompatible`] for a compressed packet.
-    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
-        match self.open_any(packet)? {
-            Opened::InPlace(inner) => Ok(inner),
-            Opened::Decompressed => Err(compressed()),
+    /// Removes the compression framing of a packet, and decompresses it.
+    fn unframe<'a>(&mut self, inner: &'a mut [u8]) -> Result<Opened<'a>, Error> {
+        match self.framing.strip(inner)? {
+            Content::Plain(inner) => Ok(Opened::InPlace(inner)),
+            Content::Compressed(algorithm, inner) => {
+                let room = self.apart.as_mut().filter(|_| self.decompress);
+                self.length = decompress(algorithm, inner, room)?;
+                Ok(Opened::Apart)
+            }
         }
     }
 
-    /// Returns the packet that [`open_any`](Self::open_any) has decompressed last.
-    pub fn decompressed(&mut self) -> &mut [u8] {
-        self.decompressed.as_mut().map_or(&mut [], |room| &mut room[..self.length])
+    /// Opens a datagram whose sender neither compresses nor fragments, as
+    /// [`open_any`](Self::open_any) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`open_any`](Self::open_any), and [`Error::Incompatible`] for a compressed packet
+    /// or a fragment.
+    pub fn open<'a>(&mut self, packet: &'a mut [u8]) -> Result<&'a mut [u8], Error> {
+        match self.open_any(packet)? {
+            Opened::InPlace(inner) => Ok(inner),
+            Opened::Apart => Err(compressed()),
+            Opened::Fragment => Err(Error::Incompatible("the peer fragments packets".into())),
+        }
+    }
+
+    /// Returns the packet that [`open_any`](Self::open_any) has decompressed or assembled last.
+    pub fn apart(&mut self) -> &mut [u8] {
+        self.apart.as_mut().map_or(&mut [], |room| &mut room[..self.length])
     }
 
     /// Returns whether the last opened packet is the latest that the peer has sent, as far as is
@@ -187,6 +231,17 @@ impl Opener {
     pub fn used(&self) -> (u64, u64) {
         (self.packets, self.bytes)
     }
+}
+
+/// Decompresses a packet into `room`, which is `None` if the peer may not compress. Returns the
+/// length.
+fn decompress(
+    algorithm: Algorithm,
+    packet: &[u8],
+    room: Option<&mut Box<[u8]>>,
+) -> Result<usize, Error> {
+    let length = algorithm.decompress(packet, room.ok_or_else(compressed)?);
+    length.ok_or(Error::Malformed("compressed packet"))
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Seals inner packets into datagrams.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use aws_lc_rs::aead::Aad;
@@ -8,6 +8,7 @@ use aws_lc_rs::aead::Aad;
 use super::cbc::CbcSeal;
 use super::direction::{Aead, Half, Parameters};
 use super::epoch::EpochSecret;
+use super::fragment::{self, Division};
 use super::framing::Framing;
 use super::{DATA_V1, DATA_V2, EPOCH_ID, ID, TAG};
 use crate::proto::Error;
@@ -30,6 +31,8 @@ pub struct Sealer {
     issued: AtomicU64,
     /// Total bytes of sealed inner packets.
     bytes: AtomicU64,
+    /// The number of the next packet in fragments.
+    fragmented: AtomicU8,
 }
 
 #[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
@@ -68,6 +71,18 @@ impl From<Exhausted> for Error {
 /// sealing consumes it: reusing an AEAD nonce destroys its security.
 #[derive(Debug, PartialEq, Eq)]
 pub struct PacketId(u64);
+
+/// A part of an inner packet with its header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fragment<'p>([u8; fragment::HEADER], &'p [u8]);
+
+impl Fragment<'_> {
+    /// Returns the length in bytes.
+    #[expect(clippy::len_without_is_empty, reason = "it has a header")]
+    pub fn len(&self) -> usize {
+        fragment::HEADER + self.1.len()
+    }
+}
 
 /// Consecutive packet ids.
 #[derive(Debug)]
@@ -150,6 +165,7 @@ impl Sealer {
             block_limit: cipher.block_limit().unwrap_or(u64::MAX),
             issued: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            fragmented: AtomicU8::new(0),
         }
     }
 
@@ -190,8 +206,16 @@ impl Sealer {
     /// Returns the maximum difference in length between a datagram and its inner packet. For an
     /// AEAD without framing the difference is exact.
     pub fn overhead(&self) -> usize {
+        self.fragment_overhead() + self.framing.overhead() + self.sealing_overhead()
+    }
+
+    /// Bytes of the header of a fragment, if there is one.
+    fn fragment_overhead(&self) -> usize {
+        if self.parameters.fragment.is_some() { fragment::HEADER } else { 0 }
+    }
+
+    fn sealing_overhead(&self) -> usize {
         self.payload_offset()
-            + self.framing.overhead()
             + match &self.key {
                 Key::Aead(_) => 0,
                 Key::Epoch(_) => TAG,
@@ -260,6 +284,61 @@ impl Sealer {
     /// [`Error::Malformed`] if the packet exceeds 65,535 bytes or `out` is too short;
     /// [`overhead`](Self::overhead) tells how much is needed.
     pub fn seal(&self, id: PacketId, parts: &[&[u8]], out: &mut [u8]) -> Result<usize, Error> {
+        self.seal_with(self.framing, id, parts, out)
+    }
+
+    /// Returns whether packets are sent with the header of fragments, by
+    /// [`fragments`](Self::fragments) and [`seal_fragment`](Self::seal_fragment).
+    pub fn has_fragments(&self) -> bool {
+        self.parameters.fragment.is_some()
+    }
+
+    /// Divides an inner packet into fragments, with framing and headers, and passes them to `add`
+    /// one by one, after their number. `room` is for the packet with framing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Malformed`] if the packet needs too many fragments, or is longer than `room`.
+    pub fn fragments<'r>(
+        &self,
+        packet: &[u8],
+        room: &'r mut [u8],
+    ) -> Result<impl ExactSizeIterator<Item = Fragment<'r>>, Error> {
+        const TOO_LONG: Error = Error::Malformed("inner packet too long for its fragments");
+        let length = self.framing.write(&[packet], room).ok_or(TOO_LONG)?;
+        let largest = usize::from(self.parameters.fragment.unwrap_or(u16::MAX));
+        let limit = largest.saturating_sub(self.sealing_overhead() + fragment::HEADER);
+        let division = Division::of(length, limit).ok_or(TOO_LONG)?;
+        let sequence = match division {
+            Division::Whole => 0,
+            Division::Fragments(_) => self.fragmented.fetch_add(1, Relaxed),
+        };
+        Ok(division
+            .pieces(&room[..length], sequence)
+            .map(|(header, piece)| Fragment(header, piece)))
+    }
+
+    /// Seals one of the [`fragments`](Self::fragments), as [`seal`](Self::seal) does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`seal`](Self::seal).
+    pub fn seal_fragment(
+        &self,
+        id: PacketId,
+        Fragment(header, piece): Fragment<'_>,
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
+        self.seal_with(Framing::None, id, &[&header, piece], out)
+    }
+
+    fn seal_with(
+        &self,
+        framing: Framing,
+        id: PacketId,
+        parts: &[&[u8]],
+        out: &mut [u8],
+    ) -> Result<usize, Error> {
         const TOO_LONG: Error = Error::Malformed("inner packet too long for its datagram");
         let length: usize = parts.iter().map(|part| part.len()).sum();
         if length > usize::from(u16::MAX) {
@@ -277,14 +356,14 @@ impl Sealer {
                 let additional = if self.header_length == 1 { &prefix[1..] } else { &prefix[..] };
                 let (nonce, additional) = (aead.nonce(id), Aad::from(additional));
                 if let [packet] = parts
-                    && self.framing.is_plain(packet)
+                    && framing.is_plain(packet)
                 {
                     let body = body.get_mut(..length).ok_or(TOO_LONG)?;
                     aead.key
                         .seal_out_of_place_scatter(nonce, additional, packet, body, &[], tag)
                         .map(|()| length)
                 } else {
-                    let length = self.framing.write(parts, body).ok_or(TOO_LONG)?;
+                    let length = framing.write(parts, body).ok_or(TOO_LONG)?;
                     aead.key
                         .seal_in_place_scatter(nonce, additional, &mut body[..length], &[], tag)
                         .map(|()| length)
@@ -296,7 +375,7 @@ impl Sealer {
                 prefix[self.header_length..].copy_from_slice(&id);
                 let (nonce, additional) = (aead.nonce(id), Aad::from(&*prefix));
                 if let [packet] = parts
-                    && self.framing.is_plain(packet)
+                    && framing.is_plain(packet)
                 {
                     let body = body.get_mut(..length + TAG).ok_or(TOO_LONG)?;
                     let (text, tag) = body.split_at_mut(length);
@@ -304,7 +383,7 @@ impl Sealer {
                         .seal_out_of_place_scatter(nonce, additional, packet, text, &[], tag)
                         .map(|()| length + TAG)
                 } else {
-                    let length = self.framing.write(parts, body).ok_or(TOO_LONG)?;
+                    let length = framing.write(parts, body).ok_or(TOO_LONG)?;
                     let body = body.get_mut(..length + TAG).ok_or(TOO_LONG)?;
                     let (text, tag) = body.split_at_mut(length);
                     aead.key
@@ -316,7 +395,7 @@ impl Sealer {
             Key::Cbc(cbc) => {
                 let (packet_id, packet) = body.split_at_mut_checked(ID).ok_or(TOO_LONG)?;
                 packet_id.copy_from_slice(&(id.0 as u32).to_be_bytes());
-                let length = ID + self.framing.write(parts, packet).ok_or(TOO_LONG)?;
+                let length = ID + framing.write(parts, packet).ok_or(TOO_LONG)?;
                 cbc.seal(&mut out[self.header_length..], length).ok_or(TOO_LONG)?
             }
         };

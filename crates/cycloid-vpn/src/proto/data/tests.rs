@@ -43,6 +43,7 @@ fn parameters(cipher: Cipher) -> Parameters {
         peer_id: Some(0x0a_bc_de),
         epochs: false,
         framing: Framing::None,
+        fragment: None,
         decompress: false,
         replay_window: 64,
     }
@@ -351,8 +352,8 @@ fn compressed_packets_open_if_allowed() {
         let allowed = Parameters { framing, decompress: true, ..plain };
         let (_, mut opener) = pair(Role::Client, &allowed);
         let mut packet = seal(&sealer, &[&sent]);
-        assert_eq!(opener.open_any(&mut packet), Ok(Opened::Decompressed), "{framing:?}");
-        assert_eq!(opener.decompressed(), inner, "{framing:?}");
+        assert_eq!(opener.open_any(&mut packet), Ok(Opened::Apart), "{framing:?}");
+        assert_eq!(opener.apart(), inner, "{framing:?}");
         // Uncompressed packets still open in place.
         let (own, _) = pair(Role::Client, &allowed);
         own.reserve(1).unwrap();
@@ -361,8 +362,8 @@ fn compressed_packets_open_if_allowed() {
         for length in 2..sent.len() {
             let mut packet = seal(&sealer, &[&sent[..length]]);
             let (_, mut opener) = pair(Role::Client, &allowed);
-            if let Ok(Opened::Decompressed) = opener.open_any(&mut packet) {
-                assert_ne!(opener.decompressed(), inner, "{framing:?} {length}");
+            if let Ok(Opened::Apart) = opener.open_any(&mut packet) {
+                assert_ne!(opener.apart(), inner, "{framing:?} {length}");
             }
         }
         // Nothing is compressed here.
@@ -518,6 +519,44 @@ proptest! {
                 let _ = data_header(&packet);
                 prop_assert!(opener.open(&mut packet).is_err());
             }
+        }
+    }
+}
+
+#[test]
+fn long_packets_are_sealed_in_fragments() {
+    const LARGEST: u16 = 700;
+    let packet: Vec<u8> = (0..2000_u32).map(|at| at as u8 ^ 0x50).collect();
+    for cipher in ciphers() {
+        for framing in [Framing::None, Framing::Prefix, Framing::Swap, Framing::StubV2] {
+            let parameters = Parameters { fragment: Some(LARGEST), framing, ..parameters(cipher) };
+            let (sealer, mut opener) = pair(Role::Client, &parameters);
+            for length in [0, 1, 500, 1000, 2000] {
+                let mut room = [0; 3000];
+                let fragments = sealer.fragments(&packet[..length], &mut room).unwrap();
+                let count = fragments.len();
+                assert_eq!(count == 1, length <= 500, "{cipher:?} {framing:?} {length}");
+                let ids = sealer.reserve(count as u32).unwrap();
+                for (left, (id, fragment)) in (0..count).rev().zip(ids.zip(fragments)) {
+                    let mut out = [0; 800];
+                    let sealed = sealer.seal_fragment(id, fragment, &mut out).unwrap();
+                    assert!(
+                        sealed <= LARGEST.into() && sealed <= fragment.len() + sealer.overhead()
+                    );
+                    match opener.open_any(&mut out[..sealed]).unwrap() {
+                        Opened::InPlace(inner) => assert_eq!(inner, &packet[..length]),
+                        Opened::Fragment => assert_ne!(left, 0),
+                        Opened::Apart => {
+                            assert_eq!((left, opener.apart()), (0, &mut packet.clone()[..length]));
+                        }
+                    }
+                }
+            }
+            let mut room = [0; 3000];
+            let shorter = Parameters { fragment: Some(60), ..parameters };
+            let (sealer, _) = pair(Role::Client, &shorter);
+            assert!(sealer.fragments(&packet, &mut room).is_err(), "too many fragments");
+            assert!(sealer.fragments(&packet, &mut room[..1999]).is_err(), "too little room");
         }
     }
 }

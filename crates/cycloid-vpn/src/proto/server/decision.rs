@@ -225,6 +225,7 @@ impl Server {
             by_exporter,
             epochs,
             framing,
+            fragment: settings.fragment.filter(|_| peer.transport == Transport::Udp),
             decompress: settings.decompress,
             replay_window: match peer.transport {
                 Transport::Udp => settings.replay_window,

@@ -38,6 +38,8 @@ pub struct ServerSettings {
     pub timing: Timing,
     /// `comp-lzo no`, `compress`: framing bytes of each packet.
     pub framing: Framing,
+    /// `fragment`: the longest datagram; longer packets are fragmented. Only over UDP.
+    pub fragment: Option<u16>,
     /// `allow-compression asym`: whether clients may compress.
     pub decompress: bool,
     /// `replay-window`, in packets.

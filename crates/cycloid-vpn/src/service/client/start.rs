@@ -55,6 +55,7 @@ pub(crate) fn core_settings(
             .collect(),
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        fragment: settings::fragment(link, transport),
         decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
         max_control_packet: settings::max_control_packet(link),

@@ -34,6 +34,7 @@ pub(super) fn core_settings(
         options,
         timing: settings::timing(&common.timing),
         framing: common.data.framing,
+        fragment: settings::fragment(&common.link, Transport::Udp),
         decompress: common.data.decompress,
         replay_window: common.data.replay_window.0,
         many: config.many,
