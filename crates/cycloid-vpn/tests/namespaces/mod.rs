@@ -158,8 +158,16 @@ fn pair(key_id: KeyId, peer: u32, replay_window: u32) -> [(Arc<Sealer>, Opener);
     let peer_id = Some(peer);
     let framing = Framing::None;
     let (epochs, decompress) = (false, false);
-    let parameters =
-        Parameters { cipher, key_id, peer_id, epochs, framing, decompress, replay_window };
+    let parameters = Parameters {
+        cipher,
+        key_id,
+        peer_id,
+        epochs,
+        framing,
+        fragment: None,
+        decompress,
+        replay_window,
+    };
     let seed = peer.wrapping_mul(97) ^ u32::from(key_id.get()) << 4;
     [Role::Server, Role::Client].map(|role| {
         let bytes = std::array::from_fn(|i| (i as u32 ^ seed) as u8);

@@ -63,11 +63,11 @@ impl Division {
     }
 
     /// Returns the fragments with their headers.
-    pub(super) fn pieces<'p>(
+    pub(super) fn pieces(
         self,
-        packet: &'p [u8],
+        packet: &[u8],
         sequence: u8,
-    ) -> impl ExactSizeIterator<Item = ([u8; HEADER], &'p [u8])> {
+    ) -> impl ExactSizeIterator<Item = ([u8; HEADER], &[u8])> {
         let size = match self {
             Self::Whole => packet.len().max(1),
             Self::Fragments(size) => size,
