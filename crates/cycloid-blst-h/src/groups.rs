@@ -88,10 +88,24 @@ macro_rules! group {
                 raw::to_affine::<$G>(a)
             }
 
+            /// Returns k·a for a member of the group and a scalar below r.
+            pub(crate) fn multiply_member(a: &$point, k: &[u64; 4]) -> $point {
+                // SAFETY: it is a static.
+                let [x, y, z] = unsafe { *$generator() };
+                // Whether a point is the generator is public.
+                let is_generator = raw::are_equal::<$G>(&[a[0], a[1]], &[x, y])
+                    && raw::are_equal::<$G>(&[a[2], a[2]], &[z, z]);
+                if is_generator {
+                    raw::multiply_generator::<$G>(k)
+                } else {
+                    raw::multiply_member::<$G>(a, k)
+                }
+            }
+
             /// Returns sk·a with Z = 1, or infinity.
             pub(crate) fn sign(a: &$point, sk: &blst_scalar) -> $point {
                 let mut k = reduced(limbs(sk));
-                let product = raw::multiply_member::<$G>(a, &k);
+                let product = multiply_member(a, &k);
                 k.zeroize();
                 raw::from_affine::<$G>(&to_affine(&product))
             }
@@ -230,7 +244,7 @@ macro_rules! group {
                     // blst reads whole bytes here.
                     let mut k = integer(scalar, bits.next_multiple_of(8));
                     if is_below_r(&k) && k != [0; 4] {
-                        *out = raw::multiply_member::<$G>(&*a, &k);
+                        *out = $module::multiply_member(&*a, &k);
                         k.zeroize();
                         return;
                     }

@@ -139,7 +139,8 @@ impl<G: Curve> WideTask<Bls12Base> for Last<'_, G> {
     }
 }
 
-/// Computes the affine coordinates of n points and passes each to `write`.
+/// Computes the affine coordinates of n points in homogeneous coordinates and passes each to
+/// `write`.
 pub(super) fn to_affine<'a, G: Curve>(
     n: usize,
     point: impl Fn(usize) -> &'a Memory3<G>,
@@ -147,18 +148,30 @@ pub(super) fn to_affine<'a, G: Curve>(
 ) where
     G::Memory: 'a,
 {
-    run(n, ToAffine::<G, _, _> { n, point, write, group: PhantomData });
+    run(n, ToAffine::<G, _, _, false> { n, point, write, group: PhantomData });
+}
+
+/// Like [`to_affine`], for points in Jacobian coordinates.
+#[cfg(feature = "internals")]
+pub(super) fn jacobian_to_affine<'a, G: Curve>(
+    n: usize,
+    point: impl Fn(usize) -> &'a Memory3<G>,
+    write: impl FnMut(usize, Memory2<G>),
+) where
+    G::Memory: 'a,
+{
+    run(n, ToAffine::<G, _, _, true> { n, point, write, group: PhantomData });
 }
 
 /// The same as work for a backend.
-pub(super) struct ToAffine<G, P, W> {
+pub(super) struct ToAffine<G, P, W, const JACOBIAN: bool> {
     pub(super) n: usize,
     pub(super) point: P,
     pub(super) write: W,
     pub(super) group: PhantomData<G>,
 }
 
-impl<'a, G: Curve, P, W> WideTask<Bls12Base> for ToAffine<G, P, W>
+impl<'a, G: Curve, P, W, const JACOBIAN: bool> WideTask<Bls12Base> for ToAffine<G, P, W, JACOBIAN>
 where
     G::Memory: 'a,
     P: Fn(usize) -> &'a Memory3<G>,
@@ -188,11 +201,25 @@ where
             for i in (start..end).step_by(A::WIDTH).rev() {
                 let point = points(i);
                 let inverse = denominator(&point).inverse(&inverses.pop());
+                // X/Z and Y/Z, or X/Z² and Y/Z³.
+                let (by_x, by_y) = if JACOBIAN {
+                    let square = inverse.square();
+                    (square, square.mul(&inverse))
+                } else {
+                    (inverse, inverse)
+                };
                 let zero = G::Field::<A>::zero(f);
-                let y = point.y.mul(&inverse);
-                let y = G::Field::<A>::select(point.is_infinity(), &zero, &y);
+                let is_infinity = point.is_infinity();
+                let y = G::Field::<A>::select(is_infinity, &zero, &point.y.mul(&by_y));
+                let x = G::Field::<A>::select(is_infinity, &zero, &point.x.mul(&by_x));
+                let point = Affine { x, y };
+                if A::WIDTH == 1 {
+                    let mut affine = [[G::ZERO; 2]];
+                    export_affine::<G, A>(&point, &mut affine);
+                    (self.write)(i, affine[0]);
+                    continue;
+                }
                 let mut affine = [[G::ZERO; 2]; MAX_WIDTH];
-                let point = Affine { x: point.x.mul(&inverse), y };
                 export_affine::<G, A>(&point, &mut affine[..A::WIDTH]);
                 for (place, affine) in affine.iter().enumerate().take(A::WIDTH.min(end - i)) {
                     (self.write)(i + place, *affine);
@@ -203,7 +230,7 @@ where
     }
 }
 
-/// Returns Z, or 1 for infinity, whose x is 0.
+/// Returns Z, or 1 for infinity.
 fn denominator<F: Field>(point: &Point<F>) -> F {
     F::select(point.is_infinity(), &F::one(point.x.arithmetic()), &point.z)
 }

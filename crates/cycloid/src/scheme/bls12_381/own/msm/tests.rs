@@ -109,34 +109,44 @@ where
         .iter()
         .map(|point| single::<Double<G>>(to_memory3::<G>(point), to_memory3::<G>(point)))
         .collect();
+    // The same points in Jacobian coordinates: (X·Z : Y·Z² : Z).
+    let jacobian: Vec<_> =
+        doubles.iter().map(|[x, y, z]| [G::mul(x, z), G::mul(y, &G::square(z)), *z]).collect();
     let expected_doubles: Vec<_> = doubles.iter().map(|point| affine(*point)).collect();
     let mut backends: Vec<_> = words::Backend::available().map(Err).collect();
     let all = lanes::tests::backends().into_iter();
     backends.extend(all.filter(|_| emulated).chain(lanes::Backend::best()).map(Ok));
     for backend in backends {
         let sum = shared_inversion::Sum::<G, _>::new(points.len(), |i| &points[i]);
-        let mut given = vec![None; points.len()];
-        let write = |i: usize, point| assert!(given[i].replace(point).is_none());
-        let to_affine = shared_inversion::ToAffine::<G, _, _> {
-            n: points.len(),
-            point: |i| &doubles[i],
-            write,
-            group: core::marker::PhantomData,
-        };
         let sum = match backend {
-            Ok(eight) => {
-                Bls12Base::run_eight_wide(eight, to_affine);
-                Bls12Base::run_eight_wide(eight, sum)
-            }
-            Err(one) => {
-                Bls12Base::run_one_wide(one, to_affine);
-                Bls12Base::run_one_wide(one, sum)
-            }
+            Ok(eight) => Bls12Base::run_eight_wide(eight, sum),
+            Err(one) => Bls12Base::run_one_wide(one, sum),
         };
         assert_eq!(affine(sum), expected, "{} {backend:?}", points.len());
-        let given: Option<Vec<_>> = given.into_iter().collect();
-        assert_eq!(given.as_ref(), Some(&expected_doubles), "{} {backend:?}", points.len());
+        let homogeneous = to_affine::<G, false>(backend, &doubles);
+        assert_eq!(homogeneous, expected_doubles, "{} {backend:?}", points.len());
+        let jacobian = to_affine::<G, true>(backend, &jacobian);
+        assert_eq!(jacobian, expected_doubles, "{} {backend:?}", points.len());
     }
+}
+
+/// Converts points on one backend, and checks that each is written once.
+fn to_affine<G: Curve, const JACOBIAN: bool>(
+    backend: Result<lanes::Backend, words::Backend>,
+    points: &[Memory3<G>],
+) -> Vec<Memory2<G>> {
+    let mut given = vec![None; points.len()];
+    let task = shared_inversion::ToAffine::<G, _, _, JACOBIAN> {
+        n: points.len(),
+        point: |i| &points[i],
+        write: |i: usize, point| assert!(given[i].replace(point).is_none()),
+        group: core::marker::PhantomData,
+    };
+    match backend {
+        Ok(eight) => Bls12Base::run_eight_wide(eight, task),
+        Err(one) => Bls12Base::run_one_wide(one, task),
+    }
+    given.into_iter().map(|point| point.expect("it is written")).collect()
 }
 
 fn every_number<G: Curve<Memory: PartialEq>>()

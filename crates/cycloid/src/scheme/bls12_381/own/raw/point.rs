@@ -96,6 +96,14 @@ tasks! {
         export::<G, A>(&Point::from_point(&product))
     }
 
+    /// Returns the multiple of the generator by a scalar in parts.
+    fn multiply_generator_parts(f, parts: [u128; 4]) -> Jacobian<G> {
+        let mut parts = parts.map(|part| [part; crate::math::field::MAX_WIDTH]);
+        let product = bls12_381::multiply_generator::<G::Field<A>>(f, &parts, G::table());
+        bls12_381::wipe_parts(parts.as_flattened_mut());
+        export::<G, A>(&Point::from_point(&product))
+    }
+
     /// Returns map_to_curve and clear_cofactor of RFC 9380 for one element, or for the sum of two
     /// points.
     fn map_to_group(f, elements: [G::Memory]) -> Jacobian<G> {
@@ -113,12 +121,6 @@ tasks! {
         let (x, y, z) = (load::<G, A>(f, x), load::<G, A>(f, y), load::<G, A>(f, z));
         export::<G, A>(&Point::from_point(&bls12_381::Point { x, y, z }))
     }
-
-    /// Converts to homogeneous coordinates.
-    fn to_homogeneous(f, a: Jacobian<G>) -> Memory3<G> {
-        let point = import::<G, A>(f, a).to_point();
-        [save::<G, A>(&point.x), save::<G, A>(&point.y), save::<G, A>(&point.z)]
-    }
 }
 
 /// Returns k·a for a member of the group and a scalar below r, little-endian. For other points of
@@ -126,6 +128,14 @@ tasks! {
 pub fn multiply_member<G: Curve>(a: &Jacobian<G>, k: &[u64; 4]) -> Jacobian<G> {
     let mut parts = G::split(k);
     let product = multiply_parts::<G>(a, &parts);
+    bls12_381::wipe_parts(&mut parts);
+    product
+}
+
+/// Returns k times the generator, for a scalar below r, little-endian.
+pub fn multiply_generator<G: Curve>(k: &[u64; 4]) -> Jacobian<G> {
+    let mut parts = G::split(k);
+    let product = multiply_generator_parts::<G>(&parts);
     bls12_381::wipe_parts(&mut parts);
     product
 }

@@ -3,10 +3,7 @@
 use super::super::curve::Curve;
 use super::super::msm::{self, Plan};
 use super::super::shared_inversion;
-use super::{Affine, Jacobian, from_homogeneous, to_homogeneous};
-
-/// Points converted at a time.
-const CHUNK: usize = 64;
+use super::{Affine, Jacobian, from_homogeneous};
 
 /// Returns a₀ + a₁ + … of n points. Time depends on which are equal, opposite or infinity.
 pub fn sum_vartime<'a, G: Curve>(n: usize, point: impl Fn(usize) -> &'a Affine<G>) -> Jacobian<G>
@@ -20,22 +17,11 @@ where
 pub fn to_affine_many<'a, G: Curve>(
     n: usize,
     point: impl Fn(usize) -> &'a Jacobian<G>,
-    mut write: impl FnMut(usize, Affine<G>),
+    write: impl FnMut(usize, Affine<G>),
 ) where
     G::Memory: 'a,
 {
-    for start in (0..n).step_by(CHUNK) {
-        let count = CHUNK.min(n - start);
-        let mut points = [[G::ZERO; 3]; CHUNK];
-        for (i, converted) in points[..count].iter_mut().enumerate() {
-            *converted = to_homogeneous::<G>(point(start + i));
-        }
-        shared_inversion::to_affine::<G>(
-            count,
-            |i| &points[i],
-            |i, affine| write(start + i, affine),
-        );
-    }
+    shared_inversion::jacobian_to_affine::<G>(n, point, write);
 }
 
 /// Returns the limbs of scratch of [`msm_vartime`] for n integers of `bits` bits, at most 256.
