@@ -11,7 +11,7 @@ use x509_cert::Certificate;
 use super::error::{Error, Problem, Warning};
 use super::{
     Client, ClientCertificate, Common, ControlKey, Credentials, Link, ManagementAddress, Material,
-    MssFix, PeerName, Profile, Revoked, RouteGateway, Server, TlsVersion,
+    MssFix, PeerName, Profile, Revoked, RouteGateway, Server, StaticTunnel, TlsVersion,
 };
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest};
@@ -43,8 +43,9 @@ pub fn check(path: &Path, unix: u64) -> Result<Report, Error> {
     match &profile {
         Profile::Client(client) => report.client(client),
         Profile::Server(server) => report.server(server),
+        Profile::Static(tunnel) => report.static_tunnel(tunnel),
     }
-    report.common(profile.common());
+    report.common(&profile);
     Ok(report.report)
 }
 
@@ -159,6 +160,22 @@ impl Writer<'_> {
         }
     }
 
+    fn static_tunnel(&mut self, tunnel: &StaticTunnel) {
+        self.say("A tunnel with a static key to a single peer, without TLS.");
+        for (host, port) in &tunnel.remotes {
+            self.say(format!("The peer is {host}, port {port}."));
+        }
+        let link = &tunnel.common.link;
+        if let Some(port) = link.local_port {
+            let does = if tunnel.listens { "listens on" } else { "uses" };
+            self.say(format!("It {does} {} port {port}.", link.protocol.name()));
+        }
+        let digest = tunnel.common.data.digest.name();
+        let cipher = tunnel.cipher.name();
+        self.say(format!("Packets are encrypted with {cipher} and {digest}."));
+        self.secret("secret", &tunnel.key);
+    }
+
     fn control_key(&mut self, link: &Link, role: Role) {
         match &link.control_key {
             ControlKey::Plain => self.warn(
@@ -187,9 +204,12 @@ impl Writer<'_> {
         }
     }
 
-    fn common(&mut self, common: &Common) {
-        self.tls(common);
-        self.data(common);
+    fn common(&mut self, profile: &Profile) {
+        let common = profile.common();
+        if !matches!(profile, Profile::Static(_)) {
+            self.tls(common);
+            self.data(common);
+        }
         self.tunnel(common);
         if let Some(management) = &common.management {
             let place = match &management.address {

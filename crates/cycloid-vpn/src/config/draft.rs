@@ -12,6 +12,7 @@ use super::credentials::Credentials;
 use super::error::Warning;
 use super::lexer::Directive;
 use super::link::Protocol;
+use super::material::Material;
 use super::per_client::PerClient;
 use super::server::{Listen, Network, Pool6, Server};
 
@@ -37,6 +38,8 @@ pub(super) struct Draft {
     pub(super) tcp_role: Option<Role>,
     /// `proto-force`.
     pub(super) forced: Option<Transport>,
+    /// `secret`.
+    pub(super) static_key: Option<(Material, Option<Direction>)>,
     pub(super) key_direction: Option<Direction>,
     /// `remote` lines outside of a `<connection>`.
     pub(super) remotes: Vec<RemoteLine>,

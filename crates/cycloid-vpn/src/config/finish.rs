@@ -67,6 +67,11 @@ const HARMLESS_AT_A_SERVER: [&str; 5] =
 impl Draft {
     /// Checks everything and returns the profile.
     pub(super) fn finish(mut self, file: &Path) -> Result<(Profile, Vec<Warning>), Error> {
+        self.check_announced()?;
+        if let Some(secret) = self.static_key.take() {
+            let (tunnel, warnings) = self.finish_static(file, secret)?;
+            return Ok((Profile::Static(Box::new(tunnel)), warnings));
+        }
         let Some(role) = self.role else {
             return Err(Problem::new(
                 "the file is for neither a client nor a server",
@@ -75,6 +80,17 @@ impl Draft {
             .at(file, 0, ""));
         };
         self.check_places(role)?;
+        self.check_common(file, role)?;
+        self.check_management(file);
+        let profile = match role {
+            Role::Client => Profile::Client(Box::new(self.finish_client(file)?)),
+            Role::Server => Profile::Server(Box::new(self.finish_server(file)?)),
+        };
+        Ok((profile, self.warnings))
+    }
+
+    /// Checks that each line such as `ca [inline]` has its block.
+    fn check_announced(&self) -> Result<(), Error> {
         for line in &self.announced {
             let block = self.seen.get(line.name.as_str()).is_some_and(|it| it.block.is_some());
             if !block {
@@ -84,22 +100,21 @@ impl Draft {
                 return Err(line.error(Problem::new(message, hint)));
             }
         }
-        self.check_common(file, role)?;
+        Ok(())
+    }
+
+    /// Adds the options of the management interface to its address.
+    pub(super) fn check_management(&mut self, file: &Path) {
         if let Some(management) = &mut self.common.management {
             management.options = self.management_options.clone();
         } else if self.management_options != Default::default() {
             let name = self.seen.keys().find(|name| name.starts_with("management-")).copied();
             self.warn_of(name.unwrap_or_default(), file, "it has no effect without `management`");
         }
-        let profile = match role {
-            Role::Client => Profile::Client(Box::new(self.finish_client(file)?)),
-            Role::Server => Profile::Server(Box::new(self.finish_server(file)?)),
-        };
-        Ok((profile, self.warnings))
     }
 
     /// Returns an error at a directive if it is present, otherwise for the whole file.
-    fn wrong(&self, name: &str, file: &Path, message: &str, hint: &str) -> Error {
+    pub(super) fn wrong(&self, name: &str, file: &Path, message: &str, hint: &str) -> Error {
         let problem = Problem::new(message, hint);
         match self.seen.get(name) {
             Some(directive) => directive.error(problem),
@@ -141,13 +156,19 @@ impl Draft {
         Ok(())
     }
 
-    fn check_common(&mut self, file: &Path, role: Role) -> Result<(), Error> {
+    /// Checks that the device's type is known.
+    pub(super) fn check_device(&self, file: &Path) -> Result<(), Error> {
         if self.device_type.is_none()
             && self.common.tunnel.device.as_deref().is_some_and(|name| !name.starts_with("tun"))
         {
             let hint = "add `dev-type tun`";
             return Err(self.wrong("dev", file, "the device name does not imply its type", hint));
         }
+        Ok(())
+    }
+
+    fn check_common(&mut self, file: &Path, role: Role) -> Result<(), Error> {
+        self.check_device(file)?;
         if self.without_tls12 {
             self.common.tls.version_min = TlsVersion::V1_3;
         }
@@ -227,7 +248,7 @@ impl Draft {
         !self.many && !self.client.pull
     }
 
-    fn check_hooks(&self, file: &Path) -> Result<(), Error> {
+    pub(super) fn check_hooks(&self, file: &Path) -> Result<(), Error> {
         let hooks = &self.common.hooks;
         let level = hooks.security.unwrap_or(1);
         let Some(name) = first_hook(hooks) else { return Ok(()) };
@@ -509,7 +530,7 @@ impl Draft {
     }
 
     /// Expands `keepalive`: a server waits twice as long, so that the client notices first.
-    fn keep_alive(&mut self, many: bool, push: &mut Vec<String>) {
+    pub(super) fn keep_alive(&mut self, many: bool, push: &mut Vec<String>) {
         let Some((interval, timeout)) = self.keepalive else { return };
         let seconds = |seconds: u32| {
             Some(Duration::from_secs(u64::from(seconds))).filter(|time| !time.is_zero())

@@ -35,6 +35,7 @@ mod proxy;
 pub mod push;
 mod reader;
 mod server;
+mod static_tunnel;
 #[cfg(test)]
 mod tests;
 mod tls;
@@ -54,6 +55,7 @@ pub use material::Material;
 pub use per_client::PerClient;
 pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};
 pub use server::{AuthToken, Listen, Pool, Pool6, PortShare, Server};
+pub use static_tunnel::StaticTunnel;
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,
 };
@@ -73,6 +75,8 @@ pub enum Profile {
     Client(Box<Client>),
     /// A file with `server`, `mode server` or `tls-server`.
     Server(Box<Server>),
+    /// A file with `secret`.
+    Static(Box<StaticTunnel>),
 }
 
 impl Profile {
@@ -81,6 +85,7 @@ impl Profile {
         match self {
             Self::Client(client) => &client.common,
             Self::Server(server) => &server.common,
+            Self::Static(tunnel) => &tunnel.common,
         }
     }
 }
@@ -117,7 +122,13 @@ pub fn read_client(path: &Path) -> Result<(Client, Vec<Warning>), Error> {
             "start it with `cycloid-vpn server`, or name a client file",
         )
         .at(path, 0, "")),
+        (Profile::Static(_), _) => Err(static_key(path)),
     }
+}
+
+fn static_key(path: &Path) -> Error {
+    error::Problem::new("this is the file of a tunnel with a static key", "name another file")
+        .at(path, 0, "")
 }
 
 /// Reads a server file.
@@ -132,5 +143,6 @@ pub fn read_server(path: &Path) -> Result<(Server, Vec<Warning>), Error> {
             "start it with `cycloid-vpn client`, or name a server file",
         )
         .at(path, 0, "")),
+        (Profile::Static(_), _) => Err(static_key(path)),
     }
 }

@@ -98,7 +98,9 @@ impl Draft {
         if announces && entry.block && scope == Scope::Profile {
             self.announced.push(directive.clone());
             // `tls-auth [inline] 1`
-            if let ("tls-auth", Some(direction)) = (entry.name, directive.arguments.get(1)) {
+            if let ("tls-auth" | "secret", Some(direction)) =
+                (entry.name, directive.arguments.get(1))
+            {
                 let (name, arguments) = ("key-direction".to_owned(), vec![direction.clone()]);
                 return self.directive(scope, &Directive { name, arguments, ..directive.clone() });
             }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use cycloid_vpn::config::{self, LogTarget, Warning};
+use cycloid_vpn::config::{self, LogTarget, Profile, Warning};
 use cycloid_vpn::service::log::{Level, Log, Stamp};
 use cycloid_vpn::service::{self, Failure, Person};
 use zeroize::Zeroizing;
@@ -27,6 +27,9 @@ pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
 }
 
 fn connect(arguments: &Run) -> Result<(), Stop> {
+    if let Some(outcome) = with_static_key(arguments, CLIENT) {
+        return outcome;
+    }
     let (config, warnings) =
         config::read_client(&arguments.file).map_err(|error| wrong(&error.into()))?;
     let log = begin(&config.common, &warnings)?;
@@ -35,11 +38,29 @@ fn connect(arguments: &Run) -> Result<(), Stop> {
 }
 
 fn serve(arguments: &Run) -> Result<(), Stop> {
+    if let Some(outcome) = with_static_key(arguments, SERVER) {
+        return outcome;
+    }
     let (config, warnings) =
         config::read_server(&arguments.file).map_err(|error| wrong(&error.into()))?;
     let log = begin(&config.common, &warnings)?;
     service::server::run(&config, &instance(arguments), log, &mut Terminal { service: SERVER })
         .map_err(|failure| wrong(&failure))
+}
+
+/// Runs a tunnel with a static key, whose ends are neither client nor server. Returns `None` for
+/// another file.
+fn with_static_key(arguments: &Run, title: &'static str) -> Option<Result<(), Stop>> {
+    let Ok((Profile::Static(tunnel), warnings)) = config::read(&arguments.file) else {
+        return None;
+    };
+    let run = || {
+        let log = begin(&tunnel.common, &warnings)?;
+        let mut person = Terminal { service: title };
+        service::static_tunnel::run(&tunnel, &instance(arguments), log, &mut person)
+            .map_err(|failure| wrong(&failure))
+    };
+    Some(run())
 }
 
 pub(super) fn wrong(failure: &Failure) -> Stop {

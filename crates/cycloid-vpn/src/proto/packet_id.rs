@@ -110,11 +110,12 @@ impl LongReplayWindow {
     }
 
     /// Marks an id as seen, after [`Self::check`] accepted it and its packet proved authentic.
-    pub fn commit(&mut self, id: LongId) {
+    /// Returns whether it is the highest so far.
+    pub fn commit(&mut self, id: LongId) -> bool {
         if id.time > self.time {
             *self = Self { time: id.time, ..Self::new(self.size) };
         }
-        self.window.commit(id.id.into());
+        self.window.commit(id.id.into())
     }
 }
 

@@ -41,7 +41,7 @@ use crate::proto::{Now, Role, Transport};
 
 pub(super) use self::proxy::AtProxy;
 pub(super) use self::requests::stored_credentials;
-pub(super) use self::start::control_keys;
+pub(super) use self::start::{control_keys, socket_options};
 pub(crate) use self::start::{core_settings, resolve};
 
 /// Directory of the undo journals.
@@ -167,7 +167,8 @@ impl<'a> Program<'a> {
         let has_port = !groups.is_empty();
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
-        let (handle, events) = data_path::start(tun.into_queues(), groups, Peers::One)?;
+        let (handle, events) =
+            data_path::start(tun.into_queues(), groups, Peers::One { floats: common.link.float })?;
         Ok(Self {
             config,
             instance: instance.to_owned(),

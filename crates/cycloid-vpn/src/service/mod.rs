@@ -20,6 +20,7 @@ mod rehearsal;
 pub mod server;
 pub mod settings;
 pub mod signals;
+pub mod static_tunnel;
 pub mod status;
 pub mod words;
 

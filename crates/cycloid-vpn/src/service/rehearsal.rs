@@ -38,6 +38,7 @@ pub fn rehearse(profile: &Profile) -> Result<(), Failure> {
             stored_credentials(client)?;
             AtProxy::read(client)?;
         }
+        Profile::Static(tunnel) => drop(tunnel.load_key()?),
         Profile::Server(server) => {
             token_generator(server)?;
             tls(Role::Server, common)?;

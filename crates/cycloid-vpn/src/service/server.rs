@@ -170,7 +170,7 @@ impl<'a> Program<'a> {
         person.privileges_are_dropped();
         let peers = match config.many {
             true => Peers::Many { client_to_client: config.client_to_client },
-            false => Peers::One,
+            false => Peers::One { floats: common.link.float },
         };
         let (handle, events) = data_path::start(tun.into_queues(), groups, peers)?;
         let mut program = Self {

@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 34] = [
+const REASONS: [&str; 35] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
@@ -35,7 +35,8 @@ const REASONS: [&str; 34] = [
     "the cipher none is not supported",
     "no trusted authority",
     "script-security forbids",
-    "static-key mode is not supported",
+    "packets would not be authenticated",
+    "replay-persist does not go with a static key",
     "plugins are not loaded",
     "authority fingerprints",
     "not limited to a network",

@@ -233,5 +233,5 @@ impl Tunnel {
 }
 
 fn kind(side: usize) -> Peers {
-    if side == 0 { Peers::Many { client_to_client: false } } else { Peers::One }
+    if side == 0 { Peers::Many { client_to_client: false } } else { Peers::One { floats: false } }
 }

@@ -17,6 +17,7 @@ mod relay;
 mod revocation;
 mod roaming;
 mod service;
+mod static_key;
 mod test_bed;
 
 use std::io::{Read, Write};

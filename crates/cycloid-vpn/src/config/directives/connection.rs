@@ -251,7 +251,7 @@ fn mssfix(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     Ok(())
 }
 
-fn key_direction(call: &Call<'_>, index: usize) -> Result<Direction> {
+pub(super) fn key_direction(call: &Call<'_>, index: usize) -> Result<Direction> {
     call.choice(index, &[("0", Direction::Normal), ("1", Direction::Inverse)])
 }
 

@@ -3,6 +3,7 @@
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
+use super::connection::key_direction;
 use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
@@ -349,11 +350,16 @@ pub(super) const TABLE: &[Entry] = &[
         "ciphers are always negotiated",
         "to force one, list only it in data-ciphers",
     ),
-    refused(
-        "secret",
-        "static-key mode is not supported: a stolen static key also reveals past traffic",
-        "use TLS: `cycloid-vpn pki init` creates an authority",
-    ),
+    used("secret", BOTH, 1, 2, |draft, call| {
+        let direction = match call.get(1) {
+            Some(_) => Some(key_direction(call, 1)?),
+            None => None,
+        };
+        draft.static_key = Some((call.material()?, direction));
+        Ok(())
+    })
+    .or_block(),
+    used("allow-deprecated-insecure-static-crypto", BOTH, 0, 0, |_, _| Ok(())),
     refused(
         "keysize",
         "cipher key sizes are fixed",

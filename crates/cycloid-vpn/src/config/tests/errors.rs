@@ -53,7 +53,7 @@ fn lines_of_clients() {
         ("proto tcp\nfragment 1300", "only over UDP", "proto udp"),
         ("fragment 100", "'100' is not", "128"),
         ("fragment 1300 fixed", "does not accept 'fixed'", "mtu"),
-        ("secret static.key", "static-key", "pki init"),
+        ("secret static.key", "does not go with a static key", "certificates"),
         ("no-replay", "sent again", "remove"),
         ("plugin x.so", "not loaded", "hooks"),
         ("http-proxy p 8080", "carries TCP only", "proto tcp"),

@@ -31,14 +31,14 @@ pub(super) fn outcome(text: &str) -> Result<(Profile, Vec<Warning>), Error> {
 pub(super) fn client(text: &str) -> (Client, Vec<String>) {
     match outcome(text).unwrap_or_else(|error| panic!("{error}: {}", error.hint)) {
         (Profile::Client(client), warnings) => (*client, texts(&warnings)),
-        (Profile::Server(_), _) => panic!("a server"),
+        (other, _) => panic!("no client: {other:?}"),
     }
 }
 
 pub(super) fn server(text: &str) -> (Server, Vec<String>) {
     match outcome(text).unwrap_or_else(|error| panic!("{error}: {}", error.hint)) {
         (Profile::Server(server), warnings) => (*server, texts(&warnings)),
-        (Profile::Client(_), _) => panic!("a client"),
+        (other, _) => panic!("no server: {other:?}"),
     }
 }
 

@@ -249,7 +249,11 @@ impl<'a> Turn<'a> {
         self.taken += places.len();
         for place in places {
             let packet = &mut buffer[place.clone()];
-            let Some((key_id, peer_id)) = data_header(packet) else {
+            let header = match self.shared.peers {
+                Peers::Static { .. } => Some((KeyId::FIRST, None)),
+                Peers::One { .. } | Peers::Many { .. } => data_header(packet),
+            };
+            let Some((key_id, peer_id)) = header else {
                 self.shared.tell(Event::Received { from, packet: packet.to_vec() });
                 continue;
             };
@@ -259,8 +263,7 @@ impl<'a> Turn<'a> {
                     Some(peer) => {
                         // Drop the previous peer's lock before taking the next one.
                         *current = None;
-                        let is_free = matches!(self.shared.peers, Peers::Many { .. })
-                            && self.table.at(from).is_none();
+                        let is_free = self.shared.peers.floats() && self.table.at(from).is_none();
                         current.insert(Current::new(self.shared, peer, peer_id, is_free))
                     }
                     None => {
@@ -294,7 +297,7 @@ impl<'a> Turn<'a> {
 
     fn find(&self, id: Option<PeerId>, from: Remote) -> Option<&'a Arc<Peer>> {
         match (self.shared.peers, id, from) {
-            (Peers::One, ..) => self.table.only(),
+            (Peers::One { .. } | Peers::Static { .. }, ..) => self.table.only(),
             (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => self.table.peer(id),
             // Without a peer id, and always on a stream, the address identifies the peer.
             (Peers::Many { .. }, ..) => self.table.at(from),

@@ -170,7 +170,7 @@ impl Sender {
         }
         self.buffer = buffer;
         self.batch.send(shared, &table);
-        let stalled = self.batch.take_stalled().filter(|_| shared.peers == Peers::One);
+        let stalled = self.batch.take_stalled().filter(|_| shared.peers.is_one());
         let pause = match self.pause_until {
             Duration::ZERO => Duration::ZERO,
             until => until.saturating_sub(shared.now()),
@@ -234,7 +234,7 @@ impl Sender {
 /// Returns the peer that receives an inner packet.
 fn recipient<'t>(peers: Peers, table: &'t Table, inner: &[u8]) -> Option<&'t Arc<Peer>> {
     match peers {
-        Peers::One => table.only(),
+        Peers::One { .. } | Peers::Static { .. } => table.only(),
         Peers::Many { .. } => {
             addresses(inner).and_then(|(_, destination)| table.with_address(destination))
         }

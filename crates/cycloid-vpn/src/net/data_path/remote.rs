@@ -39,10 +39,33 @@ impl Remote {
 pub enum Peers {
     /// A single peer receives everything and may send everything: a client, or a point-to-point
     /// server.
-    One,
+    One {
+        /// The peer is answered at the address of its latest packet (`float`).
+        floats: bool,
+    },
+    /// A single peer with a static key: each packet is a data packet without a header.
+    Static {
+        /// The peer is answered at the address of its latest packet.
+        floats: bool,
+    },
     /// Each peer has its own inner addresses and may send only from them: a server for many.
     Many {
         /// Packets between peers bypass the TUN device (`client-to-client`).
         client_to_client: bool,
     },
+}
+
+impl Peers {
+    /// Returns whether there is a single peer.
+    pub(super) fn is_one(self) -> bool {
+        !matches!(self, Self::Many { .. })
+    }
+
+    /// Returns whether a peer is answered at the address of its latest packet at once.
+    pub(super) fn floats(self) -> bool {
+        match self {
+            Self::One { floats } | Self::Static { floats } => floats,
+            Self::Many { .. } => true,
+        }
+    }
 }

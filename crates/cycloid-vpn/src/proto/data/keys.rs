@@ -7,6 +7,7 @@ use zeroize::Zeroizing;
 use super::direction::{Half, Parameters};
 use super::open::Opener;
 use super::seal::Sealer;
+use crate::proto::static_key::{Direction, StaticKey};
 use crate::proto::{Error, Role};
 
 /// The result of a key exchange: 256 bytes, wiped on drop.
@@ -50,4 +51,31 @@ pub fn keys(
     let sealer = Sealer::new(Half(ours), parameters)?;
     let opener = Opener::new(Half(theirs), parameters, &sealer)?;
     Ok((sealer, opener))
+}
+
+/// Returns the keys of one end of a tunnel with a static key, whose packets have no header. The
+/// first packets have this time, in seconds since 1970.
+///
+/// Each half of the key serves one direction; without a direction, the first one serves both.
+///
+/// # Errors
+///
+/// [`Error::Configuration`] for a cipher other than CBC, or with a peer id or epochs.
+pub fn static_keys(
+    key: &StaticKey,
+    direction: Option<Direction>,
+    parameters: &Parameters,
+    unix: u32,
+) -> Result<(Arc<Sealer>, Opener), Error> {
+    if parameters.cipher.is_aead() || parameters.peer_id.is_some() || parameters.epochs {
+        return Err(Error::Configuration("a static key needs a CBC cipher".into()));
+    }
+    let (first, second) = key.as_bytes().split_at(128);
+    let (ours, theirs) = match direction {
+        None => (first, first),
+        Some(Direction::Normal) => (first, second),
+        Some(Direction::Inverse) => (second, first),
+    };
+    let sealer = Sealer::of_static_key(Half(ours), parameters, unix)?;
+    Ok((sealer, Opener::of_static_key(Half(theirs), parameters)?))
 }

@@ -11,6 +11,9 @@
 //! | or, AEAD with epochs | epoch (16 bits), packet id in it (48 bits), ciphertext, tag |
 //! | or, CBC | HMAC, IV (16 bytes), ciphertext of packet id and inner packet, padded |
 //!
+//! Under a static key, there is no header, and the packet id has 64 bits: the number and the time at
+//! which its series began.
+//!
 //! All numbers are big-endian. An AEAD's nonce is the packet id and eight shared bytes; its
 //! additional data is everything before the tag, for `DATA_V1` without the opcode. The CBC HMAC
 //! covers IV and ciphertext. Packet ids start at 1 and are used once. With epochs, a nonce is epoch
@@ -40,7 +43,7 @@ mod tests;
 pub use cipher::{CbcCipher, Cipher, Digest};
 pub use direction::Parameters;
 pub use framing::Framing;
-pub use keys::{KeyMaterial, keys};
+pub use keys::{KeyMaterial, keys, static_keys};
 pub use open::{Opened, Opener};
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
 pub use seal::{Exhausted, Fragment, PacketId, PacketIds, Sealer};

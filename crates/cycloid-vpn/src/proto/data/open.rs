@@ -14,6 +14,7 @@ use super::replay::ReplayWindow;
 use super::seal::Sealer;
 use super::{EPOCH_ID, ID, TAG, header_length};
 use crate::proto::Error;
+use crate::proto::packet_id::{LongId, LongReplayWindow};
 use crate::proto::wire::KeyId;
 
 /// The key for receiving, owned by the receiving thread.
@@ -50,11 +51,11 @@ pub enum Opened<'a> {
 /// The longest decompressed or assembled packet in bytes.
 const LONGEST: usize = u16::MAX as usize;
 
-#[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
     Epochs(ReceiveEpochs),
     Cbc(CbcOpen),
+    Static(CbcOpen, LongReplayWindow),
 }
 
 impl Opener {
@@ -65,16 +66,7 @@ impl Opener {
         parameters: &Parameters,
         sealer: &Arc<Sealer>,
     ) -> Result<Self, Error> {
-        let &Parameters {
-            cipher,
-            key_id,
-            framing,
-            fragment,
-            decompress,
-            replay_window,
-            epochs,
-            ..
-        } = parameters;
+        let &Parameters { cipher, replay_window, epochs, .. } = parameters;
         let key = match Aead::new(half, cipher)? {
             Some(_) if epochs => {
                 Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
@@ -82,13 +74,25 @@ impl Opener {
             Some(aead) => Key::Aead(aead),
             None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
+        Ok(Self::with_key(key, parameters))
+    }
+
+    /// Returns the key of a static key's direction.
+    pub(super) fn of_static_key(half: Half<'_>, parameters: &Parameters) -> Result<Self, Error> {
+        let cbc = CbcOpen::new(half, parameters.cipher)?;
+        let window = LongReplayWindow::new(parameters.replay_window);
+        Ok(Self::with_key(Key::Static(cbc, window), parameters))
+    }
+
+    fn with_key(key: Key, parameters: &Parameters) -> Self {
+        let &Parameters { key_id, framing, fragment, decompress, replay_window, .. } = parameters;
         let window = ReplayWindow::new(replay_window);
         let decompress = decompress && framing != Framing::None;
         let assembly = fragment.map(|_| Assembly::default());
         let has_apart = decompress || assembly.is_some();
         let apart = has_apart.then(|| vec![0; LONGEST].into_boxed_slice());
         let (packets, bytes, forged) = (0, 0, 0);
-        Ok(Self {
+        Self {
             key,
             key_id,
             framing,
@@ -101,7 +105,7 @@ impl Opener {
             packets,
             bytes,
             forged,
-        })
+        }
     }
 
     /// Opens a datagram in place and returns the inner packet. After an error the contents of
@@ -118,8 +122,12 @@ impl Opener {
     pub fn open_any<'a>(&mut self, packet: &'a mut [u8]) -> Result<Opened<'a>, Error> {
         const SHORT: Error = Error::Malformed("data packet too short");
         let first = *packet.first().ok_or(SHORT)?;
-        let header = header_length(first).ok_or(Error::Malformed("not a data packet"))?;
-        if first & 7 != self.key_id.get() {
+        // Packets under a static key have no header.
+        let header = match self.key {
+            Key::Static(..) => 0,
+            _ => header_length(first).ok_or(Error::Malformed("not a data packet"))?,
+        };
+        if header > 0 && first & 7 != self.key_id.get() {
             return Err(Error::NotAuthentic("another key id"));
         }
         if self.forged >= FORGERY_LIMIT {
@@ -162,6 +170,14 @@ impl Opener {
                 let id = u32::from_be_bytes(*id).into();
                 self.window.check(id)?;
                 self.newest = self.window.commit(id);
+                inner
+            }
+            Key::Static(cbc, window) => {
+                let plain = cbc.open(packet)?;
+                let (id, inner) = plain.split_first_chunk_mut::<{ LongId::LEN }>().ok_or(SHORT)?;
+                let id = LongId::from_bytes(id);
+                window.check(id)?;
+                self.newest = window.commit(id);
                 inner
             }
         };

@@ -12,6 +12,7 @@ use super::fragment::{self, Division};
 use super::framing::Framing;
 use super::{DATA_V1, DATA_V2, EPOCH_ID, ID, TAG};
 use crate::proto::Error;
+use crate::proto::packet_id::LongId;
 
 /// The key for sending. Threads share it; only two counters change.
 ///
@@ -35,11 +36,28 @@ pub struct Sealer {
     fragmented: AtomicU8,
 }
 
-#[expect(clippy::large_enum_variant, reason = "only a few exist at a time")]
 enum Key {
     Aead(Aead),
     Epoch(Epoch),
     Cbc(CbcSeal),
+    Static(StaticSeal),
+}
+
+/// A static key. Packets have no header, and long packet ids: when the numbers of 32 bits are used
+/// up, they begin again in a later series.
+struct StaticSeal {
+    cbc: CbcSeal,
+    /// The first series, in seconds since 1970.
+    began: u32,
+}
+
+impl StaticSeal {
+    /// Returns the long id of a packet. A series has more packets than are sent in a second, so the
+    /// series of this process end before the present.
+    fn long_id(&self, id: &PacketId) -> LongId {
+        let (series, number) = ((id.0 - 1) / LAST_ID, (id.0 - 1) % LAST_ID + 1);
+        LongId { id: number as u32, time: self.began.wrapping_add(series as u32) }
+    }
 }
 
 /// The key of an epoch.
@@ -109,6 +127,10 @@ impl Iterator for PacketIds {
 
 impl ExactSizeIterator for PacketIds {}
 
+/// The most blocks under a static key, which is never renewed: two of them are alike with a
+/// probability of 2⁻³³.
+const STATIC_BLOCK_LIMIT: u64 = 1 << 48;
+
 /// The highest packet id, without epochs and in an epoch.
 const LAST_ID: u64 = u32::MAX as u64;
 const LAST_EPOCH_ID: u64 = (1 << 48) - 1;
@@ -131,6 +153,21 @@ impl Sealer {
             None => Key::Cbc(CbcSeal::new(half, parameters.cipher)?),
         };
         Ok(Arc::new(Self::with_key(key, LAST_ID, parameters)))
+    }
+
+    /// Returns the sealer of a static key, for packets from this time on.
+    pub(super) fn of_static_key(
+        half: Half<'_>,
+        parameters: &Parameters,
+        unix: u32,
+    ) -> Result<Arc<Self>, Error> {
+        let cbc = CbcSeal::new(half, parameters.cipher)?;
+        let key = Key::Static(StaticSeal { cbc, began: unix });
+        Ok(Arc::new(Self {
+            header_length: 0,
+            block_limit: STATIC_BLOCK_LIMIT,
+            ..Self::with_key(key, LAST_EPOCH_ID, parameters)
+        }))
     }
 
     /// Returns a new sealer for the latest epoch, which must have had none.
@@ -173,7 +210,7 @@ impl Sealer {
     pub fn epoch(&self) -> u16 {
         match &self.key {
             Key::Epoch(epoch) => epoch.epoch,
-            Key::Aead(_) | Key::Cbc(_) => 0,
+            Key::Aead(_) | Key::Cbc(_) | Key::Static(_) => 0,
         }
     }
 
@@ -220,6 +257,7 @@ impl Sealer {
                 Key::Aead(_) => 0,
                 Key::Epoch(_) => TAG,
                 Key::Cbc(_) => ID + CbcSeal::MAX_PADDING,
+                Key::Static(_) => LongId::LEN + CbcSeal::MAX_PADDING,
             }
     }
 
@@ -229,7 +267,7 @@ impl Sealer {
             + match &self.key {
                 Key::Aead(_) => Aead::OVERHEAD,
                 Key::Epoch(_) => EPOCH_ID,
-                Key::Cbc(cbc) => cbc.prefix(),
+                Key::Cbc(cbc) | Key::Static(StaticSeal { cbc, .. }) => cbc.prefix(),
             }
     }
 
@@ -397,6 +435,12 @@ impl Sealer {
                 packet_id.copy_from_slice(&(id.0 as u32).to_be_bytes());
                 let length = ID + framing.write(parts, packet).ok_or(TOO_LONG)?;
                 cbc.seal(&mut out[self.header_length..], length).ok_or(TOO_LONG)?
+            }
+            Key::Static(key) => {
+                let (long, packet) = body.split_at_mut_checked(LongId::LEN).ok_or(TOO_LONG)?;
+                long.copy_from_slice(&key.long_id(&id).to_bytes());
+                let length = LongId::LEN + framing.write(parts, packet).ok_or(TOO_LONG)?;
+                key.cbc.seal(out, length).ok_or(TOO_LONG)?
             }
         };
         self.bytes.fetch_add(length as u64, Relaxed);

@@ -12,6 +12,7 @@ use super::*;
 use crate::proto::{Error, Role};
 
 mod epochs;
+mod static_key;
 
 const AEADS: [Cipher; 4] =
     [Cipher::Aes256Gcm, Cipher::Aes192Gcm, Cipher::Aes128Gcm, Cipher::ChaCha20Poly1305];

@@ -75,9 +75,10 @@ pub(super) fn bind(
     let Some(port) = link.local_port.filter(|port| *port > 0 && link.bind != Bind::Unbound) else {
         return Ok(Vec::new());
     };
+    let options = socket_options(&config.common, link);
     let mut groups = Vec::new();
     for address in ANY {
-        match udp::bind(SocketAddr::new(address, port), threads, &socket_options(config)) {
+        match udp::bind(SocketAddr::new(address, port), threads, &options) {
             Ok(sockets) => groups.push(sockets),
             // IPv6 may be unavailable.
             Err(error) if address.is_ipv4() => return Err(error.into()),
@@ -97,18 +98,20 @@ pub(super) fn sockets(
     remote: SocketAddr,
     threads: usize,
 ) -> io::Result<Vec<UdpSocket>> {
+    let options = socket_options(&config.common, &config.remotes[0].link);
     let local = SocketAddr::new(ANY[usize::from(remote.is_ipv6())], 0);
-    udp::bind(local, threads, &socket_options(config)).map_err(io::Error::other)
+    udp::bind(local, threads, &options).map_err(io::Error::other)
 }
 
-fn socket_options(config: &config::Client) -> udp::Options {
-    let sockets = &config.common.sockets;
+/// Returns the options of UDP sockets.
+pub(in crate::service) fn socket_options(common: &config::Common, link: &Link) -> udp::Options {
+    let sockets = &common.sockets;
     let mut options = udp::Options {
         multihome: sockets.multihome,
         mark: sockets.mark,
         device: sockets.device.clone(),
         v6_only: true,
-        path_mtu: match config.remotes[0].link.mtu_discovery {
+        path_mtu: match link.mtu_discovery {
             None => PathMtu::System,
             Some(MtuDiscovery::No) => PathMtu::Fragment,
             Some(MtuDiscovery::Maybe) => PathMtu::Want,
