@@ -16,7 +16,7 @@ use super::agreement::{self, Agreement, Ciphers};
 use super::data::{self, Cipher};
 use super::message::{Message, pending_timeout};
 use super::peer_info::protocol;
-use super::push::{PushParser, PushReply};
+use super::push::{PushParser, PushReply, UpdateParser};
 use super::session::{Beginning, OwnHello, PeerHello};
 use super::timing::Timing;
 use super::tunnel::{DataChannel, Failure, Sink, Tunnel, TunnelEvent};
@@ -30,6 +30,7 @@ const PULL_CAPABILITIES: u32 = protocol::DATA_V2
     | protocol::AUTH_PENDING_KEYWORDS
     | protocol::CC_EXIT_NOTIFY
     | protocol::AUTH_FAIL_TEMP
+    | protocol::PUSH_UPDATE
     | protocol::DYNAMIC_TLS_CRYPT;
 
 /// How long a server that has answered may leave packets without acknowledgement during the
@@ -52,6 +53,9 @@ pub struct Client {
     stage: Stage,
     credentials: Option<(String, Zeroizing<String>)>,
     push: PushParser,
+    updates: UpdateParser,
+    /// The options that apply now, after updates.
+    current: PushReply,
     exit_by_control: bool,
     info: Option<String>,
 }
@@ -101,6 +105,8 @@ impl Client {
             stage: Stage::Connecting,
             credentials,
             push: PushParser::default(),
+            updates: UpdateParser::default(),
+            current: PushReply::default(),
             exit_by_control: false,
             info: None,
         })
@@ -362,6 +368,7 @@ impl Client {
                     Ok(())
                 }
             },
+            Message::PushUpdate(options) => self.take_update(options, notify),
             Message::AuthFailed { reason, retry } => {
                 let end = ClientEnd::AuthFailed { reason: reason.to_owned(), retry };
                 self.end(end, notify);
@@ -427,18 +434,7 @@ impl Client {
                 })?,
             None => self.settings.fallback.ok_or_else(no_cipher)?,
         };
-        let timing = self.tunnel.timing_mut();
-        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        if let Some(ping) = reply.ping {
-            timing.ping = seconds(ping);
-        }
-        if let Some(silence) = reply.ping_restart.or(reply.ping_exit) {
-            timing.silence = seconds(silence);
-        }
-        if let Some((inactive, bytes)) = reply.inactive {
-            timing.inactive = seconds(inactive);
-            timing.inactive_bytes = bytes;
-        }
+        self.take_times(&reply);
         self.take_token(&reply, notify);
         let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
         if reply.protocol.aead_epoch && !possible {
@@ -455,6 +451,52 @@ impl Client {
             exit_by_control: reply.protocol.cc_exit,
         };
         self.open(now, &agreed, reply, sink, notify)
+    }
+
+    /// Sets the times that the server pushes; the others are those of the settings.
+    fn take_times(&mut self, reply: &PushReply) {
+        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
+        let own = self.settings.timing;
+        let (inactive, inactive_bytes) = match reply.inactive {
+            Some((inactive, bytes)) => (seconds(inactive), bytes),
+            None => (own.inactive, own.inactive_bytes),
+        };
+        *self.tunnel.timing_mut() = Timing {
+            ping: reply.ping.map_or(own.ping, seconds),
+            silence: reply.ping_restart.or(reply.ping_exit).map_or(own.silence, seconds),
+            inactive,
+            inactive_bytes,
+            ..own
+        };
+    }
+
+    /// Changes options of the running session. A change that it cannot make ends the connection, so
+    /// that another one begins with all options.
+    fn take_update(
+        &mut self,
+        options: &str,
+        notify: &mut dyn FnMut(ClientNotice),
+    ) -> Result<(), Error> {
+        if self.stage != Stage::Up || !self.settings.pull {
+            return Ok(());
+        }
+        let update = match self.updates.take(options) {
+            Ok(Some(update)) => self.current.updated(&update),
+            Ok(None) => return Ok(()),
+            Err(error) => Err(error),
+        };
+        match update {
+            Ok(reply) => {
+                self.take_times(&reply);
+                self.current = reply.clone();
+                notify(ClientNotice::Updated(Box::new(reply)));
+            }
+            Err(error) => {
+                let end = ClientEnd::Restart { reason: error.to_string(), same_address: true };
+                self.end(end, notify);
+            }
+        }
+        Ok(())
     }
 
     /// Stores the token that replaces the password from now on.
@@ -495,6 +537,7 @@ impl Client {
         };
         self.tunnel.open_channel(now, channel, dynamic, sink)?;
         self.stage = Stage::Up;
+        self.current = reply.clone();
         notify(ClientNotice::Connected(Box::new(Connected { reply, cipher })));
         Ok(())
     }

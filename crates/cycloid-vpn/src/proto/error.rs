@@ -37,6 +37,8 @@ pub enum Error {
     Text,
     /// A malformed pushed option, with its name.
     Push(&'static str),
+    /// A pushed option that a running session cannot change, with its name.
+    NotUpdatable(String),
     /// Malformed input, with the problem.
     Malformed(&'static str),
     /// Input that is not from its claimed sender: a wrong tag or an unknown session.
@@ -75,6 +77,9 @@ impl fmt::Display for Error {
             Self::KeyMethod(part) => write!(f, "the key-method message has a malformed {part}"),
             Self::Text => f.write_str("the text is not UTF-8 or contains control characters"),
             Self::Push(option) => write!(f, "the pushed option {option} is malformed"),
+            Self::NotUpdatable(name) => {
+                write!(f, "the pushed option {name} cannot change in a running session")
+            }
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::NotAuthentic(what) => write!(f, "not authentic: {what}"),
             Self::Unexpected(what) => write!(f, "unexpected: {what}"),

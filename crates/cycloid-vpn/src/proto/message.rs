@@ -16,6 +16,8 @@ pub enum Message<'a> {
     PushRequest,
     /// A server's options, for [`PushParser`](super::push::PushParser).
     PushReply(&'a str),
+    /// An update of a server's options, for [`UpdateParser`](super::push::UpdateParser).
+    PushUpdate(&'a str),
     /// A server refuses the client.
     AuthFailed {
         /// The reason for the user; a challenge if it starts with `CRV1:`. May be empty.
@@ -94,6 +96,7 @@ impl<'a> Message<'a> {
         Ok(match word {
             "PUSH_REQUEST" => Self::PushRequest,
             "PUSH_REPLY" => Self::PushReply(rest),
+            "PUSH_UPDATE" => Self::PushUpdate(rest),
             "AUTH_FAILED" => Self::auth_failed(rest),
             "AUTH_PENDING" => Self::AuthPending { text: rest },
             "INFO" | "INFO_PRE" => Self::Info(rest),
@@ -183,6 +186,7 @@ mod tests {
             ("PUSH_REQUEST", Message::PushRequest),
             ("PUSH_REPLY", Message::PushReply("")),
             ("PUSH_REPLY,ping 10,peer-id 0", Message::PushReply("ping 10,peer-id 0")),
+            ("PUSH_UPDATE,-dns", Message::PushUpdate("-dns")),
             ("AUTH_FAILED", failed("", false)),
             ("AUTH_FAILED,no, never", failed("no, never", false)),
             ("AUTH_FAILED,CRV1:R:id:dXNlcg==:code?", failed("CRV1:R:id:dXNlcg==:code?", false)),

@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::Error;
 use super::data::Framing;
+pub use update::{PushUpdate, UpdateParser};
 
 /// Maximum message length in bytes, without the final zero byte.
 const MAX_MESSAGE: usize = 1023;
@@ -386,6 +387,8 @@ impl PushParser {
         Ok(Some(reply))
     }
 }
+
+mod update;
 
 #[cfg(test)]
 mod tests;

@@ -6,7 +6,7 @@ use super::Failure;
 use super::hooks::Environment;
 use crate::config::{self, Redirect, RouteGateway, Target};
 use crate::net::dns::{Dns, Dnssec, Domain, NameTransport, Resolver, Server};
-use crate::net::netlink::Netlink;
+use crate::net::netlink::{Address, Netlink};
 use crate::net::network::Network;
 use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
 use crate::net::tun::{self, Ipv4Link};
@@ -31,6 +31,22 @@ pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(
             .map(|ifconfig| (ifconfig.address, ifconfig.prefix)),
     };
     Ok(tun::configure(interface, &configuration)?)
+}
+
+/// Removes the interface's addresses, before others are set.
+pub fn remove_addresses(interface: &str, tunnel: &config::Tunnel) -> std::io::Result<()> {
+    if tunnel.ifconfig_noexec {
+        return Ok(());
+    }
+    let mut netlink = Netlink::open()?;
+    let interface = netlink.interface(interface)?;
+    let ipv4 = tunnel.ifconfig.map(|(address, _)| IpAddr::V4(address));
+    let ipv6 = tunnel.ifconfig_ipv6.map(|ifconfig| IpAddr::V6(ifconfig.address));
+    let ours = |it: &Address| it.interface == interface && [ipv4, ipv6].contains(&Some(it.address));
+    for address in netlink.addresses()?.into_iter().filter(ours) {
+        netlink.delete_address(&address)?;
+    }
+    Ok(())
 }
 
 /// Returns the environment and arguments of the `up` and `down` scripts.

@@ -12,6 +12,7 @@ mod p2p;
 mod port_share;
 mod post_quantum;
 mod proxies;
+mod push_update;
 mod refusals;
 mod relay;
 mod revocation;

@@ -12,6 +12,7 @@ const DONE: u16 = 3;
 const NEW_LINK: u16 = 16;
 const GET_LINK: u16 = 18;
 const NEW_ADDRESS: u16 = 20;
+const DELETE_ADDRESS: u16 = 21;
 const GET_ADDRESS: u16 = 22;
 const NEW_ROUTE: u16 = 24;
 const DELETE_ROUTE: u16 = 25;
@@ -115,7 +116,15 @@ impl Request {
 
     /// Sets an address of an interface, even if it already exists.
     pub(super) fn set_address(address: &Address) -> Self {
-        let mut request = Self::new(NEW_ADDRESS, REQUEST | ACKNOWLEDGE | CREATE | REPLACE);
+        Self::address(NEW_ADDRESS, REQUEST | ACKNOWLEDGE | CREATE | REPLACE, address)
+    }
+
+    pub(super) fn delete_address(address: &Address) -> Self {
+        Self::address(DELETE_ADDRESS, REQUEST | ACKNOWLEDGE, address)
+    }
+
+    fn address(kind: u16, request_flags: u16, address: &Address) -> Self {
+        let mut request = Self::new(kind, request_flags);
         let flags = if address.address.is_ipv6() { NO_DUPLICATE_DETECTION } else { 0 };
         let peer = address.network;
         request.0.extend_from_slice(&[

@@ -98,6 +98,11 @@ impl Netlink {
         self.request(Request::set_address(address), |_| ()).map(drop)
     }
 
+    /// Removes an address of an interface.
+    pub fn delete_address(&mut self, address: &Address) -> io::Result<()> {
+        self.request(Request::delete_address(address), |_| ()).map(drop)
+    }
+
     /// Sends a request and processes each message of the answer.
     fn request<T>(
         &mut self,

@@ -79,6 +79,8 @@ pub enum ClientNotice {
     },
     /// The tunnel is up; its keys were installed before this notice.
     Connected(Box<Connected>),
+    /// The server has changed options of the running session: all options that apply from now on.
+    Updated(Box<PushReply>),
     /// A new key is in use.
     Renegotiated,
     /// A renegotiation has failed; the old key stays in use until it expires.

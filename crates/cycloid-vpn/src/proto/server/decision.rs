@@ -11,7 +11,7 @@ use crate::proto::agreement::{Agreement, Ciphers};
 use crate::proto::data::Framing;
 use crate::proto::message::Message;
 use crate::proto::peer_info::protocol;
-use crate::proto::push::{self, PushReply};
+use crate::proto::push::{self, PushReply, PushUpdate};
 use crate::proto::tunnel::DataChannel;
 use crate::proto::wire::KeyId;
 use crate::proto::{Error, Now, Role, Transport};
@@ -147,6 +147,25 @@ impl Server {
             peer.tunnel.wait_until(now.monotonic + pending);
             self.settle(now, id, outcome, sink);
         }
+    }
+
+    /// Changes options of a running session. Returns whether the client supports that.
+    pub fn update(
+        &mut self,
+        now: Now,
+        id: PeerId,
+        update: &PushUpdate,
+        sink: &mut dyn ServerSink,
+    ) -> bool {
+        let Some(peer) = self.peer_mut(id) else { return false };
+        let is_up = matches!(peer.stage, Stage::Up | Stage::Verifying(_)) && peer.pushed.is_some();
+        if !is_up || peer.info.protocol() & protocol::PUSH_UPDATE == 0 {
+            return false;
+        }
+        let texts = update.to_texts();
+        let outcome = texts.iter().try_for_each(|text| peer.tunnel.send_text(text));
+        self.settle(now, id, outcome, sink);
+        true
     }
 
     /// Sends the options, and opens the data channel if necessary.

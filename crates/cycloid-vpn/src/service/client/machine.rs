@@ -10,6 +10,7 @@ use crate::config::{self, Link, Verdict};
 use crate::net::killswitch::KillSwitch;
 use crate::net::undo::Undo;
 use crate::proto::client::Connected;
+use crate::proto::push::PushReply;
 use crate::proto::tls::Identity;
 use crate::service::hooks::{Environment, Kind, Trust};
 use crate::service::{Failure, host, settings};
@@ -51,17 +52,8 @@ impl Program<'_> {
         wire: &Wire,
     ) -> Result<(), Failure> {
         let reply = &connected.reply;
-        let (common, warnings) = config::push::apply(self.config, reply.options())
-            .map_err(|option| Failure::new(format!("pull-filter rejects the pushed `{option}`")))?;
-        warnings.iter().for_each(|warning| self.warn(warning));
-        let mut tunnel = common.tunnel;
-        if let Some(ifconfig) = reply.ifconfig {
-            tunnel.ifconfig = Some(ifconfig);
-        }
-        if let Some((address, prefix, remote)) = reply.ifconfig_ipv6 {
-            tunnel.ifconfig_ipv6 = Some(config::Ifconfig6 { address, prefix, remote });
-        }
-        self.mtu = reply.tun_mtu.unwrap_or(link.tun_mtu.into());
+        let (tunnel, hooks) = self.pushed_tunnel(reply)?;
+        let mtu = self.take_mtu(link, reply);
         let largest = settings::largest_tcp(
             link.mssfix,
             link.tun_mtu,
@@ -86,15 +78,8 @@ impl Program<'_> {
         let addresses: Vec<String> = ipv4.into_iter().chain(ipv6).collect();
         self.say(3, &format!("{}: {}, MTU {}", self.interface, addresses.join(", "), self.mtu));
         let told = (tunnel, address.ip());
-        if self.applied.as_ref() != Some(&told) {
-            self.down();
-            let mut environment = self.context.environment();
-            environment.set_peer_address(Trust::Trusted, address);
-            for (name, value) in &common.hooks.environment {
-                environment.set(name, value);
-            }
-            self.set_foreign_options(&mut environment, reply.options());
-            self.configure(told, environment)?;
+        if self.applied.as_ref() != Some(&told) || mtu {
+            self.apply(told, address, &hooks, reply)?;
         } else if self.config.common.hooks.up_restart {
             let (tunnel, _) = &told;
             let environment = self.context.environment();
@@ -110,6 +95,67 @@ impl Program<'_> {
         }
         self.context.notify.status(&format!("connected to {address}"));
         Ok(())
+    }
+
+    /// Changes the machine's configuration after an update of the pushed options.
+    pub(super) fn update(
+        &mut self,
+        link: &Link,
+        address: SocketAddr,
+        reply: &PushReply,
+    ) -> Result<(), Failure> {
+        let (tunnel, hooks) = self.pushed_tunnel(reply)?;
+        let mtu = self.take_mtu(link, reply);
+        self.handle.set_nat(SERVER, &settings::nat(&tunnel));
+        let told = (tunnel, address.ip());
+        if self.applied.as_ref() != Some(&told) || mtu {
+            self.apply(told, address, &hooks, reply)?;
+        }
+        self.say(1, "the server has changed its options");
+        self.state("CONNECTED", "SUCCESS");
+        Ok(())
+    }
+
+    /// Returns the tunnel with the pushed options, and the hooks with pushed environment.
+    fn pushed_tunnel(
+        &mut self,
+        reply: &PushReply,
+    ) -> Result<(config::Tunnel, config::Hooks), Failure> {
+        let (common, warnings) = config::push::apply(self.config, reply.options())
+            .map_err(|option| Failure::new(format!("pull-filter rejects the pushed `{option}`")))?;
+        warnings.iter().for_each(|warning| self.warn(warning));
+        let mut tunnel = common.tunnel;
+        if let Some(ifconfig) = reply.ifconfig {
+            tunnel.ifconfig = Some(ifconfig);
+        }
+        if let Some((address, prefix, remote)) = reply.ifconfig_ipv6 {
+            tunnel.ifconfig_ipv6 = Some(config::Ifconfig6 { address, prefix, remote });
+        }
+        Ok((tunnel, common.hooks))
+    }
+
+    /// Sets the interface's MTU for later. Returns whether it has changed.
+    fn take_mtu(&mut self, link: &Link, reply: &PushReply) -> bool {
+        let mtu = reply.tun_mtu.unwrap_or(link.tun_mtu.into());
+        std::mem::replace(&mut self.mtu, mtu) != mtu
+    }
+
+    /// Replaces the machine's configuration.
+    fn apply(
+        &mut self,
+        told: (config::Tunnel, std::net::IpAddr),
+        address: SocketAddr,
+        hooks: &config::Hooks,
+        reply: &PushReply,
+    ) -> Result<(), Failure> {
+        self.down();
+        let mut environment = self.context.environment();
+        environment.set_peer_address(Trust::Trusted, address);
+        for (name, value) in &hooks.environment {
+            environment.set(name, value);
+        }
+        self.set_foreign_options(&mut environment, reply.options());
+        self.configure(told, environment)
     }
 
     /// Sets addresses, runs `up`, sets routes and name servers, then runs `route-up`.
@@ -176,6 +222,9 @@ impl Program<'_> {
         }
         for (undo, error) in self.journal.undo_if(|undo| !matches!(undo, Undo::Firewall { .. })) {
             self.warn(&format!("cannot undo {undo}: {error}"));
+        }
+        if let Err(error) = host::remove_addresses(&self.interface, &tunnel) {
+            self.warn(&format!("cannot remove addresses: {error}"));
         }
         if !hooks.down_pre {
             run(self, Kind::Down, &hooks.down, arguments);

@@ -36,6 +36,14 @@ impl Program<'_> {
                 }
                 Err(failure) => Some(After::Stop(Err(failure))),
             },
+            ClientNotice::Updated(reply) => match self.update(link, address, &reply) {
+                Ok(()) => None,
+                Err(failure) => {
+                    self.say(1, &format!("reconnecting: an update failed: {failure}"));
+                    self.state("RECONNECTING", "push-update");
+                    Some(After::Same)
+                }
+            },
             ClientNotice::Renegotiated => {
                 self.say(3, "a new key is in use");
                 None

@@ -73,6 +73,7 @@ pub(super) enum Command {
     AuthRetry(Option<AuthRetry>),
     LoadStats,
     Drain(bool),
+    PushUpdate { client: Option<u64>, options: String },
     ClientKill { client: u64, message: Option<String> },
     ClientAuth { client: u64, key: u64, with_text: bool },
     ClientDeny { client: u64, key: u64, reason: String, for_client: Option<String> },
@@ -173,6 +174,12 @@ fn command(name: &str, arguments: &[&str]) -> Result<Command, String> {
             Some(&"off") => Command::Drain(false),
             Some(_) => return Err("bad drain parameter: use on or off".into()),
         },
+        "push-update-broad" => Command::PushUpdate { client: None, options: one()?.into() },
+        "push-update-cid" => {
+            let (client, options) = two()?;
+            let client = client.parse().map_err(|_| "cannot parse CID".to_owned())?;
+            Command::PushUpdate { client: Some(client), options: options.into() }
+        }
         "client-kill" => {
             let client = one()?.parse().map_err(|_| "cannot parse CID".to_owned())?;
             Command::ClientKill { client, message: arguments.get(1).map(|&text| text.into()) }
@@ -288,6 +295,8 @@ needok type action     : Answer NEED-OK, with ok or cancel.
 needstr type action    : Answer NEED-STR.
 password type p        : Enter a password that was asked for.
 pid                    : Show the process's number.
+push-update-broad options : Change pushed options of all clients, as in \"route …, -dns\".
+push-update-cid CID options : Change pushed options of client CID.
 remote type [host port] : Answer REMOTE: ACCEPT, MOD or SKIP.
 remote-entry-count     : Show the number of configured servers.
 remote-entry-get i|all [j] : Show servers from i to j-1, or all.

@@ -24,6 +24,13 @@ pub enum Event {
     /// `drain`, of Cycloid: sends all clients to other servers and admits none (`true`), or admits
     /// clients again; answered with success.
     Drain(bool),
+    /// `push-update-cid` or, without a client, `push-update-broad`; answered with success or error.
+    PushUpdate {
+        /// The client's id; `None` is all clients.
+        client: Option<u64>,
+        /// The changes, separated by commas.
+        options: String,
+    },
     /// `kill`; answered with success or error.
     Kill(Target),
     /// `client-kill`; answered with success or error.

@@ -368,6 +368,9 @@ impl Management {
             },
             Command::LoadStats => return Some(Event::LoadStats),
             Command::Drain(on) => return Some(Event::Drain(on)),
+            Command::PushUpdate { client, options } if server => {
+                return Some(Event::PushUpdate { client, options });
+            }
             Command::Kill(target) if server => return Some(Event::Kill(target)),
             Command::ClientKill { client, message } if server => {
                 return Some(Event::ClientKill { client, message });

@@ -1,7 +1,9 @@
 //! Handles requests to a server from the management interface and from metrics collectors.
 
 use super::Program;
+use super::peers::Peer;
 use crate::proto::Now;
+use crate::proto::push::PushUpdate;
 use crate::proto::server::PeerId;
 use crate::service::management::{Event, Target};
 use crate::service::metrics::Snapshot;
@@ -72,6 +74,7 @@ impl Program<'_> {
                 )))
             }
             Event::Drain(on) => Some(Ok(self.drain(on, now))),
+            Event::PushUpdate { client, options } => Some(self.push_update(client, &options, now)),
             Event::Kill(target) => Some(self.kill(&target, now)),
             Event::ClientKill { client, message } => {
                 let id = self.peers.iter().find(|(_, peer)| peer.client_id == client);
@@ -123,6 +126,37 @@ impl Program<'_> {
             (Target::Address(address), count) => {
                 Ok(format!("{count} client(s) at address {address} killed"))
             }
+        }
+    }
+
+    /// Changes pushed options of a client or of all. Returns the reply.
+    fn push_update(
+        &mut self,
+        client: Option<u64>,
+        options: &str,
+        now: Now,
+    ) -> Result<String, String> {
+        let failed = |why: &str| format!("push-update command failed: {why}");
+        let update = PushUpdate::parse(options).map_err(|error| failed(&error.to_string()))?;
+        let is_meant = |peer: &Peer| {
+            peer.cipher.is_some() && client.is_none_or(|client| peer.client_id == client)
+        };
+        let meant: Vec<PeerId> =
+            self.peers.iter().filter(|(_, peer)| is_meant(peer)).map(|(id, _)| *id).collect();
+        if meant.is_empty() {
+            return Err(failed("no such client"));
+        }
+        if ["ifconfig", "ifconfig-ipv6"].into_iter().any(|name| update.has(name)) {
+            return Err(failed("the server assigns addresses, and a session keeps its own"));
+        }
+        let mut told = 0;
+        for id in meant {
+            told += usize::from(self.with_core(|core, link| core.update(now, id, &update, link)));
+        }
+        self.say(1, &format!("push-update: sent to {told} clients"));
+        match told {
+            0 => Err(failed("no client supports it")),
+            _ => Ok("push-update command succeeded".into()),
         }
     }
 
