@@ -212,8 +212,7 @@ fn x25519_agree() -> Option<Used> {
 }
 
 fn ed25519_key() -> Option<Used> {
-    let right =
-        |key: ed25519::SigningKey| *key.verifying_key().as_bytes() == v::ED25519_PUBLIC;
+    let right = |key: ed25519::SigningKey| *key.verifying_key().as_bytes() == v::ED25519_PUBLIC;
     used(0, count(|| ed25519::SigningKey::from_seed(&v::ED25519_SEED)), right)
 }
 

@@ -7,13 +7,16 @@
 /// A new backend is a line here and an implementation of the interfaces in `words` or `lanes`,
 /// `across` and `field`. The line has the token, which is also a [`Level`](super::cpu::Level), its
 /// name, the architecture, the processor features that detection requires, and the backends whose
-/// features it requires as well.
+/// features it requires as well. Without features to detect, the architecture is the proof.
 macro_rules! backends {
     ($shape:ident, [$($then:tt)+] $arguments:tt) => {
         $crate::machine::backends::backends! { @$shape [$($then)+] $arguments
             one {
                 /// BMI2, ADX and AVX2 (Intel since Broadwell, AMD since Zen).
                 Adx "adx" (target_arch = "x86_64") ["bmi2" "adx" "avx2"] [];
+                /// Armv7E-M with its DSP instructions, of which UMAAL is one (Cortex-M4 and M7). Code
+                /// for such a target has no other backend for one number.
+                Armv7em "armv7e-m" (cycloid_armv7em) [] [];
             }
             eight {
                 /// AVX-512 F, DQ, BW and VL (Intel servers since Skylake, AMD since Zen 4).
@@ -36,17 +39,18 @@ macro_rules! backends {
 }
 pub(super) use backends;
 
-/// Declares the enumeration of the backends of a shape. The module has its token for plain Rust,
-/// `Portable`, and its trait `Task`.
+/// Declares the enumeration of the backends of a shape; `$portable` is the condition for plain Rust.
+/// The module has its token for plain Rust, `Portable`, and its trait `Task`.
 macro_rules! enumeration {
     (
-        ()
+        $portable:tt
         $($(#[$doc:meta])* $token:ident $name:literal $cfg:tt $features:tt $included:tt;)*
     ) => {
         /// The backends that this processor runs; tests walk all of them.
         #[derive(Clone, Copy, Debug)]
         pub enum Backend {
             /// Plain Rust.
+            #[cfg $portable]
             Portable(Portable),
             $($(#[$doc])* #[cfg $cfg] $token($crate::machine::cpu::$token),)*
         }
@@ -63,6 +67,7 @@ macro_rules! enumeration {
             /// [`cpu::limit`](crate::cpu::limit) allows, slowest first.
             pub fn available() -> impl Iterator<Item = Self> {
                 [
+                    #[cfg $portable]
                     Some(Self::Portable(Portable)),
                     $(#[cfg $cfg] $crate::machine::cpu::$token::detect().map(Self::$token),)*
                 ]
@@ -74,6 +79,7 @@ macro_rules! enumeration {
             pub const fn name(self) -> &'static str {
                 use $crate::machine::cpu::Token;
                 match self {
+                    #[cfg $portable]
                     Self::Portable(_) => Portable::NAME,
                     $(#[cfg $cfg] Self::$token(_) => $crate::machine::cpu::$token::NAME,)*
                 }
@@ -83,6 +89,7 @@ macro_rules! enumeration {
             #[inline]
             pub fn run<T: Task>(self, task: T) -> T::Output {
                 match self {
+                    #[cfg $portable]
                     Self::Portable(token) => task.run(token),
                     $(#[cfg $cfg] Self::$token(token) => task.run(token),)*
                 }
@@ -96,7 +103,7 @@ pub(super) use enumeration;
 macro_rules! with_one {
     ($backend:expr, $token:ident => $run:expr) => {
         $crate::machine::backends::backends!(one, [$crate::machine::backends::with]
-            (words $backend, $token => $run, $token => $run))
+            (words (not(cycloid_armv7em)) $backend, $token => $run, $token => $run))
     };
 }
 pub(super) use with_one;
@@ -105,7 +112,7 @@ pub(super) use with_one;
 macro_rules! with_eight {
     ($backend:expr, $token:ident => $run:expr) => {
         $crate::machine::backends::backends!(eight, [$crate::machine::backends::with]
-            (lanes $backend, $token => $run, $token => $run))
+            (lanes (all()) $backend, $token => $run, $token => $run))
     };
 }
 pub(super) use with_eight;
@@ -120,7 +127,7 @@ pub(super) use with_eight;
 macro_rules! with_vectors {
     ($backend:expr, $token:ident => $run:expr) => {
         $crate::machine::backends::backends!(eight, [$crate::machine::backends::with]
-            (lanes $backend, $token => $run, $token => {
+            (lanes (all()) $backend, $token => $run, $token => {
                 #[cfg(all(not(test), target_arch = "x86_64"))]
                 {
                     let _ = $token;
@@ -136,11 +143,12 @@ pub(super) use with_vectors;
 /// Matches a backend of a shape.
 macro_rules! with {
     (
-        ($shape:ident $backend:expr, $token:ident => $run:expr,
+        ($shape:ident $portable_cfg:tt $backend:expr, $token:ident => $run:expr,
             $portable:ident => $run_portable:expr)
         $($(#[$doc:meta])* $variant:ident $name:literal $cfg:tt $features:tt $included:tt;)*
     ) => {
         match $backend {
+            #[cfg $portable_cfg]
             $crate::machine::$shape::Backend::Portable($portable) => $run_portable,
             $(#[cfg $cfg] $crate::machine::$shape::Backend::$variant($token) => $run,)*
         }

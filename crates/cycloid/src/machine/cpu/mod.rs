@@ -33,12 +33,24 @@ pub trait Token: Copy + Debug + Send + Sync + 'static {
     const NAME: &'static str = Self::LEVEL.name();
 }
 
+/// Returns whether this processor has all of these features.
+#[cfg_attr(not(any(target_arch = "x86_64", cycloid_armv7em)), allow(unused_macros))]
+macro_rules! has {
+    () => {
+        true
+    };
+    ($($feature:tt)+) => {{
+        cpufeatures::new!(own, $($feature),+);
+        own::get()
+    }};
+}
+
 /// Declares the levels, their tokens and their detection from the list of backends.
 macro_rules! levels {
     (
         ()
         $(
-            $(#[$doc:meta])* $level:ident $name:literal $cfg:tt [$($feature:tt)+]
+            $(#[$doc:meta])* $level:ident $name:literal $cfg:tt [$($feature:tt)*]
             [$($included:ident)*];
         )*
     ) => {
@@ -94,11 +106,8 @@ macro_rules! levels {
             let mut features = 0;
             $(
                 #[cfg $cfg]
-                {
-                    cpufeatures::new!(own, $($feature),+);
-                    if own::get() {
-                        features |= Level::$level.own_features().0;
-                    }
+                if has!($($feature)*) {
+                    features |= Level::$level.own_features().0;
                 }
             )*
             Features(features)
@@ -146,6 +155,15 @@ macro_rules! levels {
 
 backends!(all, [levels]());
 
+#[cfg(cycloid_armv7em)]
+impl Armv7em {
+    /// Returns the token: every processor of the target has the level.
+    #[inline(always)]
+    pub const fn of_this_target() -> Self {
+        Self(())
+    }
+}
+
 impl Level {
     /// Returns the level with that name, as in the environment variable `CYCLOID_CPU`.
     pub fn from_name(name: &str) -> Option<Self> {
@@ -179,7 +197,8 @@ static LIMIT: AtomicU32 = AtomicU32::new(u32::MAX);
 /// Restricts operations that begin from now on to the features of `level`, in the whole process.
 ///
 /// For tests and measurements. Programs of this project call it with the value of the environment
-/// variable `CYCLOID_CPU`; the library itself reads no environment.
+/// variable `CYCLOID_CPU`; the library itself reads no environment. Without effect where the target
+/// decides the backend (Armv7E-M).
 pub fn limit(level: Level) {
     LIMIT.store(level.features().0, Ordering::Relaxed);
 }
@@ -232,7 +251,7 @@ mod tests {
             assert_eq!(Level::from_name(level.name()), Some(level));
         }
         assert_eq!(Level::from_name("avx9000"), None);
-        assert_eq!(Level::ALL.map(Level::name), ["portable", "adx", "avx512", "ifma"]);
+        assert_eq!(Level::ALL.map(Level::name), ["portable", "adx", "armv7e-m", "avx512", "ifma"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! Plain Rust for one number modulo primes whose form, if they have a special one, is not used:
-//! those of BLS12-381, P-192, secp256k1, the brainpool curves and
-//! edwards448.
+//! One number modulo primes whose form, if they have a special one, is not used, on the products and
+//! reductions of `words`: those of BLS12-381, P-192, secp256k1, the brainpool curves and edwards448
+//! in plain Rust, and several for Armv7E-M.
 //!
 //! Elements are saturated limbs of 64 bits in Montgomery form, less than the prime.
 
@@ -13,14 +13,14 @@ use super::{
     P192, P448, Prime, Secp256k1, Wide,
 };
 
-/// Implements `Arithmetic` for a prime of n limbs.
+/// Implements `Arithmetic` of a backend for a prime of n limbs.
 macro_rules! dense {
-    ($prime:ident $n:literal) => {
+    ($backend:ident $prime:ident $n:literal) => {
         const _: () = {
             /// −1 / p modulo 2⁶⁴.
             const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
-            impl Arithmetic<$prime> for Portable {
+            impl Arithmetic<$prime> for $backend {
                 type Element = [Limb; $n];
                 const STORED_LIMBS: usize = $n;
                 const ZERO: Self::Element = [0; $n];
@@ -30,16 +30,16 @@ macro_rules! dense {
                 #[inline(never)]
                 fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
                     let (mut wide, mut product) = ([0; 2 * $n], [0; $n]);
-                    Words::mul(Portable, &mut wide, a, b);
-                    Portable.montgomery_reduce(&mut product, &mut wide, &$prime::MODULUS, N0);
+                    Words::mul(self, &mut wide, a, b);
+                    self.montgomery_reduce(&mut product, &mut wide, &$prime::MODULUS, N0);
                     product
                 }
 
                 #[inline(never)]
                 fn square(self, a: &Self::Element) -> Self::Element {
                     let (mut wide, mut square) = ([0; 2 * $n], [0; $n]);
-                    Words::square(Portable, &mut wide, a);
-                    Portable.montgomery_reduce(&mut square, &mut wide, &$prime::MODULUS, N0);
+                    Words::square(self, &mut wide, a);
+                    self.montgomery_reduce(&mut square, &mut wide, &$prime::MODULUS, N0);
                     square
                 }
 
@@ -78,14 +78,14 @@ macro_rules! dense {
     };
 }
 
-/// Implements `Wide` for a prime of n limbs.
+/// Implements `Wide` of a backend for a prime of n limbs.
 macro_rules! wide {
-    ($prime:ident $n:literal) => {
+    ($backend:ident $prime:ident $n:literal) => {
         const _: () = {
             const N0: Limb = words::montgomery_n0($prime::MODULUS[0]);
 
             /// Sums are kept below p·R; only their upper halves need correction.
-            impl Wide<$prime> for Portable {
+            impl Wide<$prime> for $backend {
                 type Wide = [Limb; 2 * $n];
 
                 #[inline]
@@ -101,7 +101,7 @@ macro_rules! wide {
                 #[inline(never)]
                 fn mul_wide(self, a: &[Limb; $n], b: &[Limb; $n]) -> Self::Wide {
                     let mut wide = [0; 2 * $n];
-                    Words::mul(Portable, &mut wide, a, b);
+                    Words::mul(self, &mut wide, a, b);
                     wide
                 }
 
@@ -125,7 +125,7 @@ macro_rules! wide {
                 #[inline(never)]
                 fn reduce_wide(self, wide: &Self::Wide) -> [Limb; $n] {
                     let (mut wide, mut residue) = (*wide, [0; $n]);
-                    Portable.montgomery_reduce(&mut residue, &mut wide, &$prime::MODULUS, N0);
+                    self.montgomery_reduce(&mut residue, &mut wide, &$prime::MODULUS, N0);
                     residue
                 }
             }
@@ -133,14 +133,29 @@ macro_rules! wide {
     };
 }
 
-dense!(Bls12Base 6);
-dense!(Bls12Scalar 4);
-dense!(P192 3);
-dense!(Secp256k1 4);
-dense!(BrainpoolP256 4);
-dense!(BrainpoolP384 6);
-dense!(BrainpoolP512 8);
-dense!(P448 7);
-dense!(Ed448Order 7);
-wide!(Bls12Base 6);
-wide!(Bls12Scalar 4);
+dense!(Portable Bls12Base 6);
+dense!(Portable Bls12Scalar 4);
+dense!(Portable P192 3);
+dense!(Portable Secp256k1 4);
+dense!(Portable BrainpoolP256 4);
+dense!(Portable BrainpoolP384 6);
+dense!(Portable BrainpoolP512 8);
+dense!(Portable P448 7);
+dense!(Portable Ed448Order 7);
+wide!(Portable Bls12Base 6);
+wide!(Portable Bls12Scalar 4);
+
+#[cfg(cycloid_armv7em)]
+mod armv7em {
+    use super::super::{P224, P256, P384};
+    use super::*;
+    use crate::machine::cpu::Armv7em;
+
+    dense!(Armv7em P224 4);
+    dense!(Armv7em P256 4);
+    dense!(Armv7em P384 6);
+    dense!(Armv7em Bls12Base 6);
+    dense!(Armv7em Bls12Scalar 4);
+    wide!(Armv7em Bls12Base 6);
+    wide!(Armv7em Bls12Scalar 4);
+}

@@ -16,6 +16,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod adx;
+#[cfg(cycloid_armv7em)]
+mod armv7em;
 mod curve;
 mod dense;
 mod eight;

@@ -113,7 +113,7 @@ pub trait LaneWords: Token {
     fn lookup(self, out: &mut [Lanes], table: &[Lanes], index: &Lanes);
 }
 
-backends!(eight, [enumeration]());
+backends!(eight, [enumeration](all()));
 
 /// A task that runs on any backend.
 pub trait Task {

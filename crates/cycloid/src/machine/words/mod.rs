@@ -1,11 +1,13 @@
 //! One number: little-endian limbs of 64 bits.
 //!
 //! [`Words`] is the interface of a backend; `portable` is plain Rust, `adx` the same functions with
-//! BMI2 and ADX. `linear` contains the operations on which no backend beats the compiler (addition,
+//! BMI2 and ADX, `armv7em` with UMAAL. `linear` contains the operations on which no backend beats the compiler (addition,
 //! shifts, comparison). Time depends on lengths only, unless a name ends in `_vartime`.
 
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
+#[cfg(cycloid_armv7em)]
+pub mod armv7em;
 mod bytes;
 mod divsteps;
 mod linear;
@@ -14,6 +16,8 @@ pub mod portable;
 mod tests;
 
 use super::backends::{backends, enumeration};
+#[cfg(cycloid_armv7em)]
+pub use super::cpu::Armv7em;
 use super::cpu::Token;
 use super::ct;
 pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
@@ -120,7 +124,7 @@ pub const fn montgomery_n0(modulus_limb: Limb) -> Limb {
     x.wrapping_neg()
 }
 
-backends!(one, [enumeration]());
+backends!(one, [enumeration](not(cycloid_armv7em)));
 
 /// A task that runs on any backend.
 pub trait Task {
@@ -133,7 +137,12 @@ pub trait Task {
 
 impl Backend {
     /// Returns the fastest available backend that [`cpu::limit`](super::cpu::limit) allows.
+    #[inline]
     pub fn best() -> Self {
-        Self::available().last().unwrap_or(Self::Portable(Portable))
+        #[cfg(not(cycloid_armv7em))]
+        return Self::available().last().unwrap_or(Self::Portable(Portable));
+        // Known when compiling, so that nothing else takes flash.
+        #[cfg(cycloid_armv7em)]
+        Self::Armv7em(Armv7em::of_this_target())
     }
 }
