@@ -147,12 +147,11 @@ wide!(Portable Bls12Scalar 4);
 
 #[cfg(cycloid_armv7em)]
 mod armv7em {
-    use super::super::{P224, P256, P384};
+    use super::super::{P224, P384};
     use super::*;
     use crate::machine::cpu::Armv7em;
 
     dense!(Armv7em P224 4);
-    dense!(Armv7em P256 4);
     dense!(Armv7em P384 6);
     dense!(Armv7em Bls12Base 6);
     dense!(Armv7em Bls12Scalar 4);

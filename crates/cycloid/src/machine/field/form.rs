@@ -62,6 +62,24 @@ pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb;
     difference
 }
 
+/// Returns a number below 2²⁵⁶ modulo 2²⁵⁵ − 19.
+///
+/// Adds the part above bit 254, times 19, at the bottom: first unconditionally, then only if the
+/// part exists after adding 19, that is, if the number is the prime or more.
+#[cfg_attr(not(any(target_arch = "x86_64", cycloid_armv7em)), allow(dead_code))]
+pub(super) fn reduce_p25519(number: &[Limb; 4]) -> [Limb; 4] {
+    const TOP: Limb = 1 << 63;
+    let mut number = *number;
+    let top = number[3] >> 63;
+    number[3] &= !TOP;
+    words::add(&mut number, &[19 * top]);
+    let mut reduced = number;
+    words::add(&mut reduced, &[19]);
+    let enough = Mask::from_bit(reduced[3] >> 63);
+    reduced[3] &= !TOP;
+    core::array::from_fn(|i| enough.select(reduced[i], number[i]))
+}
+
 /// Returns 2^(128·n) modulo a modulus of n limbs.
 pub(super) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
     let mut power = [0; N];

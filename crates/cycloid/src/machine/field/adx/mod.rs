@@ -25,7 +25,7 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Adx;
 use super::super::ct::Mask;
 use super::super::words::{self, Limb, Words};
-use super::form::{equal_limbs, montgomery};
+use super::form::{self, equal_limbs, montgomery};
 use super::portable::one_number;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
@@ -188,19 +188,8 @@ impl Arithmetic<P25519> for Adx {
         numbers[0]
     }
 
-    /// Adds twice the part above bit 254, times 19, at the bottom: first unconditionally, then only
-    /// if the part exists after adding 19, that is, if the number is the prime or more.
     fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
-        const TOP: Limb = 1 << 63;
-        let mut number = *element;
-        let top = number[3] >> 63;
-        number[3] &= !TOP;
-        words::add(&mut number, &[19 * top]);
-        let mut reduced = number;
-        words::add(&mut reduced, &[19]);
-        let enough = Mask::from_bit(reduced[3] >> 63);
-        reduced[3] &= !TOP;
-        numbers[0] = Arithmetic::<P25519>::select(self, enough, &reduced, &number);
+        numbers[0] = form::reduce_p25519(element);
     }
 }
 

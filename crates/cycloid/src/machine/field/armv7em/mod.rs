@@ -3,11 +3,136 @@
 //! P-224, P-384 and the primes of BLS12-381 use the kernels of `words` (`dense`). P-521 is as in
 //! plain Rust.
 
+#[macro_use]
+mod text;
+mod p25519;
+mod p256;
+
+use core::mem::MaybeUninit;
+
 use super::super::cpu::Armv7em;
 use super::super::ct::Mask;
-use super::super::words::{Limb, Portable};
+use super::super::words::{self, Limb, Portable, Words};
+use super::form::{self, equal_limbs, montgomery};
 use super::portable::one_number;
-use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519};
+use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
+
+/// Code shared by the primes with kernels of their own, in module `$kernels`: four limbs.
+macro_rules! from_kernels {
+    ($prime:ident $kernels:ident) => {
+        type Element = [Limb; 4];
+        const STORED_LIMBS: usize = 4;
+        const ZERO: Self::Element = [0; 4];
+
+        one_number!();
+
+        #[inline(always)]
+        fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+            let mut product = MaybeUninit::<Self::Element>::uninit();
+            // SAFETY: the token proves UMAAL; the kernel writes the whole product.
+            unsafe {
+                $kernels::mul(product.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                product.assume_init()
+            }
+        }
+
+        #[inline(always)]
+        fn square(self, a: &Self::Element) -> Self::Element {
+            Arithmetic::<$prime>::mul(self, a, a)
+        }
+
+        #[inline(always)]
+        fn square_times(self, a: &Self::Element, times: usize) -> Self::Element {
+            let mut power = *a;
+            Arithmetic::<$prime>::square_times_in_place(self, &mut power, times);
+            power
+        }
+
+        #[inline(always)]
+        fn mul_in_place(self, a: &mut Self::Element, b: &Self::Element) {
+            // SAFETY: the token proves UMAAL; the product may be where a factor is.
+            unsafe { $kernels::mul(a.as_mut_ptr(), a.as_ptr(), b.as_ptr()) };
+        }
+
+        #[inline(always)]
+        fn square_times_in_place(self, a: &mut Self::Element, times: usize) {
+            for _ in 0..times {
+                // SAFETY: the token proves UMAAL; the square may be where its root is.
+                unsafe { $kernels::mul(a.as_mut_ptr(), a.as_ptr(), a.as_ptr()) };
+            }
+        }
+
+        #[inline(always)]
+        fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+            let mut sum = MaybeUninit::<Self::Element>::uninit();
+            // SAFETY: the kernel writes the whole sum.
+            unsafe {
+                $kernels::add(sum.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                sum.assume_init()
+            }
+        }
+
+        #[inline(always)]
+        fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+            let mut difference = MaybeUninit::<Self::Element>::uninit();
+            // SAFETY: the kernel writes the whole difference.
+            unsafe {
+                $kernels::sub(difference.as_mut_ptr().cast(), a.as_ptr(), b.as_ptr());
+                difference.assume_init()
+            }
+        }
+
+        #[inline(always)]
+        fn stored(self, constant: &[Limb]) -> Self::Element {
+            core::array::from_fn(|i| constant[i])
+        }
+
+        #[inline(always)]
+        fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
+            Words::lookup(self, out.as_flattened_mut(), table, index as usize);
+        }
+
+        #[inline(always)]
+        fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
+            Words::lookup(self, out.as_flattened_mut(), table.as_flattened(), index as usize);
+        }
+    };
+}
+
+impl Arithmetic<P256> for Armv7em {
+    from_kernels!(P256 p256);
+    montgomery!(P256 4);
+}
+
+impl Arithmetic<P25519> for Armv7em {
+    from_kernels!(P25519 p25519);
+
+    #[inline(always)]
+    fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
+        debug_assert!((1..=1 << 25).contains(&small));
+        let mut product = MaybeUninit::<Self::Element>::uninit();
+        // SAFETY: the token proves UMAAL; the kernel writes the whole product.
+        unsafe {
+            p25519::mul_small(product.as_mut_ptr().cast(), a.as_ptr(), small as u32 - 1);
+            product.assume_init()
+        }
+    }
+
+    fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
+        let mut number = [[0; 4]];
+        let difference = Arithmetic::<P25519>::sub(self, a, b);
+        Arithmetic::<P25519>::store(self, &difference, &mut number);
+        words::is_zero(&number[0])
+    }
+
+    fn load(self, numbers: &[[Limb; 4]]) -> Self::Element {
+        numbers[0]
+    }
+
+    fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
+        numbers[0] = form::reduce_p25519(element);
+    }
+}
 
 /// The arithmetic of plain Rust.
 macro_rules! as_portable {
@@ -72,7 +197,6 @@ macro_rules! as_portable {
 }
 
 as_portable!(P521);
-as_portable!(P25519);
 
 impl CurveArithmetic<P224> for Armv7em {}
 impl CurveArithmetic<P256> for Armv7em {}

@@ -1,0 +1,109 @@
+//! Parts of the kernels' text: products of two numbers of eight words.
+//!
+//! As in `words`, a row is a word of one factor times a block of four words of the other, which
+//! stays in registers, and the window holds the sum from the next row's place on.
+
+/// A row without loads: `$word` times the block, added to the window and to `$sum`, which gets the
+/// finished word. Afterwards the window starts at its second register and ends with its first.
+macro_rules! row {
+    ($word:literal $sum:literal; [$a0:literal $($a:literal)+] [$w0:literal $($w:literal)+]) => {
+        concat!(
+            "umaal ", $sum, ", ", $w0, ", ", $a0, ", ", $word, "\n",
+            $("umaal ", $w, ", ", $w0, ", ", $a, ", ", $word, "\n",)+
+        )
+    };
+}
+
+/// A row whose finished word goes to `[sp, #$place]`, and to which nothing else is added.
+macro_rules! new_row {
+    ($word:literal $sum:literal $place:literal; $a:tt $w:tt) => {
+        concat!(
+            "mov ", $sum, ", #0\n",
+            row!($word $sum; $a $w),
+            "str ", $sum, ", [sp, #", $place, "]\n",
+        )
+    };
+}
+
+/// A row to which the word at `[sp, #$from]` is added.
+macro_rules! next_row {
+    ($word:literal $sum:literal $from:literal $place:literal; $a:tt $w:tt) => {
+        concat!(
+            "ldr ", $sum, ", [sp, #", $from, "]\n",
+            row!($word $sum; $a $w),
+            "str ", $sum, ", [sp, #", $place, "]\n",
+        )
+    };
+}
+
+/// The lower four words of the number at r1 times the number at r2: the lowest eight words of the
+/// product go to the stack, the next to r8 to r11. Changes r0, r2 to r7, r12 and lr.
+macro_rules! lower_rows {
+    () => {
+        concat!(
+            "ldm r1, {{r4-r7}}\n",
+            "ldm r2!, {{r0, r3, lr}}\n",
+            "umull r12, r8, r4, r0\n",
+            "mov r9, #0\n",
+            "umaal r9, r8, r5, r0\n",
+            "mov r10, #0\n",
+            "umaal r10, r8, r6, r0\n",
+            "mov r11, #0\n",
+            "umaal r11, r8, r7, r0\n",
+            "str r12, [sp]\n",
+            new_row!("r3" "r12" "4"; ["r4" "r5" "r6" "r7"] ["r9" "r10" "r11" "r8"]),
+            new_row!("lr" "r12" "8"; ["r4" "r5" "r6" "r7"] ["r10" "r11" "r8" "r9"]),
+            "ldm r2!, {{r0, r3, lr}}\n",
+            new_row!("r0" "r12" "12"; ["r4" "r5" "r6" "r7"] ["r11" "r8" "r9" "r10"]),
+            new_row!("r3" "r12" "16"; ["r4" "r5" "r6" "r7"] ["r8" "r9" "r10" "r11"]),
+            new_row!("lr" "r12" "20"; ["r4" "r5" "r6" "r7"] ["r9" "r10" "r11" "r8"]),
+            "ldm r2, {{r0, r3}}\n",
+            new_row!("r0" "r12" "24"; ["r4" "r5" "r6" "r7"] ["r10" "r11" "r8" "r9"]),
+            new_row!("r3" "r12" "28"; ["r4" "r5" "r6" "r7"] ["r11" "r8" "r9" "r10"]),
+        )
+    };
+}
+
+/// The upper four words of the number whose address is at `[sp, #$a]` times the number whose
+/// address is in the word above, plus r4 to r7 and the four words from `[sp, #$p0]` on: the lowest
+/// eight words go to the stack from `[sp, #$q0]` on, the next to r4 to r7. Changes r0 to r3, r8 to
+/// r12 and lr.
+macro_rules! upper_rows {
+    ($a:literal $b:literal; [$p0:literal $p1:literal $p2:literal $p3:literal]
+        [$q0:literal $q1:literal $q2:literal $q3:literal
+         $q4:literal $q5:literal $q6:literal $q7:literal]) => {
+        concat!(
+            "ldr r12, [sp, #", $a, "]\n",
+            "ldr r0, [sp, #", $b, "]\n",
+            "ldr r8, [r12, #16]\n",
+            "ldr r9, [r12, #20]\n",
+            "ldr r10, [r12, #24]\n",
+            "ldr r11, [r12, #28]\n",
+            "ldm r0!, {{r1, r2, r3, lr}}\n",
+            new_row!("r1" "r12" $q0; ["r8" "r9" "r10" "r11"] ["r4" "r5" "r6" "r7"]),
+            new_row!("r2" "r12" $q1; ["r8" "r9" "r10" "r11"] ["r5" "r6" "r7" "r4"]),
+            new_row!("r3" "r12" $q2; ["r8" "r9" "r10" "r11"] ["r6" "r7" "r4" "r5"]),
+            new_row!("lr" "r12" $q3; ["r8" "r9" "r10" "r11"] ["r7" "r4" "r5" "r6"]),
+            "ldm r0, {{r1, r2, r3, lr}}\n",
+            next_row!("r1" "r12" $p0 $q4; ["r8" "r9" "r10" "r11"] ["r4" "r5" "r6" "r7"]),
+            next_row!("r2" "r12" $p1 $q5; ["r8" "r9" "r10" "r11"] ["r5" "r6" "r7" "r4"]),
+            next_row!("r3" "r12" $p2 $q6; ["r8" "r9" "r10" "r11"] ["r6" "r7" "r4" "r5"]),
+            next_row!("lr" "r12" $p3 $q7; ["r8" "r9" "r10" "r11"] ["r7" "r4" "r5" "r6"]),
+        )
+    };
+}
+
+/// r8 to r11 and r4 to r7 = the number at r1 plus or minus that at r2, with the carry or borrow in
+/// the flag. Changes r1 to r3, r12 and lr.
+macro_rules! sum {
+    ($first:literal $next:literal) => {
+        concat!(
+            "ldm r1!, {{r8-r11}}\n",
+            "ldm r2!, {{r3-r6}}\n",
+            $first, " r8, r3\n", $next, " r9, r4\n", $next, " r10, r5\n", $next, " r11, r6\n",
+            "ldm r1, {{r4-r7}}\n",
+            "ldm r2, {{r1, r3, r12, lr}}\n",
+            $next, " r4, r1\n", $next, " r5, r3\n", $next, " r6, r12\n", $next, " r7, lr\n",
+        )
+    };
+}
