@@ -199,7 +199,44 @@ macro_rules! as_portable {
 as_portable!(P521);
 
 impl CurveArithmetic<P224> for Armv7em {}
-impl CurveArithmetic<P256> for Armv7em {}
 impl CurveArithmetic<P384> for Armv7em {}
 impl CurveArithmetic<P521> for Armv7em {}
-impl CurveArithmetic<P25519> for Armv7em {}
+
+impl CurveArithmetic<P256> for Armv7em {
+    #[inline(always)]
+    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> [[Limb; 4]; 3] {
+        let mut point = *point;
+        if times != 0 {
+            // SAFETY: the token proves UMAAL; the point is twelve limbs, and `times` is not 0.
+            unsafe { p256::double_times(point.as_mut_ptr().cast(), times) };
+        }
+        point
+    }
+}
+
+impl CurveArithmetic<P25519> for Armv7em {
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Mask,
+        a24: Limb,
+    ) {
+        debug_assert!((1..=1 << 25).contains(&a24));
+        let (state, swap) = (state.as_mut_ptr().cast(), swap.value() as u32);
+        // SAFETY: the token proves UMAAL; the state is sixteen limbs, one after the other.
+        unsafe { p25519::ladder_step(state, x1.as_ptr(), swap, a24 as u32 - 1) };
+    }
+
+    #[inline(always)]
+    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
+        // SAFETY: the token proves UMAAL; the kernel writes the whole sum.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p25519::add_edwards(sum.as_mut_ptr().cast(), point, addend);
+            sum.assume_init()
+        }
+    }
+}

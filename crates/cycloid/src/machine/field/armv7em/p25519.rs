@@ -9,10 +9,19 @@ use super::Limb;
 macro_rules! fold_word {
     () => {
         concat!(
-            "lsl r12, #1\n", "orr r12, r12, r11, lsr #31\n", "bic r11, #0x80000000\n",
-            "mov lr, #19\n", "mul r12, r12, lr\n",
-            "adds r0, r12\n", "adcs r1, #0\n", "adcs r2, #0\n", "adcs r3, #0\n",
-            "adcs r8, #0\n", "adcs r9, #0\n", "adcs r10, #0\n", "adc r11, #0\n",
+            "lsl r12, #1\n",
+            "orr r12, r12, r11, lsr #31\n",
+            "bic r11, #0x80000000\n",
+            "mov lr, #19\n",
+            "mul r12, r12, lr\n",
+            "adds r0, r12\n",
+            "adcs r1, #0\n",
+            "adcs r2, #0\n",
+            "adcs r3, #0\n",
+            "adcs r8, #0\n",
+            "adcs r9, #0\n",
+            "adcs r10, #0\n",
+            "adc r11, #0\n",
         )
     };
 }
@@ -23,12 +32,30 @@ macro_rules! fold_word {
 macro_rules! correct {
     ($mask:literal $first:literal $next:literal $last:literal) => {
         concat!(
-            $mask, "and r12, #38\n",
-            $first, " r8, r12\n", $next, " r9, #0\n", $next, " r10, #0\n", $next, " r11, #0\n",
-            $next, " r4, #0\n", $next, " r5, #0\n", $next, " r6, #0\n", $next, " r7, #0\n",
-            $mask, "and r12, #38\n",
-            $last, " r8, r12\n",
-            "stm r0!, {{r8-r11}}\n", "stm r0, {{r4-r7}}\n",
+            $mask,
+            "and r12, #38\n",
+            $first,
+            " r8, r12\n",
+            $next,
+            " r9, #0\n",
+            $next,
+            " r10, #0\n",
+            $next,
+            " r11, #0\n",
+            $next,
+            " r4, #0\n",
+            $next,
+            " r5, #0\n",
+            $next,
+            " r6, #0\n",
+            $next,
+            " r7, #0\n",
+            $mask,
+            "and r12, #38\n",
+            $last,
+            " r8, r12\n",
+            "stm r0!, {{r8-r11}}\n",
+            "stm r0, {{r4-r7}}\n",
         )
     };
 }
@@ -42,11 +69,11 @@ macro_rules! correct {
 ///
 /// # Safety
 /// `a` and `b` are four limbs each, and `out` has room for four; it may be where `a` or `b` are,
-/// and need not be initialised.
+/// and need not be initialised. Changes all registers but sp: only for calls from assembly.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
+unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        "push {{r0-r2, r4-r11, lr}}",
+        "push {{r0-r2, lr}}",
         "sub sp, #48",
         lower_rows!(),
         "add r0, sp, #16",
@@ -78,18 +105,18 @@ pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Li
         "stm lr!, {{r0-r3}}",
         "stm lr, {{r8-r11}}",
         "add sp, #60",
-        "pop {{r4-r11, pc}}",
+        "pop {{pc}}",
     )
 }
 
 /// Computes `out = a · (less + 1)`, below 2²⁵⁵ + 2³², for any `a` below 2²⁵⁶ and `less` below 2²⁵.
 ///
 /// # Safety
-/// As for [`mul`], except that `less` is a number.
+/// As for [`mul_inner`], except that `less` is a number.
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn mul_small(out: *mut Limb, a: *const Limb, less: u32) {
+unsafe extern "C" fn mul_small_inner(out: *mut Limb, a: *const Limb, less: u32) {
     naked_asm!(
-        "push {{r0, r4-r11, lr}}",
+        "push {{r0, lr}}",
         "mov lr, r2",
         "add r12, r1, #16",
         "ldm r1, {{r0-r3}}",
@@ -108,7 +135,7 @@ pub(super) unsafe extern "C" fn mul_small(out: *mut Limb, a: *const Limb, less: 
         "pop {{r12}}",
         "stm r12!, {{r0-r3}}",
         "stm r12, {{r8-r11}}",
-        "pop {{r4-r11, pc}}",
+        "pop {{pc}}",
     )
 }
 
@@ -118,14 +145,13 @@ pub(super) unsafe extern "C" fn mul_small(out: *mut Limb, a: *const Limb, less: 
 /// lowest word.
 ///
 /// # Safety
-/// As for [`mul`].
+/// As for [`mul_inner`].
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn add(out: *mut Limb, a: *const Limb, b: *const Limb) {
+unsafe extern "C" fn add_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        "push {{r4-r11, lr}}",
         sum!("adds" "adcs"),
         correct!("mov r12, #0\nadc r12, #0\nrsb r12, #0\n" "adds" "adcs" "add"),
-        "pop {{r4-r11, pc}}",
+        "bx lr",
     )
 }
 
@@ -135,13 +161,149 @@ pub(super) unsafe extern "C" fn add(out: *mut Limb, a: *const Limb, b: *const Li
 /// 38 can be subtracted from the lowest word.
 ///
 /// # Safety
-/// As for [`mul`].
+/// As for [`mul_inner`].
 #[unsafe(naked)]
-pub(super) unsafe extern "C" fn sub(out: *mut Limb, a: *const Limb, b: *const Limb) {
+unsafe extern "C" fn sub_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
+    naked_asm!(sum!("subs" "sbcs"), correct!("sbc r12, r12\n" "subs" "sbcs" "sub"), "bx lr",)
+}
+
+around! {
+    /// Computes `out = a · b`; see [`mul_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul_inner`], except that it keeps the registers of the usual interface.
+    mul(out: *mut Limb, a: *const Limb, b: *const Limb) = mul_inner
+}
+
+around! {
+    /// Computes `out = a · (less + 1)`; see [`mul_small_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul`], except that `less` is a number.
+    mul_small(out: *mut Limb, a: *const Limb, less: u32) = mul_small_inner
+}
+
+around! {
+    /// Computes `out = a + b`; see [`add_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul`].
+    add(out: *mut Limb, a: *const Limb, b: *const Limb) = add_inner
+}
+
+around! {
+    /// Computes `out = a − b`; see [`sub_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul`].
+    sub(out: *mut Limb, a: *const Limb, b: *const Limb) = sub_inner
+}
+
+/// `[sp, #$to]` = `[sp, #$from]` where all flags of SEL are set: eight words.
+macro_rules! move_if {
+    ($to:literal $from:literal) => {
+        concat!("add r0, sp, #", $to, "\n", "add r1, sp, #", $from, "\n", move_if!(), move_if!(),)
+    };
+    () => {
+        "ldm r0, {{r4-r7}}\nldm r1!, {{r8-r11}}\n\
+         sel r4, r8, r4\nsel r5, r9, r5\nsel r6, r10, r6\nsel r7, r11, r7\n\
+         stm r0!, {{r4-r7}}\n"
+    };
+}
+
+/// Computes a step of the Montgomery ladder; the formula of
+/// [`CurveArithmetic::ladder_step`](crate::machine::field::CurveArithmetic::ladder_step).
+///
+/// Stack: six elements, `state`, `x1`, `swap`, `a24_less`.
+///
+/// # Safety
+/// `state` is sixteen limbs and `x1` four; `swap` is all ones or zero, and `a24_less` is a24 − 1.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn ladder_step(
+    state: *mut Limb,
+    x1: *const Limb,
+    swap: u32,
+    a24_less: u32,
+) {
     naked_asm!(
-        "push {{r4-r11, lr}}",
-        sum!("subs" "sbcs"),
-        correct!("sbc r12, r12\n" "subs" "sbcs" "sub"),
+        "push {{r0-r11, lr}}",
+        "sub sp, #192",
+        // A, B, C, D.
+        call!("add" [t 0] = [at 192], [at 192 + 32]),
+        call!("sub" [t 32] = [at 192], [at 192 + 32]),
+        call!("add" [t 64] = [at 192 + 64], [at 192 + 96]),
+        call!("sub" [t 96] = [at 192 + 64], [at 192 + 96]),
+        // DA, CB.
+        call!("mul" [t 128] = [t 96], [t 0]),
+        call!("mul" [t 160] = [t 64], [t 32]),
+        // Where the points are swapped, C and D are squared. 255 + 255 carries in each byte.
+        "ldr r0, [sp, #200]",
+        "uadd8 r0, r0, r0",
+        move_if!("0" "64"),
+        move_if!("32" "96"),
+        // AA, BB, E.
+        call!("mul" [t 0] = [t 0], [t 0]),
+        call!("mul" [t 32] = [t 32], [t 32]),
+        call!("sub" [t 64] = [t 0], [t 32]),
+        // X₂ = AA·BB, Z₂ = E·(AA + a24·E).
+        call!("mul" [at 192] = [t 0], [t 32]),
+        operand!("r0" [t 96]),
+        operand!("r1" [t 64]),
+        "ldr r2, [sp, #204]",
+        "bl {mul_small}",
+        call!("add" [t 96] = [t 0], [t 96]),
+        call!("mul" [at 192 + 32] = [t 64], [t 96]),
+        // X₃ = (DA + CB)², Z₃ = X₁·(DA − CB)².
+        call!("add" [t 0] = [t 128], [t 160]),
+        call!("mul" [at 192 + 64] = [t 0], [t 0]),
+        call!("sub" [t 32] = [t 128], [t 160]),
+        call!("mul" [t 32] = [t 32], [t 32]),
+        call!("mul" [at 192 + 96] = [at 196], [t 32]),
+        "add sp, #208",
         "pop {{r4-r11, pc}}",
+        mul = sym mul_inner,
+        mul_small = sym mul_small_inner,
+        add = sym add_inner,
+        sub = sym sub_inner,
+    )
+}
+
+/// Adds points of edwards25519; the formula of
+/// [`CurveArithmetic::add_edwards`](crate::machine::field::CurveArithmetic::add_edwards).
+///
+/// Stack: six elements, `out`, `point`, `addend`.
+///
+/// # Safety
+/// `out` has room for sixteen limbs, and may be `point`, which is sixteen limbs; `addend` is twelve.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn add_edwards(
+    out: *mut Limb,
+    point: *const Limb,
+    addend: *const Limb,
+) {
+    naked_asm!(
+        "push {{r0-r2, r4-r11, lr}}",
+        "sub sp, #192",
+        // A = (Y − X)·difference, B = (Y + X)·sum, C = T·product, D = 2·Z.
+        call!("sub" [t 0] = [at 196 + 32], [at 196]),
+        call!("mul" [t 0] = [t 0], [at 200 + 32]),
+        call!("add" [t 32] = [at 196 + 32], [at 196]),
+        call!("mul" [t 32] = [t 32], [at 200]),
+        call!("mul" [t 64] = [at 196 + 96], [at 200 + 64]),
+        call!("add" [t 96] = [at 196 + 64], [at 196 + 64]),
+        // E, F, G, H.
+        call!("sub" [t 128] = [t 32], [t 0]),
+        call!("sub" [t 160] = [t 96], [t 64]),
+        call!("add" [t 96] = [t 96], [t 64]),
+        call!("add" [t 32] = [t 32], [t 0]),
+        call!("mul" [at 192] = [t 128], [t 160]),
+        call!("mul" [at 192 + 32] = [t 96], [t 32]),
+        call!("mul" [at 192 + 64] = [t 160], [t 96]),
+        call!("mul" [at 192 + 96] = [t 128], [t 32]),
+        "add sp, #204",
+        "pop {{r4-r11, pc}}",
+        mul = sym mul_inner,
+        add = sym add_inner,
+        sub = sym sub_inner,
     )
 }

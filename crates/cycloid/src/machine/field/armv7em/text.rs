@@ -94,16 +94,70 @@ macro_rules! upper_rows {
 }
 
 /// r8 to r11 and r4 to r7 = the number at r1 plus or minus that at r2, with the carry or borrow in
-/// the flag. Changes r1 to r3, r12 and lr.
+/// the flag. Changes r1 to r3 and r12.
 macro_rules! sum {
     ($first:literal $next:literal) => {
         concat!(
             "ldm r1!, {{r8-r11}}\n",
             "ldm r2!, {{r3-r6}}\n",
-            $first, " r8, r3\n", $next, " r9, r4\n", $next, " r10, r5\n", $next, " r11, r6\n",
+            $first,
+            " r8, r3\n",
+            $next,
+            " r9, r4\n",
+            $next,
+            " r10, r5\n",
+            $next,
+            " r11, r6\n",
             "ldm r1, {{r4-r7}}\n",
-            "ldm r2, {{r1, r3, r12, lr}}\n",
-            $next, " r4, r1\n", $next, " r5, r3\n", $next, " r6, r12\n", $next, " r7, lr\n",
+            "ldm r2, {{r1, r2, r3, r12}}\n",
+            $next,
+            " r4, r1\n",
+            $next,
+            " r5, r2\n",
+            $next,
+            " r6, r3\n",
+            $next,
+            " r7, r12\n",
+        )
+    };
+}
+
+/// A function of the usual interface around one that changes all registers but sp.
+macro_rules! around {
+    ($(#[$doc:meta])* $name:ident($($argument:ident: $type:ty),+) = $inner:ident) => {
+        $(#[$doc])*
+        #[unsafe(naked)]
+        pub(super) unsafe extern "C" fn $name($($argument: $type),+) {
+            naked_asm!(
+                "push {{r4-r11, lr}}",
+                "bl {inner}",
+                "pop {{r4-r11, pc}}",
+                inner = sym $inner,
+            )
+        }
+    };
+}
+
+/// `$register` = the address of an operand: bytes from sp (`[t 32]`), or from the address that is
+/// at a place on the stack (`[at 160 + 32]`).
+macro_rules! operand {
+    ($register:literal [t $place:literal]) => {
+        concat!("add ", $register, ", sp, #", $place, "\n")
+    };
+    ($register:literal [at $pointer:literal]) => {
+        concat!("ldr ", $register, ", [sp, #", $pointer, "]\n")
+    };
+    ($register:literal [at $pointer:literal + $place:literal]) => {
+        concat!(operand!($register [at $pointer]), "add ", $register, ", #", $place, "\n")
+    };
+}
+
+/// Calls a function with the addresses of its result and of two operands.
+macro_rules! call {
+    ($function:literal $out:tt = $a:tt, $b:tt) => {
+        concat!(
+            operand!("r0" $out), operand!("r1" $a), operand!("r2" $b),
+            "bl {", $function, "}\n",
         )
     };
 }
