@@ -33,7 +33,7 @@ impl Crowd {
         if remote.link.protocol.transport == Transport::Tcp {
             return Err(Failure::new("a crowd needs UDP").hint("set `proto udp`"));
         }
-        let tls = settings::tls(Role::Client, &config.common.tls, None)?;
+        let tls = settings::tls(Role::Client, &config.common.tls, None, None)?;
         let key = remote.link.control_key.load(config.common.data.digest, Role::Client)?;
         let settings = core_settings(config, &remote.link, key, tls, None);
         let server = resolve(remote).ok().and_then(|addresses| addresses.first().copied());

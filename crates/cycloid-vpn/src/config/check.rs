@@ -268,6 +268,10 @@ impl Writer<'_> {
                 self.certificates(name, material);
             }
         }
+        if let Some(token) = &tls.token {
+            let name = token.id.as_deref().unwrap_or("the only certificate");
+            self.say(format!("Its private key is in a PKCS #11 token: {name}."));
+        }
         for (name, material) in [("key", &tls.key), ("pkcs12", &tls.pkcs12)] {
             if let Some(material) = material {
                 self.secret(name, material);

@@ -15,6 +15,7 @@ use super::link::Protocol;
 use super::material::Material;
 use super::per_client::PerClient;
 use super::server::{Listen, Network, Pool6, Server};
+use super::tls::Token;
 
 /// The arguments of a `remote` line.
 #[derive(Clone)]
@@ -60,6 +61,8 @@ pub(super) struct Draft {
     pub(super) without_tls12: bool,
     /// `auth none`.
     pub(super) no_digest: bool,
+    /// `pkcs11-providers` and the directives for it.
+    pub(super) token: Token,
     pub(super) device_type: Option<String>,
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,

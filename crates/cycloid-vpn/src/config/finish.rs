@@ -18,7 +18,7 @@ use super::link::{Bind, ControlKey, Link, PORT};
 use super::place;
 use super::proxy::ProxyKind;
 use super::server::{Listen, Network, Pool, Pool6, Server};
-use super::tls::{ClientCertificate, TlsVersion};
+use super::tls::{ClientCertificate, TlsVersion, Token};
 use super::tunnel::{Ifconfig6, Route, RouteGateway, Target, Topology};
 
 /// The default timeout for a silent peer at a client that pulls.
@@ -186,6 +186,18 @@ impl Draft {
         }
         let needs_authority =
             role == Role::Client || tls.client_certificate != ClientCertificate::None;
+        if self.token != Token::default() {
+            if self.token.providers.is_empty() {
+                let hint = "add `pkcs11-providers /path/to/module.so`";
+                return Err(self.wrong("pkcs11-id", file, "the token has no provider", hint));
+            }
+            if tls.has_certificate() {
+                let message = "this end has two certificates: one in a token, and one in a file";
+                return Err(self.wrong("pkcs11-providers", file, message, "keep one of them"));
+            }
+            self.common.tls.token = Some(std::mem::take(&mut self.token));
+        }
+        let tls = &self.common.tls;
         if tls.pkcs12.is_some() && (tls.certificate.is_some() || tls.key.is_some()) {
             let message = "this end has two certificates: one in PKCS #12, and one of cert and key";
             return Err(self.wrong("pkcs12", file, message, "keep one of them"));

@@ -58,6 +58,7 @@ pub use server::{AuthToken, Listen, Pool, Pool6, PortShare, Server};
 pub use static_tunnel::StaticTunnel;
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,
+    Token,
 };
 pub use tunnel::{
     Dns, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology, Tunnel,

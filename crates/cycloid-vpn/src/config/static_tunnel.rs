@@ -49,7 +49,7 @@ impl StaticTunnel {
 }
 
 /// Directives that a file with `secret` cannot have.
-const WITHOUT_TLS: [&str; 23] = [
+const WITHOUT_TLS: [&str; 24] = [
     "client",
     "tls-client",
     "tls-server",
@@ -63,6 +63,7 @@ const WITHOUT_TLS: [&str; 23] = [
     "key",
     "pkcs12",
     "pkcs11-id",
+    "pkcs11-providers",
     "tls-auth",
     "tls-crypt",
     "tls-crypt-v2",

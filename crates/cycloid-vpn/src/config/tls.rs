@@ -52,6 +52,19 @@ pub enum CertificateProfile {
     SuiteB,
 }
 
+/// A certificate and its key in a PKCS #11 token.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Token {
+    /// `pkcs11-providers`: modules, by path or by a name for the system's search.
+    pub providers: Vec<PathBuf>,
+    /// `pkcs11-id`: the certificate's name; `None` if there is only one.
+    pub id: Option<String>,
+    /// `pkcs11-protected-authentication`: a token with a keypad asks for the PIN itself.
+    pub asks_itself: bool,
+    /// `pkcs11-pin-cache`: how long the PIN is kept for another login; `None` is unlimited.
+    pub pin_cache: Option<Duration>,
+}
+
 /// `verify-client-cert`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientCertificate {
@@ -79,6 +92,8 @@ pub struct Tls {
     /// `pkcs12`: this end's certificate and private key in PKCS #12, and authorities if `ca` is
     /// absent.
     pub pkcs12: Option<Material>,
+    /// `pkcs11-providers`, `pkcs11-id`: this end's certificate and key in a token.
+    pub token: Option<Token>,
     /// `askpass`: the file with the key's passphrase; `Some(None)` asks the user.
     pub key_passphrase: Option<Option<PathBuf>>,
     /// `crl-verify`.
@@ -119,7 +134,7 @@ pub struct Tls {
 impl Tls {
     /// Returns whether this end has a certificate.
     pub fn has_certificate(&self) -> bool {
-        self.certificate.is_some() || self.pkcs12.is_some()
+        self.certificate.is_some() || self.pkcs12.is_some() || self.token.is_some()
     }
 
     /// Returns whether authorities judge the peer's certificate.
@@ -137,6 +152,7 @@ impl Default for Tls {
             extra_certificates: None,
             key: None,
             pkcs12: None,
+            token: None,
             key_passphrase: None,
             revoked: None,
             version_min: TlsVersion::V1_2,

@@ -135,6 +135,15 @@ impl Person for Terminal {
         Self::secret("private key passphrase: ")
     }
 
+    fn pin(&mut self, token: &str) -> Result<Zeroizing<String>, Failure> {
+        let token: String = token.chars().filter(|it| !it.is_control()).collect();
+        if !std::io::stdin().is_terminal() {
+            return Err(Failure::new(format!("the token {token} needs its PIN"))
+                .hint("write it to a file that only you can read: askpass FILE"));
+        }
+        Self::secret(&format!("PIN of the token {token}: "))
+    }
+
     fn answer(&mut self, question: &str, echo: bool) -> Result<Zeroizing<String>, Failure> {
         // The question may come from the server.
         let question: String = question.chars().filter(|it| !it.is_control()).collect();

@@ -73,6 +73,15 @@ impl Credentials {
     }
 }
 
+/// A certificate chain whose private key is elsewhere, such as in a token.
+#[derive(Clone, Debug)]
+pub struct External {
+    /// This end's certificate first.
+    pub chain: Vec<CertificateDer<'static>>,
+    /// Signs handshakes.
+    pub key: Arc<dyn SigningKey>,
+}
+
 impl Clone for Credentials {
     fn clone(&self) -> Self {
         Self { chain: self.chain.clone(), key: self.key.clone_key() }
@@ -93,6 +102,8 @@ pub fn certificates_from_pem(pem: &[u8]) -> Result<Vec<CertificateDer<'static>>,
 pub struct TlsSettings {
     /// This end's credentials; optional for a client.
     pub credentials: Option<Credentials>,
+    /// This end's credentials in place of `credentials`, with the key elsewhere.
+    pub external: Option<External>,
     /// Requirements on the peer.
     pub peer: PeerRules,
     /// Allow only TLS 1.3.
@@ -164,11 +175,15 @@ impl TlsFactory {
         let configuration = |error: rustls::Error| Error::Configuration(error.to_string());
         let key_provider = provider.key_provider;
         let own_certificate = || {
+            if let Some(External { chain, key }) = &settings.external {
+                let key = certified(chain, Arc::clone(key))?;
+                return Ok(Arc::new(SingleCertAndKey::from(key)));
+            }
             let own = settings.credentials.as_ref();
             let own =
                 own.ok_or_else(|| Error::Configuration("a server needs a certificate".into()))?;
             let key = key_provider.load_private_key(own.key.clone_key()).map_err(configuration)?;
-            Ok::<_, Error>(Arc::new(SingleCertAndKey::from(certified(own, key)?)))
+            Ok::<_, Error>(Arc::new(SingleCertAndKey::from(certified(&own.chain, key)?)))
         };
         let kind = match role {
             Role::Client => {
@@ -177,9 +192,11 @@ impl TlsFactory {
                     .map_err(configuration)?
                     .dangerous()
                     .with_custom_certificate_verifier(verifier);
-                let mut config = match &settings.credentials {
-                    Some(_) => builder.with_client_cert_resolver(own_certificate()?),
-                    None => builder.with_no_client_auth(),
+                let has_certificate = settings.credentials.is_some() || settings.external.is_some();
+                let mut config = if has_certificate {
+                    builder.with_client_cert_resolver(own_certificate()?)
+                } else {
+                    builder.with_no_client_auth()
                 };
                 config.enable_sni = false;
                 config.resumption = rustls::client::Resumption::disabled();
@@ -219,13 +236,16 @@ impl TlsFactory {
 }
 
 /// Returns the certificate with its key, after a check that they are a pair.
-fn certified(own: &Credentials, key: Arc<dyn SigningKey>) -> Result<CertifiedKey, Error> {
-    let certified = CertifiedKey::new(own.chain.clone(), key);
+fn certified(
+    chain: &[CertificateDer<'static>],
+    key: Arc<dyn SigningKey>,
+) -> Result<CertifiedKey, Error> {
+    let certified = CertifiedKey::new(chain.to_vec(), key);
     match certified.keys_match() {
         Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(certified),
         // Certificates of version 1, as many providers give their clients, are unknown to webpki.
         Err(rustls::Error::InvalidCertificate(_)) => {
-            let parsed = own.chain.first().and_then(|der| Certificate::from_der(der).ok());
+            let parsed = chain.first().and_then(|der| Certificate::from_der(der).ok());
             let wanted = parsed
                 .and_then(|it| it.tbs_certificate().subject_public_key_info().to_der().ok())
                 .ok_or_else(|| Error::Configuration("the certificate is unreadable".into()))?;

@@ -21,6 +21,7 @@ use super::privileges::{Identity, give_up};
 use super::signals::{Signal, Signals};
 use super::{Clock, Failure};
 use crate::config::{self, Common, ManagementAddress, ManagementPassword};
+use crate::proto::tls::External;
 
 /// Time limit of a script, deferral included.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
@@ -69,6 +70,8 @@ pub(super) struct Context {
     alive_next: Duration,
     /// The common environment of all scripts.
     environment: Environment,
+    /// The certificate in a token, once the token is open.
+    pub(super) token: Option<External>,
     /// The private key's passphrase, once entered.
     pub(super) passphrase: Option<Zeroizing<String>>,
 }
@@ -115,6 +118,7 @@ impl Context {
             restarts_on_disconnect: options.is_some_and(|options| options.signal_on_disconnect),
             alive_next: Duration::ZERO,
             environment: environment(common),
+            token: None,
             passphrase: None,
         })
     }

@@ -14,6 +14,7 @@ pub mod log;
 pub mod management;
 pub mod metrics;
 pub mod notify;
+mod pkcs11;
 pub mod pool;
 pub mod privileges;
 mod rehearsal;

@@ -7,7 +7,7 @@ use super::client::{AtProxy, control_keys, stored_credentials};
 use super::context::{unsupported_management, unsupported_process, unsupported_scripts};
 use super::privileges::Identity;
 use super::server::token_generator;
-use super::{Failure, keys, settings};
+use super::{Failure, keys, pkcs11, settings};
 use crate::config::{Common, ManagementPassword, Profile, Tls};
 use crate::proto::Role;
 
@@ -61,7 +61,13 @@ fn tls(role: Role, common: &Common) -> Result<(), Failure> {
     if encrypted && passphrase.is_none() {
         let without = Tls { certificate: None, key: None, pkcs12: None, ..common.tls.clone() };
         // The peer's rules are the same for both ends, and only a server needs a certificate.
-        return settings::tls(Role::Client, &without, None).map(drop);
+        return settings::tls(Role::Client, &without, None, None).map(drop);
     }
-    settings::tls(role, &common.tls, passphrase.as_ref().map(|it| it.as_str())).map(drop)
+    if let Some(token) = &common.tls.token {
+        // The token is not asked for the key, which needs the PIN.
+        pkcs11::find(token)?;
+        let without = Tls { token: None, ..common.tls.clone() };
+        return settings::tls(Role::Client, &without, None, None).map(drop);
+    }
+    settings::tls(role, &common.tls, passphrase.as_ref().map(|it| it.as_str()), None).map(drop)
 }

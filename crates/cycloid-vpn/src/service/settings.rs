@@ -12,7 +12,7 @@ use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::Options;
 use crate::proto::timing::Timing;
 use crate::proto::tls::{
-    Credentials, NameRule, PeerRules, Pkcs12, RevocationList, RevokedSerials, TlsFactory,
+    Credentials, External, NameRule, PeerRules, Pkcs12, RevocationList, RevokedSerials, TlsFactory,
     TlsSettings, Usage, certificates_from_pem, is_encrypted,
 };
 use crate::proto::wrap::ProtectionKey;
@@ -62,8 +62,13 @@ pub fn needs_passphrase(tls: &config::Tls) -> Result<bool, Failure> {
 }
 
 /// Returns the TLS setup: this end's certificate and the rules for the peer. `passphrase` decrypts
-/// the private key.
-pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<TlsFactory, Failure> {
+/// the private key. `token` has a key that is not in the files.
+pub fn tls(
+    role: Role,
+    tls: &config::Tls,
+    passphrase: Option<&str>,
+    token: Option<&External>,
+) -> Result<TlsFactory, Failure> {
     let pkcs12 = match &tls.pkcs12 {
         Some(file) => {
             let opened = Pkcs12::open(&read("pkcs12", file)?, passphrase);
@@ -94,8 +99,19 @@ pub fn tls(role: Role, tls: &config::Tls, passphrase: Option<&str>) -> Result<Tl
             own
         }),
     };
+    let external = match (token, &tls.extra_certificates) {
+        (Some(token), Some(extra)) => {
+            let mut token = token.clone();
+            let more = certificates_from_pem(&read("extra-certs", extra)?)
+                .map_err(|error| Failure::new(format!("extra-certs {extra}: {error}")))?;
+            token.chain.extend(more);
+            Some(token)
+        }
+        (token, _) => token.cloned(),
+    };
     let settings = TlsSettings {
         credentials,
+        external,
         peer,
         only_tls13: tls.version_min == TlsVersion::V1_3,
         only_tls12: tls.version_max == TlsVersion::V1_2,

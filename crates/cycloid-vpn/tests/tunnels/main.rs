@@ -9,6 +9,8 @@ mod fragment;
 mod nat;
 mod openvpn_2_7;
 mod p2p;
+#[cfg(feature = "pkcs11")]
+mod pkcs11;
 mod port_share;
 mod post_quantum;
 mod proxies;

@@ -7,6 +7,7 @@ mod client;
 mod connection;
 mod entry;
 mod other;
+mod pkcs11;
 mod process;
 mod proxy;
 #[cfg(test)]
@@ -18,10 +19,11 @@ mod tunnel;
 pub(super) use connection::two_keys;
 pub(super) use entry::{Action, Entry};
 
-const TABLES: [&[Entry]; 8] = [
+const TABLES: [&[Entry]; 9] = [
     client::TABLE,
     connection::TABLE,
     other::TABLE,
+    pkcs11::TABLE,
     process::TABLE,
     proxy::TABLE,
     server::TABLE,

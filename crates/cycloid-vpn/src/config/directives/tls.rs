@@ -59,29 +59,6 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.ca_directory = Some(call.path(0));
         Ok(())
     }),
-    refused("pkcs11-providers", "PKCS #11 tokens are not supported", "set cert and key to files"),
-    refused("pkcs11-id", "PKCS #11 tokens are not supported", "set cert and key to files"),
-    refused(
-        "pkcs11-cert-private",
-        "PKCS #11 tokens are not supported",
-        "set cert and key to files",
-    ),
-    refused(
-        "pkcs11-id-management",
-        "PKCS #11 tokens are not supported",
-        "set cert and key to files",
-    ),
-    refused("pkcs11-pin-cache", "PKCS #11 tokens are not supported", "set cert and key to files"),
-    refused(
-        "pkcs11-private-mode",
-        "PKCS #11 tokens are not supported",
-        "set cert and key to files",
-    ),
-    refused(
-        "pkcs11-protected-authentication",
-        "PKCS #11 tokens are not supported",
-        "set cert and key to files",
-    ),
     refused("cryptoapicert", "this is for Windows", "set cert and key to files"),
     refused(
         "management-external-key",
