@@ -103,6 +103,11 @@ const NEEDS: [Need; 30] = [
         present: || starts("ods-hsmutil") && starts("ods-hsmspeed"),
     },
     Need {
+        what: "SoftHSM, for the VPN's keys in a token",
+        package: "softhsm2",
+        present: || starts("softhsm2-util"),
+    },
+    Need {
         what: "OpenVPN, for interoperability tests",
         package: "openvpn",
         present: || starts("openvpn"),

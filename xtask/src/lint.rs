@@ -3,7 +3,7 @@
 use crate::process::{Outcome, cargo, run};
 use crate::{
     api, c_header, deny, dependencies, layers, links, packages, paths, public_values, publish,
-    tables, uncompiled,
+    tables, test_programs, uncompiled,
 };
 
 /// Runs all checks, the fastest first.
@@ -20,10 +20,11 @@ pub(crate) fn run_all() -> Outcome {
     dependencies::run()?;
     deny::run(false)?;
     packages::check()?;
-    run(&mut cargo("clippy --workspace --all-targets --locked -- -D warnings"))?;
+    let everything = format!("--workspace --features {}", test_programs::OPTIONAL);
+    run(&mut cargo(&format!("clippy {everything} --all-targets --locked -- -D warnings")))?;
     // The library with no optional features.
     run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
     run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
-    run(cargo("doc --workspace --no-deps --locked").env("RUSTDOCFLAGS", "-Dwarnings"))?;
+    run(cargo(&format!("doc {everything} --no-deps --locked")).env("RUSTDOCFLAGS", "-Dwarnings"))?;
     publish::package()
 }

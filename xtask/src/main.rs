@@ -7,6 +7,7 @@
 
 mod api;
 mod c_header;
+mod cortex_m4;
 mod ct;
 mod debian;
 mod deny;

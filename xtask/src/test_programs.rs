@@ -19,6 +19,9 @@ const LIMIT: Duration = Duration::from_secs(20 * 60);
 /// The stack size of a thread with musl, unless a program requests more.
 const SMALLEST_STACK: &str = "131072";
 
+/// Features that are tested, and that no default program has.
+pub(crate) const OPTIONAL: &str = "cycloid-vpn/pkcs11";
+
 /// The program that spends its time waiting for its peers, and the number of its threads.
 const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
 
@@ -117,8 +120,8 @@ pub(crate) fn run(summary: &mut Vec<String>) -> Result<(), Failure> {
 
 /// Builds all test programs in one graph.
 fn build() -> Result<Vec<Program>, Failure> {
-    let mut command =
-        cargo("test --workspace --locked --no-run --message-format json-render-diagnostics");
+    let arguments = format!("test --workspace --features {OPTIONAL} --locked --no-run");
+    let mut command = cargo(&format!("{arguments} --message-format json-render-diagnostics"));
     say(shown(&command));
     let output = command.stderr(Stdio::inherit()).output();
     let output = output.map_err(|error| cannot_run(&command, &error))?;
