@@ -145,19 +145,32 @@ impl Person for Terminal {
     }
 
     fn answer(&mut self, question: &str, echo: bool) -> Result<Zeroizing<String>, Failure> {
+        self.later(question, echo)()
+    }
+
+    fn is_present(&self) -> bool {
+        terminal::is_there()
+    }
+
+    fn later(
+        &mut self,
+        question: &str,
+        echo: bool,
+    ) -> Box<dyn FnOnce() -> Result<Zeroizing<String>, Failure> + Send> {
         // The question may come from the server.
         let question: String = question.chars().filter(|it| !it.is_control()).collect();
-        if !std::io::stdin().is_terminal() {
-            return Err(Failure::new(format!("the server asks: {question}"))
-                .hint("start the client at a terminal, or set management-query-passwords"));
-        }
-        let prompt = format!("{question} ");
-        if echo {
-            return terminal::line(&prompt)
-                .map(Zeroizing::new)
-                .map_err(|error| cannot_read(&error));
-        }
-        Self::secret(&prompt)
+        Box::new(move || {
+            if !std::io::stdin().is_terminal() {
+                return Err(Failure::new(format!("the server asks: {question}"))
+                    .hint("start the client at a terminal, or set management-query-passwords"));
+            }
+            let prompt = format!("{question} ");
+            if echo {
+                let line = terminal::line(&prompt).map(Zeroizing::new);
+                return line.map_err(|error| cannot_read(&error));
+            }
+            Self::secret(&prompt)
+        })
     }
 
     /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that

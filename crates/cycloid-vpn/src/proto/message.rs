@@ -164,6 +164,27 @@ fn retry(flags: &str) -> Retry {
     retry
 }
 
+/// A question for the user during a pending authentication: `CR_TEXT:flags:question`, the text of
+/// an [`Info`](Message::Info).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextChallenge<'a> {
+    /// `R`: the server waits for an answer (`CR_RESPONSE`, in Base64).
+    pub required: bool,
+    /// `E`: the answer may be shown.
+    pub echo: bool,
+    /// The question.
+    pub question: &'a str,
+}
+
+impl<'a> TextChallenge<'a> {
+    /// Parses a message. Returns `None` if it is another one.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let (flags, question) = text.strip_prefix("CR_TEXT:")?.split_once(':')?;
+        let has = |wanted| flags.split(',').any(|flag| flag.trim() == wanted);
+        Some(Self { required: has("R"), echo: has("E"), question })
+    }
+}
+
 /// Splits flags in brackets from the text after them.
 fn flags(text: &str) -> (&str, &str) {
     text.strip_prefix('[').and_then(|text| text.split_once(']')).unwrap_or(("", text))
@@ -261,6 +282,21 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(page_to_open(text), page, "{text}");
+        }
+    }
+
+    #[test]
+    fn questions() {
+        for (text, required, echo, question) in [
+            ("CR_TEXT:R,E:Code: 1+1?", true, true, "Code: 1+1?"),
+            ("CR_TEXT:R:Code", true, false, "Code"),
+            ("CR_TEXT::Wait", false, false, "Wait"),
+        ] {
+            let expected = TextChallenge { required, echo, question };
+            assert_eq!(TextChallenge::parse(text), Some(expected), "{text}");
+        }
+        for other in ["CR_TEXT", "CR_TEXT:R", "WEB_AUTH::https://x/", ""] {
+            assert_eq!(TextChallenge::parse(other), None, "{other}");
         }
     }
 

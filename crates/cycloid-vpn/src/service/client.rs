@@ -5,6 +5,7 @@ mod challenge;
 mod machine;
 mod notices;
 mod proxy;
+mod question;
 mod requests;
 mod start;
 mod wire;
@@ -20,6 +21,7 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use self::challenge::Challenge;
+use self::question::Question;
 use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
@@ -34,7 +36,7 @@ use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
-use crate::proto::message::{Advance, Retry};
+use crate::proto::message::{Advance, Retry, TextChallenge};
 use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
 use crate::proto::{Now, Role, Transport};
@@ -93,6 +95,8 @@ struct Program<'a> {
     challenge: Option<Challenge>,
     /// User name and password that answer the server's question, for one attempt.
     answered: Option<(String, Zeroizing<String>)>,
+    /// The server's question that is being asked at the terminal.
+    question: Option<Question>,
     auth_retry: AuthRetry,
     at_proxy: AtProxy,
     /// The applied tunnel configuration and its server's address.
@@ -187,6 +191,7 @@ impl<'a> Program<'a> {
             token: None,
             challenge: None,
             answered: None,
+            question: None,
             auth_retry: config.auth_retry,
             at_proxy,
             applied: None,
@@ -237,7 +242,7 @@ impl<'a> Program<'a> {
                         return Ok(());
                     }
                     loop {
-                        let (after, stood) = self.connect(remote, address);
+                        let (after, stood) = self.connect(remote, address, person);
                         if stood {
                             (wait, rounds) = (remote.link.connect_retry.0, 0);
                         }
@@ -313,7 +318,12 @@ impl<'a> Program<'a> {
 
     /// Runs one connection from its first packet to its end. Returns the next action and whether
     /// the tunnel was up.
-    fn connect(&mut self, remote: &config::Remote, address: SocketAddr) -> (After, bool) {
+    fn connect(
+        &mut self,
+        remote: &config::Remote,
+        address: SocketAddr,
+        person: &mut dyn Person,
+    ) -> (After, bool) {
         let transport = remote.link.protocol.transport;
         let (name, state) = match transport {
             Transport::Udp => ("UDP", "WAIT"),
@@ -333,7 +343,8 @@ impl<'a> Program<'a> {
             self.state("WAIT", "");
         }
         self.handle.add_peer(SERVER, way);
-        let outcome = self.talk(&remote.link, address, way);
+        let outcome = self.talk(&remote.link, address, way, person);
+        self.question = None;
         self.handle.remove_peer(SERVER);
         match carrier {
             Some(Carrier::Stream(stream)) => self.handle.close_stream(stream),
@@ -379,13 +390,20 @@ impl<'a> Program<'a> {
         }
     }
 
-    fn talk(&mut self, link: &Link, address: SocketAddr, way: Remote) -> (After, bool) {
+    fn talk(
+        &mut self,
+        link: &Link,
+        address: SocketAddr,
+        way: Remote,
+        person: &mut dyn Person,
+    ) -> (After, bool) {
         let credentials = self.answered.take().or_else(|| self.token.clone());
         let credentials = credentials.or_else(|| self.credentials.clone());
         // Remotes with the same settings have the same key.
         let position = self.config.remotes.iter().position(|remote| remote.link == *link);
         let key = self.control_keys[position.unwrap_or(0)].clone();
-        let settings = core_settings(self.config, link, key, self.tls.clone(), credentials);
+        let mut settings = core_settings(self.config, link, key, self.tls.clone(), credentials);
+        self.announce_questions(&mut settings, person);
         let begun = Client::new(self.context.clock.now(), Arc::new(settings), &mut random);
         let mut client = match begun {
             Ok(client) => client,
@@ -424,7 +442,15 @@ impl<'a> Program<'a> {
                     }
                     let mut sink = wire.sink(&self.handle, way);
                     client.approve(now, key_id, &mut sink, &mut |it| notices.push_back(it));
-                } else if let Some(after) = self.act(notice, link, address, &wire, &mut stood) {
+                    continue;
+                }
+                // Servers send it before or after AUTH_PENDING.
+                if let ClientNotice::Info(text) = &notice
+                    && let Some(challenge) = TextChallenge::parse(text)
+                {
+                    self.pose(&challenge, person);
+                }
+                if let Some(after) = self.act(notice, link, address, &wire, &mut stood) {
                     return (after, stood);
                 }
             }
@@ -434,7 +460,7 @@ impl<'a> Program<'a> {
                 client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
                 return (After::Next, false);
             }
-            if let Some(response) = self.take_requests(Some(now)) {
+            if let Some(response) = self.take_requests(Some(now)).or_else(|| self.take_answer()) {
                 let mut sink = wire.sink(&self.handle, way);
                 if let Err(error) = client.respond(now, &response, &mut sink) {
                     self.say(1, &format!("cannot send the response: {error}"));
@@ -447,7 +473,8 @@ impl<'a> Program<'a> {
             }
             let status = self.status.as_ref().map(|(_, _, next)| *next);
             let next = client.deadline().into_iter().chain(patience).chain(status).min();
-            self.context.wait([self.events.as_fd()], next);
+            let question = self.question.as_ref().map(AsFd::as_fd);
+            self.context.wait([self.events.as_fd()].into_iter().chain(question), next);
         }
     }
 

@@ -43,6 +43,16 @@ pub trait Person {
     /// No user is present.
     fn answer(&mut self, question: &str, echo: bool) -> Result<Zeroizing<String>, Failure>;
 
+    /// Returns whether somebody can be asked at the terminal.
+    fn is_present(&self) -> bool;
+
+    /// Returns what asks a question, as [`answer`](Self::answer) does, on another thread.
+    fn later(
+        &mut self,
+        question: &str,
+        echo: bool,
+    ) -> Box<dyn FnOnce() -> Result<Zeroizing<String>, Failure> + Send>;
+
     /// Called after privileges were dropped: from now on the program may start threads.
     fn privileges_are_dropped(&mut self) {}
 }

@@ -15,6 +15,7 @@ mod port_share;
 mod post_quantum;
 mod proxies;
 mod push_update;
+mod questions;
 mod refusals;
 mod relay;
 mod revocation;

@@ -52,6 +52,34 @@ fn a_server_follows_a_client_whose_nat_changes_its_port() {
     }
 }
 
+/// Point to point, `float` permits it, and the first packet from there is answered there.
+#[test]
+fn a_single_peer_that_may_float_is_followed_at_once() {
+    let bed = TestBed::new();
+    add_address(&bed);
+    for client in [Who::OpenVpn, Who::Cycloid] {
+        let relay = Relay::new(&bed);
+        let settings = Settings {
+            point_to_point: true,
+            // The relay has the port that a point-to-point client is bound to.
+            client: "nobind".into(),
+            ..behind_nat("float")
+        };
+        let mut gate = bed.launch(Who::Cycloid, true, &settings);
+        let mut alice = bed.start(client, false, &settings);
+        gate.wait_for(UP, 1, LIMIT);
+        bed.assert_reaches("behind a NAT", [&mut gate, &mut alice]);
+        for address in [ELSEWHERE, "10.99.0.2"] {
+            relay.move_to(&bed, address);
+            assert_eq!(bed.ping(INNER, 10, "0.1"), 10, "{address}, {client:?}\n{}", gate.text());
+            gate.wait_for(&format!(" to {address}:"), 1, LIMIT);
+        }
+        assert_eq!(gate.count("connected, with"), 1, "{}", gate.text());
+        alice.end("TERM");
+        gate.end("TERM");
+    }
+}
+
 #[test]
 fn a_replayed_packet_moves_nobody() {
     let bed = TestBed::new();

@@ -69,7 +69,7 @@ impl Session {
     }
 
     /// Returns the lines up to and including the first that starts with `beginning`.
-    fn hear(&mut self, beginning: &str) -> String {
+    pub(crate) fn hear(&mut self, beginning: &str) -> String {
         let mut heard = String::new();
         loop {
             let start = heard.len();

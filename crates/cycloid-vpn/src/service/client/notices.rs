@@ -6,7 +6,7 @@ use super::wire::Wire;
 use super::{After, CLOSED, Program};
 use crate::config::{AuthRetry, Link};
 use crate::proto::client::{ClientEnd, ClientNotice};
-use crate::proto::message::{page_to_open, pending_timeout};
+use crate::proto::message::{TextChallenge, page_to_open, pending_timeout};
 use crate::service::Failure;
 
 impl Program<'_> {
@@ -57,10 +57,13 @@ impl Program<'_> {
             }
             ClientNotice::AuthPending { text, info } => {
                 let seconds = pending_timeout(&text).map_or(0, |timeout| timeout.as_secs());
-                let wanted = match info.as_deref().map(|info| (page_to_open(info), info)) {
-                    Some((Some(page), _)) => format!("to log in, open {page} in a browser"),
-                    Some((None, info)) => info.to_owned(),
+                let wanted = match info.as_deref() {
                     None => "it has not decided yet".to_owned(),
+                    Some(info) => match (page_to_open(info), TextChallenge::parse(info)) {
+                        (Some(page), _) => format!("to log in, open {page} in a browser"),
+                        (None, Some(challenge)) => challenge.question.to_owned(),
+                        (None, None) => info.to_owned(),
+                    },
                 };
                 self.say(1, &format!("the server waits up to {seconds} s: {wanted}"));
                 self.state("AUTH_PENDING", &format!("timeout {seconds}"));
@@ -69,7 +72,10 @@ impl Program<'_> {
             ClientNotice::Info(text) => {
                 match page_to_open(&text) {
                     Some(page) => self.say(1, &format!("the server asks to open {page}")),
-                    None => self.say(1, &format!("message from the server: {text}")),
+                    None => {
+                        let text = TextChallenge::parse(&text).map_or(&*text, |it| it.question);
+                        self.say(1, &format!("message from the server: {text}"));
+                    }
                 }
                 if let Some(management) = &mut self.context.management {
                     management.info_message(&text);
