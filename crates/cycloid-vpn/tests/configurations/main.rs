@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 35] = [
+const REASONS: [&str; 36] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
@@ -36,6 +36,7 @@ const REASONS: [&str; 35] = [
     "no trusted authority",
     "script-security forbids",
     "packets would not be authenticated",
+    "a static key needs a cipher",
     "replay-persist does not go with a static key",
     "plugins are not loaded",
     "authority fingerprints",
