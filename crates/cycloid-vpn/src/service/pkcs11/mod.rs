@@ -5,6 +5,8 @@
 //! is refused.
 
 #[cfg(feature = "pkcs11")]
+mod place;
+#[cfg(feature = "pkcs11")]
 mod provider;
 #[cfg(feature = "pkcs11")]
 mod signer;

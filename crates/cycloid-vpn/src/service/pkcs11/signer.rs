@@ -14,7 +14,7 @@ use x509_cert::Certificate;
 use x509_cert::der::asn1::{ObjectIdentifier, UintRef};
 use x509_cert::der::{Decode, Encode};
 
-use super::provider::{Place, has};
+use super::place::Place;
 use crate::service::Failure;
 
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -197,6 +197,11 @@ fn to_der(signature: &[u8]) -> Option<Vec<u8>> {
     }
     der.extend(body);
     Some(der)
+}
+
+/// Returns whether a token has a mechanism.
+fn has(mechanisms: &[MechanismType], wanted: MechanismType) -> bool {
+    mechanisms.contains(&wanted)
 }
 
 #[cfg(test)]

@@ -344,7 +344,7 @@ impl<B: Scalars> InversePowers<B> {
         for (i, shifted) in shifted.into_iter().enumerate() {
             let known = self.multiply(shifted, e, DIGIT * (DIGITS - 1 - i));
             let place = candidates.iter().position(|candidate| *candidate == known)?;
-            let digit = candidates.len() - place & (candidates.len() - 1);
+            let digit = (candidates.len() - place) & (candidates.len() - 1);
             if i == 0 && digit % 2 == 1 {
                 return None;
             }
