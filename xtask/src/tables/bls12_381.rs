@@ -1,5 +1,6 @@
 //! The groups G1 and G2 of BLS12-381: y² = x³ + 4 over Fp, and y² = x³ + 4·(1 + u) over
-//! Fp2 = Fp[u] / (u² + 1). An entry is (x, y), and an element of Fp2 is its coefficients of 1 and u.
+//! Fp2 = Fp\[u\] / (u² + 1). An entry is (x, y), and an element of Fp2 is its coefficients of 1
+//! and u.
 //!
 //! The tables are for scalars in parts, which endomorphisms multiply, and for digits from −2^(w−1)
 //! to 2^(w−1): they hold all multiples from 1 to 2^(w−1).
