@@ -18,7 +18,9 @@ pub(crate) fn run() -> Outcome {
 
 fn all(summary: &mut Vec<String>) -> Outcome {
     test_programs::run(summary)?;
-    let mut examples = cargo("test --workspace --doc --locked --no-fail-fast");
+    // With the features of the test programs, so that nothing compiles twice.
+    let arguments = format!("test --workspace --features {}", test_programs::OPTIONAL);
+    let mut examples = cargo(&format!("{arguments} --doc --locked --no-fail-fast"));
     let (lines, outcome) = run_and_keep(&mut examples, is_summary);
     summary.push(shown(&examples));
     summary.extend(lines);
