@@ -1,8 +1,9 @@
 //! One number: little-endian limbs of 64 bits.
 //!
 //! [`Words`] is the interface of a backend; `portable` is plain Rust, `adx` the same functions with
-//! BMI2 and ADX, `armv7em` with UMAAL. `linear` contains the operations on which no backend beats the compiler (addition,
-//! shifts, comparison). Time depends on lengths only, unless a name ends in `_vartime`.
+//! BMI2 and ADX, `armv7em` with UMAAL. `linear` contains the operations on which no backend beats
+//! the compiler (addition, shifts, comparison). Time depends on lengths only, unless a name ends in
+//! `_vartime`.
 
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
@@ -137,7 +138,7 @@ pub trait Task {
 
 impl Backend {
     /// Returns the fastest available backend that [`cpu::limit`](super::cpu::limit) allows.
-    #[inline]
+    #[cfg_attr(cycloid_armv7em, inline)]
     pub fn best() -> Self {
         #[cfg(not(cycloid_armv7em))]
         return Self::available().last().unwrap_or(Self::Portable(Portable));
