@@ -1,4 +1,4 @@
-//! What the programs on the emulated Cortex-M4 share: the start, the way out, and measuring.
+//! Shared code of the programs on the emulated Cortex-M4: output, exit, faults, and counts.
 //!
 //! The processor is QEMU's. Programs write text to QEMU's standard output by semihosting; the
 //! plugin `cycles.so` counts between [`measure::count`]'s marks.

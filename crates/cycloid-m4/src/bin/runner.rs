@@ -21,7 +21,7 @@ const BYTES: usize = BITS / 8;
 const LIMBS: usize = BITS / 64;
 const MESSAGE: &[u8] = b"sample";
 
-/// What an operation used.
+/// The memory of an operation, in bytes.
 struct Used {
     scratch: usize,
     stack: usize,

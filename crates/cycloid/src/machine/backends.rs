@@ -14,8 +14,8 @@ macro_rules! backends {
             one {
                 /// BMI2, ADX and AVX2 (Intel since Broadwell, AMD since Zen).
                 Adx "adx" (target_arch = "x86_64") ["bmi2" "adx" "avx2"] [];
-                /// Armv7E-M with its DSP instructions, of which UMAAL is one (Cortex-M4 and M7). Code
-                /// for such a target has no other backend for one number.
+                /// Armv7E-M with UMAAL and the other DSP instructions (Cortex-M4 and M7). A program
+                /// for this target contains no other backend for one number.
                 Armv7em "armv7e-m" (cycloid_armv7em) [] [];
             }
             eight {
