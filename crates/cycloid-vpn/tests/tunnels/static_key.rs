@@ -98,8 +98,7 @@ fn an_end_that_does_not_know_its_peer_waits_for_it() {
         drop(other);
         let mut other = launch(&bed, west, false, &lines);
         other.wait_for(UP, 1, LIMIT);
-        let reached = (0..20).any(|_| bed.ping(INNER, 2, "0.2") == 2);
-        assert!(reached, "{east:?} and {west:?}\n{}\n{}", one.text(), other.text());
+        bed.assert_reaches_again(&format!("{east:?} and {west:?}"), [&mut one, &mut other]);
         if east == Who::Cycloid {
             one.wait_for("the peer is at 10.99.0.2:", 2, LIMIT);
         }
@@ -119,12 +118,14 @@ fn either_end_of_a_static_tunnel_returns_after_it_died() {
             drop(one);
             let mut one = launch(&bed, east, true, &lines);
             one.wait_for(UP, 1, LIMIT);
-            let reached = (0..30).any(|_| bed.ping(INNER, 2, "0.2") == 2);
-            assert!(reached, "{lines:?}\n{}\n{}", one.text(), other.text());
+            bed.assert_reaches_again(&format!("{lines:?}"), [&mut one, &mut other]);
             other.signal("USR1");
-            other.wait_for(UP, 2, LIMIT);
-            let reached = (0..30).any(|_| bed.ping(INNER, 2, "0.2") == 2);
-            assert!(reached, "{lines:?}\n{}\n{}", one.text(), other.text());
+            let restarts = match west {
+                Who::Cycloid => "restarting: SIGUSR1",
+                Who::OpenVpn => "SIGUSR1[hard",
+            };
+            other.wait_for(restarts, 1, LIMIT);
+            bed.assert_reaches_again(&format!("{lines:?}"), [&mut one, &mut other]);
         }
     }
 }

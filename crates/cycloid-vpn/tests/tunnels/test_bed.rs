@@ -278,6 +278,19 @@ impl TestBed {
         numbers.into_iter().filter(|number| *number <= count).count() as u32
     }
 
+    /// Waits until the server's inner address answers pings again. While an end restarts, it has no
+    /// interface, and a ping fails at once.
+    pub(crate) fn assert_reaches_again(&self, what: &str, ends: [&mut Running; 2]) {
+        let end = Instant::now() + LIMIT;
+        while self.ping(INNER, 2, "0.2") != 2 {
+            if Instant::now() >= end {
+                let [server, client] = ends;
+                panic!("{what}\n--- server\n{}\n--- client\n{}", server.text(), client.text());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
     /// Asserts that both inner addresses of the server answer pings, with retries for a loaded
     /// machine.
     pub(crate) fn assert_reaches(&self, what: &str, ends: [&mut Running; 2]) {
