@@ -23,6 +23,7 @@ const LAB_ONLY: [&str; 18] = [
     "cycloid-cli",
     "cycloid-lab",
     "cycloid-peers",
+    "cycloid-report",
     "ed25519-dalek",
     "graviola",
     "p224",

@@ -1,12 +1,11 @@
 //! `cycloid bench`: measures, shows and saves.
 
 use cycloid_command::processor;
-use cycloid_lab::Failure;
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
-use cycloid_lab::suite::list;
-use cycloid_lab::suite::{self, Effort, Suite};
-use cycloid_lab::{count as lab_count, tables};
+use cycloid_lab::suite::{self, Effort, Suite, list};
+use cycloid_lab::{Failure, count as lab_count};
+use cycloid_report::tables;
 
 use crate::arguments::{Bench, Common};
 use crate::count;

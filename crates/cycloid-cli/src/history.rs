@@ -7,8 +7,8 @@ use std::process::{Command, Stdio};
 
 use clap::{Args, Subcommand};
 use cycloid_lab::Failure;
-use cycloid_lab::compare::Verdict;
-use cycloid_lab::history::{self, Entry};
+use cycloid_report::compare::Verdict;
+use cycloid_report::history::{self, Entry};
 
 use crate::comparison::{self, SLOWER};
 use cycloid_command::{Stop, output};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use cycloid_lab::record::{Environment, Peer, Table};
 use cycloid_lab::suite::Progress;
-use cycloid_lab::tables;
+use cycloid_report::tables;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use cycloid_command::{Stop, output};

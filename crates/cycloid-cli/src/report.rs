@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use cycloid_lab::Failure;
-use cycloid_lab::page::{self, Source};
+use cycloid_report::page::{self, Source};
 
 use cycloid_command::Stop;
 use cycloid_command::output::{self, Destination};

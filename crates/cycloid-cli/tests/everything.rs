@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cycloid_lab::record::{Report, Table};
-use cycloid_lab::tables;
+use cycloid_report::tables;
 
 fn cycloid(arguments: &[&str]) -> Command {
     let mut command = support::cycloid();

@@ -8,8 +8,8 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cycloid_lab::profile;
 use cycloid_lab::record::{Report, Table};
+use cycloid_report::profile;
 
 /// Returns an empty directory for a test's temporary files.
 fn scratch(name: &str) -> PathBuf {

@@ -9,8 +9,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::Instant;
 
-use cycloid_lab::profile::{Difference, Node, Report, SelfTest};
 use cycloid_profiler::RawProfile;
+use cycloid_report::profile::{Difference, Node, Report, SelfTest};
 
 fn cycloid(arguments: &[&str]) -> Output {
     let mut command = support::cycloid();

@@ -19,6 +19,12 @@ use serde_json::Value;
 
 use crate::Failure;
 
+/// The library's name, and the group of its rows that are not strategies.
+pub const LIBRARY: &str = "Cycloid";
+
+/// The backend that wraps another library behind our interface, and therefore serves as a peer.
+const FOREIGN_BACKEND: &str = "blst";
+
 /// The version of this format; readers must reject unknown versions.
 pub const FORMAT: u32 = 3;
 
@@ -176,13 +182,13 @@ impl Table {
     }
 
     /// Returns whether both are the same table in different runs.
-    pub(crate) fn is_like(&self, other: &Self) -> bool {
+    pub fn is_like(&self, other: &Self) -> bool {
         (&self.suite, &self.group, &self.name) == (&other.suite, &other.group, &other.name)
     }
 }
 
 /// Returns the title of a table of this group and name.
-pub(crate) fn title(group: &str, name: &str) -> String {
+pub fn title(group: &str, name: &str) -> String {
     if name.is_empty() { group.into() } else { format!("{group}: {name}") }
 }
 
@@ -284,6 +290,31 @@ pub struct Record {
     /// All samples, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
+}
+
+impl Record {
+    /// Returns whether the row is the library's, with its own arithmetic.
+    pub fn is_ours(&self) -> bool {
+        self.implementation.product == LIBRARY
+            && self.implementation.backend.as_deref() != Some(FOREIGN_BACKEND)
+    }
+
+    /// Returns whether the row is a peer's alone: one end of a tunnel may be the library's.
+    pub fn is_whole_peer(&self) -> bool {
+        !self.is_ours()
+            && (self.implementation.product == LIBRARY
+                || !self.implementation.product.contains(LIBRARY))
+    }
+
+    /// Returns its name in a list: group and label.
+    pub fn name(&self) -> String {
+        row_name(&self.group, &self.label)
+    }
+}
+
+/// Returns the name of a row in a list.
+pub fn row_name(group: &str, label: &str) -> String {
+    if group == label { label.to_owned() } else { format!("{group}, {label}") }
 }
 
 /// The method of one of the library's rows. A peer's row always counts as single.

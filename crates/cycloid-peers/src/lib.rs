@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn operations_of_these_suites_can_be_profiled() {
         add_to_lab();
-        let list = cycloid_lab::profile::list();
+        let list = cycloid_report::profile::list();
         for start in
             ["bls pairing-pairing", "bls signature-", "tls handshake-", "vpn aes-256-gcm-seal"]
         {

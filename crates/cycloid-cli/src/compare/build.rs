@@ -13,8 +13,8 @@ use std::process::{Command, Stdio};
 
 use clap::Args;
 use cycloid_lab::Failure;
-use cycloid_lab::compare::SIDES;
 use cycloid_lab::record::Report;
+use cycloid_report::compare::SIDES;
 
 use cycloid_command::Stop;
 

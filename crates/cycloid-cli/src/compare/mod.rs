@@ -5,8 +5,8 @@ mod build;
 use std::path::PathBuf;
 
 use clap::Args;
-use cycloid_lab::compare::{self, Comparison};
 use cycloid_lab::record::Report;
+use cycloid_report::compare::{self, Comparison};
 
 use crate::comparison::{SLOWER, percent, read};
 use cycloid_command::{Stop, output};

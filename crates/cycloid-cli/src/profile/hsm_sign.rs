@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use cycloid_command::{Stop, processor};
 use cycloid_lab::measure::statistics::{self, Estimate};
-use cycloid_lab::profile::{Configuration, FORMAT, Overhead, Profile, Report, Wait};
 use cycloid_lab::record::{Parameters, Ratio};
 use cycloid_lab::{environment, programs};
+use cycloid_report::profile::{Configuration, FORMAT, Overhead, Profile, Report, Wait};
 use serde::Deserialize;
 
 use super::arguments::HsmSign;

@@ -10,11 +10,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use cycloid_lab::peers::Peer;
-use cycloid_lab::profile::{self, Choice, FORMAT, Report, Settings};
 use cycloid_lab::suite::list;
-use cycloid_lab::tables::MAX_WIDTH;
 use cycloid_lab::{Failure, programs};
 use cycloid_profiler::RawProfile;
+use cycloid_report::profile::{self, Choice, FORMAT, Report, Settings};
+use cycloid_report::tables::MAX_WIDTH;
 
 use self::arguments::{Output, Profile, Sampling, SelfTest, Special};
 use crate::{child, peers};

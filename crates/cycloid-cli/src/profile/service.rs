@@ -1,9 +1,9 @@
 //! Profiles a running service.
 
 use cycloid_command::Stop;
-use cycloid_lab::profile::{Report, Settings};
 use cycloid_profiler::service::{LONGEST_SECONDS, Request};
 use cycloid_profiler::{Refusal, request};
+use cycloid_report::profile::{Report, Settings};
 
 /// Requests the profile of a running service, and resolves its names.
 pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {

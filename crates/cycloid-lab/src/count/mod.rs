@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use self::callgrind::{Dump, LINE_BYTES};
 use crate::Failure;
-use crate::compare::is_ours;
 use crate::record::{Count, Instructions, Record, Report};
 
 pub use under_valgrind::count_tables;
@@ -162,10 +161,10 @@ pub fn add(report: &mut Report, level: Level, counted: &[(Row, Option<Count>)]) 
                 |row: &Row| row.suite == table.suite && row.title == title && row.is(record);
             let Some((_, count)) = counted.iter().find(|(row, _)| of_record(row)) else { continue };
             let Some(count) = *count else {
-                too_long.push(crate::compare::row_name(&record.group, &record.label));
+                too_long.push(record.name());
                 continue;
             };
-            let ours = is_ours(record);
+            let ours = record.is_ours();
             let instructions = record.instructions.get_or_insert_with(Instructions::default);
             match level {
                 _ if !ours => instructions.peer = Some(count),

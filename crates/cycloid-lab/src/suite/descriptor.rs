@@ -46,7 +46,7 @@ pub struct Descriptor {
     /// Its constructors; none if another crate has them.
     pub(crate) constructors: Option<Constructors>,
     /// Returns the options that select these recorded tables.
-    pub(crate) repeat: fn(&[&Table]) -> Vec<String>,
+    pub repeat: fn(&[&Table]) -> Vec<String>,
 }
 
 /// The constructors of a suite.

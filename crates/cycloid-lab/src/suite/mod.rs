@@ -25,9 +25,9 @@ use crate::measure::stack;
 use crate::peers::{Found, Peer};
 use crate::record::{self, Environment, FORMAT, Report, Table};
 
+pub use crate::record::LIBRARY;
 pub use descriptor::{Constructors, Descriptor, Suite};
 pub use plan::{Effort, Plan, Work};
-pub use subjects::LIBRARY;
 
 /// Receives the progress of a run.
 pub trait Progress {

@@ -7,14 +7,12 @@ use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
 use crate::peers::external::Job;
 use crate::peers::{Found, Peer, ResultCheck};
+use crate::record::LIBRARY;
 use crate::record::{
     self, Implementation, Memory, Method, Parameters, Ratio, Record, Series, Statistic, Summary,
     Table, Time,
 };
 use crate::{Failure, interrupt};
-
-/// The library's name, and the group of its rows that are not strategies.
-pub const LIBRARY: &str = "Cycloid";
 
 /// The share of a table's progress at the start of the rounds.
 const PREPARATION: f64 = 0.15;

@@ -1,0 +1,52 @@
+//! Reconstructs the command that repeats a measurement from the parameters in its record.
+
+use std::collections::BTreeSet;
+
+use super::measured::Measured;
+use cycloid_lab::peers::Peer;
+use cycloid_lab::record::{Report, Table};
+use cycloid_lab::suite::{Descriptor, list};
+
+/// The start of the command, in a clone of the repository.
+const RUN: &str = "cargo run --release --";
+
+/// Returns the command that measures `tables`, which must belong to one suite and one record. It
+/// measures more only if the suite's options cannot select just these tables.
+pub(super) fn of(tables: &[Measured<'_>]) -> String {
+    let Some(Measured { report, table, .. }) = tables.first() else { return String::new() };
+    let suite = &*table.suite;
+    let mut words = vec![RUN.to_owned(), "bench".into(), suite.into()];
+    let tables: Vec<&Table> = tables.iter().map(|measured| measured.table).collect();
+    let known = list::named(suite);
+    words.extend(known.into_iter().flat_map(|known| (known.repeat)(&tables)));
+    let counted = tables.iter().flat_map(|table| &table.records).any(|r| r.instructions.is_some());
+    words.extend(counted.then(|| "--instructions".into()));
+    words.extend(common(known, report));
+    words.join(" ")
+}
+
+/// Returns the options common to all suites.
+fn common(suite: Option<&Descriptor>, report: &Report) -> Vec<String> {
+    let mut words = Vec::new();
+    if report.effort != "plain" {
+        words.push(format!("--{}", report.effort));
+    }
+    let environment = &report.environment;
+    if environment.level_used != environment.level_detected {
+        words.push(format!("--cpu {}", environment.level_used));
+    }
+    let names = |peers: &mut dyn Iterator<Item = &str>| -> BTreeSet<String> {
+        peers.map(str::to_lowercase).collect()
+    };
+    let asked = names(&mut report.peers.iter().map(|peer| &*peer.name));
+    let Some(family) = suite.map(|suite| suite.family) else { return words };
+    let usual = names(&mut Peer::ALL.iter().filter(|peer| peer.does(family)).map(|p| p.name()));
+    let of_suite: Vec<&str> = asked.intersection(&usual).map(|name| &**name).collect();
+    if of_suite.len() < usual.len() {
+        words.push(match of_suite.len() {
+            0 => "--peers none".into(),
+            _ => format!("--peers {}", of_suite.join(",")),
+        });
+    }
+    words
+}
