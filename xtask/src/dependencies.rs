@@ -11,7 +11,7 @@ const SERVICES: [(&str, usize); 3] =
     [("cycloid-hsm", 130), ("cycloid-vpn", 95), ("cycloid-pkcs11", 60)];
 
 /// The lab and its peers. No service may contain them.
-const LAB_ONLY: [&str; 18] = [
+const LAB_ONLY: [&str; 19] = [
     "ark-ec",
     "backtrace",
     "bls12_381",
