@@ -14,7 +14,7 @@ fn package() -> &'static Path {
 }
 
 #[test]
-#[ignore = "downloads from Python's package index"]
+#[ignore = "downloads from Python's package index: `cargo xtask test` runs it"]
 fn the_wheel_installs_and_passes_its_tests() {
     let python = environment();
     let folder = tempfile::tempdir().expect("a directory can be made");

@@ -45,7 +45,7 @@ fn the_binding_builds_and_passes_its_tests() {
 /// `CYCLOID_MIRAGE_CRYPTO=DIR cargo test -p cycloid-c --test ocaml -- --ignored`, where DIR is the
 /// source of mirage-crypto 0.10.
 #[test]
-#[ignore = "needs the source of mirage-crypto"]
+#[ignore = "needs the source of mirage-crypto 0.10 in CYCLOID_MIRAGE_CRYPTO"]
 fn the_tests_of_mirage_crypto_ec_pass_unchanged() {
     let source = std::env::var("CYCLOID_MIRAGE_CRYPTO").expect("CYCLOID_MIRAGE_CRYPTO is set");
     let tests = Path::new(&source).join("tests");

@@ -1,7 +1,7 @@
 //! Shows what the lab measured: as text, as a page, beside earlier results, and as profiles.
 //!
-//! Everything here reads records ([`cycloid_lab::record`]). Nothing here is measured, so this crate
-//! is compiled for a short build, not for speed.
+//! Everything here reads records ([`cycloid_lab::record`]) or profiles. Operations run in functions
+//! of the lab, so this crate is compiled for a short build, not for speed.
 //!
 //! - [`compare`]: compares two sides of records, with verdicts that account for noise.
 //! - [`history`]: records results over time and flags outliers.

@@ -6,6 +6,7 @@ pub mod rounds;
 pub mod stack;
 pub mod statistics;
 
+use std::hint::black_box;
 use std::time::Duration;
 
 pub use cycloid_profiler::clock;
@@ -43,6 +44,23 @@ pub trait Operation {
     /// Returns the bytes of heap that the prepared state holds between runs, if counted. Only
     /// allocations of the library count, not those of its caller.
     fn heap_held(&self) -> Option<u64>;
+}
+
+/// The name of [`operations`], which marks the base of stacks.
+pub const OPERATIONS: &str = concat!(module_path!(), "::operations");
+
+/// Performs this number of runs; a profile shows their callees.
+///
+/// # Errors
+/// The first error of a run.
+#[inline(never)]
+pub fn operations(operation: &mut dyn Operation, runs: u32) -> Result<(), &'static str> {
+    for _ in 0..runs {
+        operation.run()?;
+    }
+    // Prevents a tail call, which would remove this function from the stacks.
+    black_box(());
+    Ok(())
 }
 
 /// The report of runs in another process.

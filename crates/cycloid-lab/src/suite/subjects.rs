@@ -7,10 +7,9 @@ use crate::measure::statistics::{self, Estimate};
 use crate::measure::{Operation, clock, heap, stack};
 use crate::peers::external::Job;
 use crate::peers::{Found, Peer, ResultCheck};
-use crate::record::LIBRARY;
 use crate::record::{
-    self, Implementation, Memory, Method, Parameters, Ratio, Record, Series, Statistic, Summary,
-    Table, Time,
+    self, Implementation, LIBRARY, Memory, Method, Parameters, Ratio, Record, Series, Statistic,
+    Summary, Table, Time,
 };
 use crate::{Failure, interrupt};
 

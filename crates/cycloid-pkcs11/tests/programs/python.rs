@@ -11,7 +11,7 @@ use cycloid_hsm::legacy::Legacy;
 use crate::support::{LABEL, OFFICER_PIN, TestBed, USER_PIN, module};
 
 #[test]
-#[ignore = "it needs the suite's source"]
+#[ignore = "needs the source of python-pkcs11 in CYCLOID_PYTHON_PKCS11"]
 fn its_own_suite() {
     let source = std::env::var_os("CYCLOID_PYTHON_PKCS11");
     let source = source.expect("CYCLOID_PYTHON_PKCS11 names the suite's source");

@@ -1,7 +1,6 @@
 //! Profiles an operation: first a single first use, then alternating turns with and without
 //! sampling.
 
-use std::hint::black_box;
 use std::time::Duration;
 
 use cycloid_profiler::Sampler;
@@ -11,7 +10,7 @@ use super::stacks::{Base, Stacks};
 use cycloid_lab::Failure;
 use cycloid_lab::measure::random::Random;
 use cycloid_lab::measure::statistics::{self, Estimate};
-use cycloid_lab::measure::{Operation, clock};
+use cycloid_lab::measure::{OPERATIONS, Operation, clock, operations};
 use cycloid_lab::record::Ratio;
 
 /// The duration of a turn.
@@ -53,20 +52,6 @@ pub(super) struct Measured {
     pub(super) stacks: Stacks,
     pub(super) sampling: Sampling,
     pub(super) overhead: Overhead,
-}
-
-/// The name of [`operations`], which marks the base of stacks.
-const OPERATIONS: &str = "measured::operations";
-
-/// Performs this number of runs; their callees are profiled.
-#[inline(never)]
-fn operations(operation: &mut dyn Operation, runs: u32) -> Result<(), &'static str> {
-    for _ in 0..runs {
-        operation.run()?;
-    }
-    // Prevents a tail call, which would remove this function from the stacks.
-    black_box(());
-    Ok(())
 }
 
 /// Measures the operation with the given settings.

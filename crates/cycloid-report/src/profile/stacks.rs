@@ -14,8 +14,8 @@ pub(super) const CUT_SHORT: &str = "[stack cut short]";
 /// The name of the loop that calls the operations.
 const LOOP: &str = "[loop of the lab]";
 
-/// The module that calls the operations.
-const MEASURING: &str = "cycloid_lab::profile::measured::";
+/// The module that has the lab run the operations.
+const MEASURING: &str = "cycloid_report::profile::measured::";
 
 /// Which frames of a stack belong to the profiled code.
 pub(super) enum Base {

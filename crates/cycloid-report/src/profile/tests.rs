@@ -1,6 +1,7 @@
 use super::call_graph::edges;
 use super::flat::lines;
 use super::*;
+use cycloid_lab::measure::OPERATIONS;
 
 /// `power` is called twice as often by `check` as by `sign`, and takes a tenth of the time there.
 fn profile() -> Profile {
@@ -280,6 +281,12 @@ fn sample() {
             Ok(())
         }
 
+        /// Takes as long as a run, outside of the profile.
+        fn renew(&mut self) -> Result<bool, &'static str> {
+            self.run()?;
+            Ok(true)
+        }
+
         fn output(&self) -> Vec<u64> {
             Vec::new()
         }
@@ -289,12 +296,13 @@ fn sample() {
         }
     }
 
-    let base = stacks::Base::Function("measured::operations");
+    let base = stacks::Base::Function(OPERATIONS);
     let settings = Settings { seconds: 2.0, hertz: HERTZ };
     let measured = measured::measure(&mut Spin, Some(base), settings).unwrap();
     let sampling = measured.sampling;
     let ours = sampling.samples - sampling.cut_short;
     assert!(ours > 0 && sampling.lost == 0, "{sampling:?}");
+    assert!(10 * sampling.cut_short < ours, "renewals are no part of the profile: {sampling:?}");
     let tree = measured.stacks.tree(0.001);
     let under = tree.iter().flat_map(|root| &root.children);
     let samples: u64 = under

@@ -10,7 +10,7 @@ fn settings() -> Settings {
 }
 
 #[test]
-#[ignore = "needs CYCLOID_OPENVPN_2_7"]
+#[ignore = "needs OpenVPN 2.7, which Debian lacks, in CYCLOID_OPENVPN_2_7"]
 fn data_keys_change_by_epochs() {
     let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
@@ -29,7 +29,7 @@ fn data_keys_change_by_epochs() {
 }
 
 #[test]
-#[ignore = "needs CYCLOID_OPENVPN_2_7"]
+#[ignore = "needs OpenVPN 2.7, which Debian lacks, in CYCLOID_OPENVPN_2_7"]
 fn a_cipher_without_epochs_still_works() {
     let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
@@ -42,7 +42,7 @@ fn a_cipher_without_epochs_still_works() {
 }
 
 #[test]
-#[ignore = "needs CYCLOID_OPENVPN_2_7"]
+#[ignore = "needs OpenVPN 2.7, which Debian lacks, in CYCLOID_OPENVPN_2_7"]
 fn epochs_point_to_point() {
     let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
@@ -56,7 +56,7 @@ fn epochs_point_to_point() {
 }
 
 #[test]
-#[ignore = "needs CYCLOID_OPENVPN_2_7"]
+#[ignore = "needs OpenVPN 2.7, which Debian lacks, in CYCLOID_OPENVPN_2_7"]
 fn keys_with_epochs_are_renewed_and_no_packet_is_lost() {
     let bed = TestBed::new();
     for (server, client) in WITH_OPENVPN {
