@@ -44,7 +44,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 14] = [
+const COMMANDS: [Command; 15] = [
     Command {
         name: "test",
         options: "",
@@ -115,6 +115,12 @@ const COMMANDS: [Command; 14] = [
         options: "",
         about: "link the library into a program without std and without an allocator, and run it",
         run: |arguments| none(arguments).and_then(|()| no_std::run()),
+    },
+    Command {
+        name: "cortex-m4",
+        options: "",
+        about: "run the kernels and the known answers of Cortex-M4 under QEMU",
+        run: |arguments| none(arguments).and_then(|()| cortex_m4::run().map(drop)),
     },
     Command {
         name: "packages",
