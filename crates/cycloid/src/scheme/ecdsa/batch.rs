@@ -318,6 +318,8 @@ impl<C: Curve> Signing<'_, C> {
 }
 
 /// Revokes those signatures that were to be verified and are wrong.
+// By itself, so that its arrays take no stack while signatures are made.
+#[inline(never)]
 fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
     let mut verifying: [Option<Verifying<'_, C>>; LANES] = core::array::from_fn(|lane| {
         let job = jobs[lane].as_deref()?;

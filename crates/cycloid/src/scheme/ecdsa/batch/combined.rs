@@ -17,6 +17,8 @@ use crate::scheme::ec::MAX_BYTES;
 
 /// Returns whether all signatures that are to be verified are right. `false` may also mean that this
 /// cannot be said of all together.
+// By itself, so that its arrays take no stack while signatures are made.
+#[inline(never)]
 pub(super) fn all_are_right<C: Curve>(
     jobs: &Eight<'_, Signing<'_, C>>,
     points: &Points<C>,
