@@ -54,6 +54,8 @@ impl Report {
     ///
     /// # Errors
     /// If the text is not a record, or has an unknown version.
+    // Compiled where it is called: this crate is optimised, which would take long.
+    #[inline]
     pub fn from_json(text: &str, name: &str) -> Result<Self, Failure> {
         let foreign = |why: String| {
             let hint = "write records with `cycloid bench --save FILE`";

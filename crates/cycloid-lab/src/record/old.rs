@@ -12,6 +12,7 @@ use super::{FORMAT, Report, Table};
 ///
 /// # Errors
 /// Names the malformed table.
+#[inline]
 pub(super) fn read(mut report: Value) -> Result<Report, String> {
     report["format"] = FORMAT.into();
     let tables = report.get_mut("tables").and_then(Value::as_array_mut);
@@ -24,6 +25,7 @@ pub(super) fn read(mut report: Value) -> Result<Report, String> {
     Report::deserialize(report).map_err(|error| error.to_string())
 }
 
+#[inline]
 fn convert(table: &mut Map<String, Value>) -> Result<(), &'static str> {
     let Some(Value::String(title)) = table.remove("title") else {
         return Err("it has no title");

@@ -335,12 +335,49 @@ fn empty_text() -> Zeroizing<String> {
     text
 }
 
-/// Joins the messages of a reply.
+/// Joins the messages of a list of options.
 #[derive(Debug, Default)]
-pub struct PushParser {
-    reply: PushReply,
+struct Joiner<T> {
+    list: T,
     bytes: usize,
 }
+
+impl<T: Default> Joiner<T> {
+    /// Passes each option of a message to `read`. Returns the list after its last message. An error
+    /// discards all earlier messages.
+    fn take(
+        &mut self,
+        options: &str,
+        mut read: impl FnMut(&mut T, &str) -> Result<(), Error>,
+    ) -> Result<Option<T>, Error> {
+        let Self { mut list, bytes } = std::mem::take(self);
+        let bytes = bytes + options.len();
+        if bytes > MAX_REPLY {
+            return Err(Error::Push("push-continuation"));
+        }
+        let mut more = false;
+        for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
+            if let Some(value) = option.strip_prefix("push-continuation ") {
+                more = match value {
+                    "0" | "1" => false,
+                    "2" => true,
+                    _ => return Err(Error::Push("push-continuation")),
+                };
+            } else {
+                read(&mut list, option)?;
+            }
+        }
+        if more {
+            *self = Self { list, bytes };
+            return Ok(None);
+        }
+        Ok(Some(list))
+    }
+}
+
+/// Joins the messages of a reply.
+#[derive(Debug, Default)]
+pub struct PushParser(Joiner<PushReply>);
 
 impl PushParser {
     /// Parses the text after `PUSH_REPLY,`. Returns the reply after its last message.
@@ -363,28 +400,10 @@ impl PushParser {
         options: &str,
         mut keep: impl FnMut(&str) -> Result<bool, Error>,
     ) -> Result<Option<PushReply>, Error> {
-        let Self { mut reply, bytes } = std::mem::take(self);
-        let bytes = bytes + options.len();
-        if bytes > MAX_REPLY {
-            return Err(Error::Push("push-continuation"));
-        }
-        let mut more = false;
-        for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
-            if let Some(value) = option.strip_prefix("push-continuation ") {
-                more = match value {
-                    "0" | "1" => false,
-                    "2" => true,
-                    _ => return Err(Error::Push("push-continuation")),
-                };
-            } else if keep(option)? {
-                reply.read(option)?;
-            }
-        }
-        if more {
-            *self = Self { reply, bytes };
-            return Ok(None);
-        }
-        Ok(Some(reply))
+        self.0.take(options, |reply, option| match keep(option)? {
+            true => reply.read(option),
+            false => Ok(()),
+        })
     }
 }
 

@@ -26,6 +26,7 @@ use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
+use super::reports::counters;
 use super::signals::Signal;
 use super::status::StatusFile;
 use super::{COMPRESSES, Failure, Person, random};
@@ -85,7 +86,7 @@ struct Program<'a> {
     /// Whether the client sends from a port of its own, by the first two groups of sockets.
     has_port: bool,
     interface: String,
-    status: Option<(StatusFile, Duration, Duration)>,
+    status: Option<StatusFile>,
     /// User name and password from the configuration, as far as it has them.
     stored_credentials: (Option<String>, Option<Zeroizing<String>>),
     credentials: Option<(String, Zeroizing<String>)>,
@@ -155,14 +156,7 @@ impl<'a> Program<'a> {
             let text = format!("cannot undo a change of an earlier run: {undo}: {error}");
             context.warn(&text);
         }
-        let status = match &common.log.status {
-            Some((path, every)) => {
-                let file = StatusFile::open(path)
-                    .map_err(|error| Failure::new(format!("status {}: {error}", path.display())))?;
-                Some((file, *every, Duration::ZERO))
-            }
-            None => None,
-        };
+        let status = StatusFile::of(&common.log)?;
         let threads = common.process.threads.unwrap_or(1);
         let name = common.tunnel.device.as_deref().unwrap_or("tun");
         let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
@@ -471,7 +465,7 @@ impl<'a> Program<'a> {
                     return (after, stood);
                 }
             }
-            let status = self.status.as_ref().map(|(_, _, next)| *next);
+            let status = self.status.as_ref().map(StatusFile::next);
             let next = client.deadline().into_iter().chain(patience).chain(status).min();
             let question = self.question.as_ref().map(AsFd::as_fd);
             self.context.wait([self.events.as_fd()].into_iter().chain(question), next);
@@ -535,7 +529,7 @@ impl<'a> Program<'a> {
         way: Remote,
     ) -> Option<After> {
         if signal == Signal::Statistics {
-            let text = self.counters().text(now.unix);
+            let text = counters(&self.handle, SERVER).text(now.unix);
             text.lines().for_each(|line| self.say(0, line));
             return None;
         }

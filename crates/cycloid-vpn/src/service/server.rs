@@ -26,14 +26,13 @@ pub(super) use self::token_generator::of as token_generator;
 use self::waiting::Admission;
 use super::client::STATE_DIRECTORY;
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges};
-use super::hooks::{Kind, Ticket};
+use super::hooks::Ticket;
 use super::log::Log;
-use super::management::StateChange;
 use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::{COMPRESSES, Failure, Person, host, random};
+use super::{COMPRESSES, Failure, Person, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::port_share::Service;
@@ -91,7 +90,7 @@ struct Program<'a> {
     asked: HashMap<Ticket, Purpose>,
     pool: Option<Pool>,
     tokens: Option<Tokens>,
-    status: Option<(StatusFile, Duration, Duration)>,
+    status: Option<StatusFile>,
     /// Number of clients so far.
     clients: u64,
     /// Number of admissions so far.
@@ -142,30 +141,14 @@ impl<'a> Program<'a> {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
         });
         let (groups, listeners) = listen(config, threads)?;
-        let status = match &common.log.status {
-            Some((path, every)) => {
-                let file = StatusFile::open(path)
-                    .map_err(|error| Failure::new(format!("status {}: {error}", path.display())))?;
-                Some((file, *every, Duration::ZERO))
-            }
-            None => None,
-        };
+        let status = StatusFile::of(&common.log)?;
         let name = common.tunnel.device.as_deref().unwrap_or("tun");
         let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
         let interface = tun.name().to_owned();
-        let hooks = &common.hooks;
-        let mtu = common.link.tun_mtu.into();
-        host::configure(&interface, &common.tunnel, mtu)?;
-        let (environment, arguments) =
-            host::script_inputs(context.environment(), &interface, &common.tunnel, mtu, "init");
-        context.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
         let now = context.clock.now().monotonic;
         let remotes = Remotes::of(config, now);
         let peer = remotes.as_ref().and_then(Remotes::first);
-        for warning in host::add_routes(&interface, &common.tunnel, peer, &mut journal)? {
-            context.warn(&warning);
-        }
-        context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment)?;
+        context.set_up(common, &interface, peer, &mut journal)?;
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let peers = match config.many {
@@ -217,22 +200,11 @@ impl<'a> Program<'a> {
     }
 
     fn state(&mut self, name: &'static str, detail: &str) {
-        let tunnel = &self.config.common.tunnel;
-        let change = StateChange {
-            unix: self.context.clock.now().unix,
-            name,
-            detail: detail.to_owned(),
-            ipv4: tunnel.ifconfig.map(|(address, _)| address),
-            ipv6: tunnel.ifconfig_ipv6.map(|ifconfig| ifconfig.address),
-            remote: match self.config.many {
-                true => None,
-                false => self.up().and_then(|id| self.core.address(id)),
-            },
-            local: None,
+        let remote = match self.config.many {
+            true => None,
+            false => self.up().and_then(|id| self.core.address(id)),
         };
-        if let Some(management) = &mut self.context.management {
-            management.state(&change);
-        }
+        self.context.tell_state(name, detail, Some(&self.config.common.tunnel), remote);
     }
 
     fn go(&mut self) -> Result<(), Failure> {
@@ -285,7 +257,7 @@ impl<'a> Program<'a> {
     }
 
     fn wait(&mut self) {
-        let status = self.status.as_ref().map(|(_, _, next)| *next);
+        let status = self.status.as_ref().map(StatusFile::next);
         let strangers = (!self.streams.is_empty() || !self.silent.is_empty())
             .then(|| self.context.clock.now().monotonic + Duration::from_secs(5));
         let next = self.core.deadline().into_iter().chain(status).chain(strangers);
@@ -451,18 +423,15 @@ impl<'a> Program<'a> {
     }
 
     fn write_status(&mut self, now: Now) {
-        let Some((_, every, next)) = &self.status else { return };
-        if now.monotonic < *next {
+        if !self.status.as_ref().is_some_and(|file| file.is_due(now.monotonic)) {
             return;
         }
-        let following = now.monotonic + *every;
         let number = self.config.common.log.status_version.into();
         let text = self.status_text(now, Version::new(number).unwrap_or(Version::One));
-        if let Some((file, _, next)) = &mut self.status {
-            *next = following;
-            if let Err(error) = file.write(&text) {
-                self.warn(&format!("status: {error}"));
-            }
+        if let Some(file) = &mut self.status
+            && let Err(error) = file.write(now.monotonic, &text)
+        {
+            self.warn(&format!("status: {error}"));
         }
         self.write_pool();
     }
@@ -489,28 +458,7 @@ impl<'a> Program<'a> {
             self.with_core(|core, link| core.kill(now, id, notice, link));
         }
         self.write_pool();
-        let common = &self.config.common;
-        let mtu = common.link.tun_mtu.into();
-        let (environment, arguments) = host::script_inputs(
-            self.context.environment(),
-            &self.interface,
-            &common.tunnel,
-            mtu,
-            "init",
-        );
-        for (kind, command, arguments) in [
-            (Kind::RoutePreDown, &common.hooks.route_pre_down, Vec::new()),
-            (Kind::Down, &common.hooks.down, arguments),
-        ] {
-            let run = self.context.run(kind, command.as_ref(), arguments, environment.clone());
-            if let Err(failure) = run {
-                self.context.warn(&failure.to_string());
-            }
-        }
-        self.context.finish_scripts();
-        for (undo, error) in self.journal.undo() {
-            self.context.warn(&format!("cannot undo {undo}: {error}"));
-        }
+        self.context.take_down(&self.config.common, &self.interface, &mut self.journal);
         self.handle.stop();
     }
 }

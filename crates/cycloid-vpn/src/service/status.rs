@@ -10,8 +10,10 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::ops::Add;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use super::clock;
+use super::{Failure, clock};
+use crate::config;
 use crate::net::data_path;
 use crate::net::undo::replace_file;
 
@@ -264,26 +266,49 @@ pub struct StatusFile {
     path: PathBuf,
     /// Kept open, because the directory may be unwritable once privileges are dropped.
     file: File,
+    /// The time between two reports, and the time of the next one on the program's clock.
+    every: Duration,
+    next: Duration,
 }
 
 impl StatusFile {
-    /// Opens or creates the file.
+    /// Opens or creates the file that a configuration names, if it does. The first report is due
+    /// at once.
     ///
     /// # Errors
     ///
     /// The system's error.
-    pub fn open(path: &Path) -> io::Result<Self> {
-        let file =
-            File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
-        Ok(Self { path: path.to_owned(), file })
+    pub fn of(log: &config::Log) -> Result<Option<Self>, Failure> {
+        let Some((path, every)) = &log.status else { return Ok(None) };
+        Self::open(path, *every)
+            .map(Some)
+            .map_err(|error| Failure::new(format!("status {}: {error}", path.display())))
     }
 
-    /// Replaces the contents, atomically if possible.
+    fn open(path: &Path, every: Duration) -> io::Result<Self> {
+        let file =
+            File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+        Ok(Self { path: path.to_owned(), file, every, next: Duration::ZERO })
+    }
+
+    /// Returns the time of the next report.
+    pub const fn next(&self) -> Duration {
+        self.next
+    }
+
+    /// Returns whether a report is due.
+    pub fn is_due(&self, now: Duration) -> bool {
+        now >= self.next
+    }
+
+    /// Replaces the contents, atomically if possible. The next report is due one period later,
+    /// whether or not this one succeeds.
     ///
     /// # Errors
     ///
     /// The system's error.
-    pub fn write(&mut self, text: &str) -> io::Result<()> {
+    pub fn write(&mut self, now: Duration, text: &str) -> io::Result<()> {
+        self.next = now + self.every;
         let plain = self.file.metadata()?.is_file();
         if plain && replace_file(&self.path, text.as_bytes(), 0o600).is_ok() {
             self.file = File::options().write(true).open(&self.path)?;
@@ -396,11 +421,16 @@ mod tests {
     fn the_file_is_replaced() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("status");
-        let mut file = StatusFile::open(&path).unwrap();
-        file.write("a long one\n").unwrap();
-        file.write("short\n").unwrap();
+        let [every, now] = [60, 7].map(Duration::from_secs);
+        let mut file = StatusFile::open(&path, every).unwrap();
+        assert!(file.is_due(Duration::ZERO));
+        file.write(now, "a long one\n").unwrap();
+        assert!(!file.is_due(now + every - Duration::from_nanos(1)));
+        assert!(file.is_due(file.next()));
+        file.write(file.next(), "short\n").unwrap();
+        assert_eq!(file.next(), now + 2 * every);
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "short\n");
-        StatusFile::open(Path::new("/dev/null")).unwrap().write("x").unwrap();
+        StatusFile::open(Path::new("/dev/null"), every).unwrap().write(now, "x").unwrap();
         assert!(!Path::new("/dev/null").is_file());
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use zeroize::Zeroizing;
 
-use super::{LAST, MAX_MESSAGE, MAX_OPTION, MAX_REPLY, MORE, PushReply};
+use super::{Joiner, LAST, MAX_MESSAGE, MAX_OPTION, MORE, PushReply};
 use crate::proto::Error;
 
 const COMMAND: &str = "PUSH_UPDATE";
@@ -125,10 +125,7 @@ impl PushUpdate {
 
 /// Joins the messages of an update.
 #[derive(Debug, Default)]
-pub struct UpdateParser {
-    update: PushUpdate,
-    bytes: usize,
-}
+pub struct UpdateParser(Joiner<PushUpdate>);
 
 impl UpdateParser {
     /// Parses the text after `PUSH_UPDATE,`. Returns the update after its last message.
@@ -137,28 +134,10 @@ impl UpdateParser {
     ///
     /// [`Error::Push`] with the malformed option; discards all earlier messages.
     pub fn take(&mut self, options: &str) -> Result<Option<PushUpdate>, Error> {
-        let Self { mut update, bytes } = std::mem::take(self);
-        let bytes = bytes + options.len();
-        if bytes > MAX_REPLY {
-            return Err(Error::Push("push-continuation"));
-        }
-        let mut more = false;
-        for option in options.split(',').map(str::trim).filter(|option| !option.is_empty()) {
-            if let Some(value) = option.strip_prefix("push-continuation ") {
-                more = match value {
-                    "0" | "1" => false,
-                    "2" => true,
-                    _ => return Err(Error::Push("push-continuation")),
-                };
-            } else {
-                update.0.push(Change::parse(option).ok_or(Error::Push("option"))?);
-            }
-        }
-        if more {
-            *self = Self { update, bytes };
-            return Ok(None);
-        }
-        Ok(Some(update))
+        self.0.take(options, |update, option| {
+            update.0.push(Change::parse(option).ok_or(Error::Push("option"))?);
+            Ok(())
+        })
     }
 }
 

@@ -6,9 +6,8 @@ use super::{Program, SERVER};
 use crate::config::{self, Credentials};
 use crate::proto::Now;
 use crate::service::context::is_end;
-use crate::service::management::{self, Event, Query, StateChange};
-use crate::service::metrics::Snapshot;
-use crate::service::status::Counters;
+use crate::service::management::{self, Event, Query};
+use crate::service::reports::OnePeer;
 use crate::service::{Failure, Person};
 
 impl Program<'_> {
@@ -27,38 +26,15 @@ impl Program<'_> {
                 event => self.answer(event),
             }
         }
-        let now = self.context.clock.now();
-        let counters = self.counters();
-        if let Some(management) = &mut self.context.management
-            && management.bytecount_is_due(now.monotonic)
-        {
-            management.bytecount(counters.link_read, counters.link_written);
-        }
-        if let Some(mut metrics) = self.context.metrics.take() {
-            metrics.serve(now.monotonic, || self.snapshot());
-            self.context.metrics = Some(metrics);
-        }
-        if let Some((file, every, next)) = &mut self.status
-            && now.monotonic >= *next
-        {
-            *next = now.monotonic + *every;
-            if let Err(error) = file.write(&counters.text(now.unix)) {
-                self.context.warn(&format!("status: {error}"));
-            }
-        }
+        let peer = OnePeer { handle: &self.handle, id: SERVER, is_up: self.applied.is_some() };
+        self.context.report(peer, self.status.as_mut());
         response
     }
 
     fn answer(&mut self, event: Event) {
-        let counters = self.counters();
-        let unix = self.context.clock.now().unix;
-        let Some(management) = &mut self.context.management else { return };
+        let peer = OnePeer { handle: &self.handle, id: SERVER, is_up: self.applied.is_some() };
+        let Some(event) = self.context.answer_traffic(event, peer) else { return };
         match event {
-            Event::Status(_) => management.lines(&counters.text(unix)),
-            Event::LoadStats => {
-                let (read, written) = (counters.link_read, counters.link_written);
-                management.success(&format!("nclients=0,bytesin={read},bytesout={written}"));
-            }
             Event::Credentials { username, password, .. } => {
                 self.credentials = Some((username.unwrap_or_default(), password));
             }
@@ -144,36 +120,7 @@ impl Program<'_> {
     /// Reports a change of state.
     pub(super) fn state(&mut self, name: &'static str, detail: &str) {
         let tunnel = self.applied.as_ref().map(|(tunnel, _)| tunnel);
-        let change = StateChange {
-            unix: self.context.clock.now().unix,
-            name,
-            detail: detail.to_owned(),
-            ipv4: tunnel.and_then(|tunnel| tunnel.ifconfig).map(|(address, _)| address),
-            ipv6: tunnel.and_then(|tunnel| tunnel.ifconfig_ipv6).map(|it| it.address),
-            remote: self.remote,
-            local: None,
-        };
-        if let Some(management) = &mut self.context.management {
-            management.state(&change);
-        }
-    }
-
-    pub(super) fn counters(&self) -> Counters {
-        self.handle.counters(SERVER).map(Counters::from).unwrap_or_default()
-    }
-
-    fn snapshot(&self) -> Snapshot {
-        let counters = self.handle.counters(SERVER).unwrap_or_default();
-        let dropped = self.handle.dropped();
-        Snapshot {
-            tunnels: u64::from(self.applied.is_some()),
-            dropped: dropped.unknown + dropped.rejected + dropped.spoofed,
-            packets_received: counters.received_packets,
-            packets_sent: counters.sent_packets,
-            bytes_received: counters.received_bytes,
-            bytes_sent: counters.sent_bytes,
-            ..Snapshot::default()
-        }
+        self.context.tell_state(name, detail, tunnel, self.remote);
     }
 }
 

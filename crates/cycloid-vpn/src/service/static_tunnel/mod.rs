@@ -15,12 +15,12 @@ use subtle::ConstantTimeEq;
 
 use super::client::STATE_DIRECTORY;
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges};
-use super::hooks::Kind;
 use super::log::Log;
+use super::reports::counters;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{COMPRESSES, Failure, Person, host, settings};
-use crate::config::{self, StaticTunnel};
+use super::{COMPRESSES, Failure, Person, settings};
+use crate::config::StaticTunnel;
 use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
 use crate::net::tun::{Offload, Tun};
 use crate::net::udp::Endpoint;
@@ -65,7 +65,7 @@ struct Program<'a> {
     families: Vec<bool>,
     listener: Option<TcpListener>,
     streams: Streams,
-    status: Option<(StatusFile, Duration, Duration)>,
+    status: Option<StatusFile>,
     /// The peer's resolved addresses.
     addresses: VecDeque<SocketAddr>,
     key: StaticKey,
@@ -107,20 +107,13 @@ impl<'a> Program<'a> {
         let threads = common.process.threads.unwrap_or(1);
         let (groups, families) = bind(config, threads)?;
         let listener = listener(config)?;
-        let status = match &common.log.status {
-            Some((path, every)) => {
-                let file = StatusFile::open(path)
-                    .map_err(|error| Failure::new(format!("status {}: {error}", path.display())))?;
-                Some((file, *every, Duration::ZERO))
-            }
-            None => None,
-        };
+        let status = StatusFile::of(&common.log)?;
         let name = common.tunnel.device.as_deref().unwrap_or("tun");
         let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
         let interface = tun.name().to_owned();
         let addresses = peer::resolve(config);
         let first = addresses.front().map(SocketAddr::ip);
-        set_up(config, context, &interface, first, &mut journal)?;
+        context.set_up(common, &interface, first, &mut journal)?;
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         // Only an authentic packet shows the peer's address, if the file does not.
@@ -209,12 +202,12 @@ impl<'a> Program<'a> {
             if self.tick(now) {
                 return Ok(());
             }
-            self.take_requests(now);
+            self.take_requests();
             for signal in self.context.signals() {
                 match signal {
                     Signal::Terminate | Signal::Interrupt => return Ok(()),
                     Signal::Statistics => {
-                        let text = self.counters().text(now.unix);
+                        let text = counters(&self.handle, PEER).text(now.unix);
                         text.lines().for_each(|line| self.say(0, line));
                     }
                     Signal::Hangup | Signal::Restart => {
@@ -362,7 +355,7 @@ impl<'a> Program<'a> {
             silence.and_then(|silence| Some(self.heard(now)? + silence)),
             timing.session_timeout.map(|limit| self.started + limit),
             timing.inactive.map(|(time, _)| self.active.1 + time),
-            self.status.as_ref().map(|(_, _, next)| *next),
+            self.status.as_ref().map(StatusFile::next),
         ];
         let next = next.into_iter().flatten().min();
         let listener = self.listener.as_ref().map(AsFd::as_fd);
@@ -375,48 +368,7 @@ impl<'a> Program<'a> {
         for _ in 0..self.config.common.link.explicit_exit_notify {
             let _ = self.handle.send_data(PEER, &OCC_EXIT);
         }
-        let common = &self.config.common;
-        let mtu = common.link.tun_mtu.into();
-        let (environment, arguments) = host::script_inputs(
-            self.context.environment(),
-            &self.interface,
-            &common.tunnel,
-            mtu,
-            "init",
-        );
-        for (kind, command, arguments) in [
-            (Kind::RoutePreDown, &common.hooks.route_pre_down, Vec::new()),
-            (Kind::Down, &common.hooks.down, arguments),
-        ] {
-            let run = self.context.run(kind, command.as_ref(), arguments, environment.clone());
-            if let Err(failure) = run {
-                self.context.warn(&failure.to_string());
-            }
-        }
-        self.context.finish_scripts();
-        for (undo, error) in self.journal.undo() {
-            self.context.warn(&format!("cannot undo {undo}: {error}"));
-        }
+        self.context.take_down(&self.config.common, &self.interface, &mut self.journal);
         self.handle.stop();
     }
-}
-
-/// Sets addresses and routes, and runs the scripts for them.
-fn set_up(
-    config: &StaticTunnel,
-    context: &mut Context,
-    interface: &str,
-    peer: Option<std::net::IpAddr>,
-    journal: &mut Journal,
-) -> Result<(), Failure> {
-    let config::Common { hooks, tunnel, link, .. } = &config.common;
-    let mtu = link.tun_mtu.into();
-    host::configure(interface, tunnel, mtu)?;
-    let (environment, arguments) =
-        host::script_inputs(context.environment(), interface, tunnel, mtu, "init");
-    context.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
-    for warning in host::add_routes(interface, tunnel, peer, journal)? {
-        context.warn(&warning);
-    }
-    context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment)
 }
