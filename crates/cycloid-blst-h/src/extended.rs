@@ -3,15 +3,16 @@
 
 use cycloid::bls12_381::Cycloid;
 use cycloid::bls12_381::backend::Scalars;
+use cycloid::internals::ct::Mask;
 
 use crate::{
     blst_fr, blst_p1, blst_p1_affine, blst_p1s_mult_pippenger, blst_p2, blst_p2_affine,
     blst_p2s_mult_pippenger, exports,
 };
 
-/// Returns whether two elements are equal, without a branch on either.
+/// Returns whether two elements are equal, which becomes public.
 fn are_equal(a: &blst_fr, b: &blst_fr) -> bool {
-    a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)) == 0
+    Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b))).reveal()
 }
 
 exports! {

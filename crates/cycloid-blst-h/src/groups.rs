@@ -8,7 +8,7 @@ use crate::BLST_ERROR::{
     self, BLST_BAD_ENCODING, BLST_POINT_NOT_IN_GROUP, BLST_POINT_NOT_ON_CURVE, BLST_SUCCESS,
 };
 use crate::memory::{integer, limbs, slice};
-use crate::scalars::{is_below_r, reduced};
+use crate::scalars::{is_below_r, is_zero, reduced};
 use crate::{
     BLS12_381_G1, BLS12_381_G2, blst_fp, blst_fp2, blst_p1, blst_p1_affine, blst_p2,
     blst_p2_affine, blst_scalar, c_bool, exports,
@@ -243,7 +243,7 @@ macro_rules! group {
                 if ($plain..=256).contains(&bits) {
                     // blst reads whole bytes here.
                     let mut k = integer(scalar, bits.next_multiple_of(8));
-                    if is_below_r(&k) && k != [0; 4] {
+                    if (is_below_r(&k) & !is_zero(&k)).reveal() {
                         *out = $module::multiply_member(&*a, &k);
                         k.zeroize();
                         return;

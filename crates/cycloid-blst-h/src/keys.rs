@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
 use crate::memory::{bytes, slice};
-use crate::scalars::wide;
+use crate::scalars::{is_zero, wide};
 use crate::{blst_scalar, exports};
 
 /// The salt of KeyGen, which versions from 4 on hash.
@@ -61,11 +61,11 @@ fn key_gen(material: &[u8], salt: Option<&[u8]>, info: &[u8], version: Version) 
         let mut output = [0; LENGTH];
         expand(&key, &[info, &(LENGTH as u16).to_be_bytes()], &mut output);
         let mut integer = wide(output.rchunks(32).rev(), true);
-        let secret = bytes(&integer);
+        let (secret, is_zero) = (bytes(&integer), is_zero(&integer));
         key.zeroize();
         output.zeroize();
         integer.zeroize();
-        if version == Version::Three || secret != [0; 32] {
+        if version == Version::Three || !is_zero.reveal() {
             return secret;
         }
         salt = Sha256::digest(&salt).to_vec();

@@ -1,7 +1,11 @@
 //! Integers of 256 bits, secret keys, and elements of Fr.
+//!
+//! Time depends on no integer or element. What a function returns as a truth value is public:
+//! whether a scalar is zero, or less than r.
 
 use cycloid::bls12_381::Cycloid;
 use cycloid::bls12_381::backend::Scalars;
+use cycloid::internals::ct::Mask;
 use zeroize::Zeroize;
 
 use crate::memory::{bytes, limbs, slice};
@@ -12,36 +16,32 @@ const R: [u64; 4] =
     [0xffff_ffff_0000_0001, 0x53bd_a402_fffe_5bfe, 0x3339_d808_09a1_d805, 0x73ed_a753_299d_7d48];
 
 /// Returns a − r and whether a was less.
-fn less_r(a: &[u64; 4]) -> ([u64; 4], bool) {
-    let (mut out, mut borrow) = ([0; 4], false);
+fn less_r(a: &[u64; 4]) -> ([u64; 4], Mask) {
+    let (mut out, mut borrow) = ([0; 4], 0);
     for (out, (a, r)) in out.iter_mut().zip(a.iter().zip(&R)) {
-        let (difference, first) = a.overflowing_sub(*r);
-        let (difference, second) = difference.overflowing_sub(borrow.into());
-        (*out, borrow) = (difference, first | second);
+        let difference = u128::from(*a).wrapping_sub(u128::from(*r) + u128::from(borrow));
+        (*out, borrow) = (difference as u64, (difference >> 127) as u64);
     }
-    (out, borrow)
+    (out, Mask::from_bit(borrow))
 }
 
 /// Reduces an integer of 256 bits, which is less than 3r, modulo r.
 pub(crate) fn reduced(mut a: [u64; 4]) -> [u64; 4] {
     for _ in 0..2 {
-        let (mut less, borrow) = less_r(&a);
-        let keep = 0u64.wrapping_sub(borrow.into());
-        for (less, a) in less.iter_mut().zip(&a) {
-            *less = (*less & !keep) | (a & keep);
-        }
-        a = less;
+        let (less, is_below) = less_r(&a);
+        a = core::array::from_fn(|i| is_below.select(a[i], less[i]));
     }
     a
 }
 
 /// Returns whether an integer is from 0 to r − 1.
-pub(crate) fn is_below_r(a: &[u64; 4]) -> bool {
+pub(crate) fn is_below_r(a: &[u64; 4]) -> Mask {
     less_r(a).1
 }
 
-fn is_zero(a: &[u64; 4]) -> bool {
-    a.iter().fold(0, |any, limb| any | limb) == 0
+/// Returns whether all limbs are zero.
+pub(crate) fn is_zero(a: &[u64; 4]) -> Mask {
+    Mask::is_zero(a.iter().fold(0, |any, limb| any | limb))
 }
 
 /// Converts an integer of 256 bits.
@@ -73,21 +73,34 @@ pub(crate) fn wide<'a>(pieces: impl Iterator<Item = &'a [u8]>, big_endian: bool)
     integer
 }
 
-/// Reads up to `2·bytes` hexadecimal digits, which an `0x` may precede.
+/// Returns the value of a hexadecimal digit. Time depends only on whether it is one.
+fn hexadecimal_digit(character: u8) -> Option<u8> {
+    let decimal = character.wrapping_sub(b'0');
+    let letter = (character | 0x20).wrapping_sub(b'a');
+    let (is_decimal, is_letter) = (Mask::less(decimal.into(), 10), Mask::less(letter.into(), 6));
+    let is_digit = is_decimal | is_letter;
+    is_digit.reveal().then(|| is_decimal.select_byte(decimal, letter.wrapping_add(10)))
+}
+
+/// Reads up to `2·bytes` hexadecimal digits, which an `0x` may precede. Only their number is public.
 ///
 /// # Safety
 /// `hex` refers to digits up to another character, or to as many as are read.
 pub(crate) unsafe fn hexadecimal(mut hex: *const u8, bytes: &mut [u8]) {
     // SAFETY: reads stop at the first character that is no digit.
     unsafe {
-        if *hex == b'0' && (*hex.add(1) | 0x20) == b'x' {
+        let digit = |hex: *const u8, i: usize| hexadecimal_digit(*hex.add(i));
+        if digit(hex, 0).is_some()
+            && (Mask::equal((*hex.add(1) | 0x20).into(), b'x'.into())
+                & Mask::equal((*hex).into(), b'0'.into()))
+            .reveal()
+        {
             hex = hex.add(2);
         }
-        let digit = |i: usize| (*hex.add(i) as char).to_digit(16).map(|digit| digit as u8);
-        let count = (0..2 * bytes.len()).take_while(|&i| digit(i).is_some()).count();
+        let count = (0..2 * bytes.len()).take_while(|&i| digit(hex, i).is_some()).count();
         bytes.fill(0);
         for (i, place) in (0..count).rev().enumerate() {
-            bytes[i / 2] |= digit(place).unwrap_or(0) << (4 * (i % 2));
+            bytes[i / 2] |= digit(hex, place).unwrap_or(0) << (4 * (i % 2));
         }
     }
 }
@@ -134,30 +147,30 @@ exports! {
     }
 
     fn blst_scalar_fr_check(a: *const blst_scalar) -> i32 {
-        is_below_r(&limbs(&*a)).into()
+        is_below_r(&limbs(&*a)).reveal().into()
     }
 
     fn blst_sk_check(a: *const blst_scalar) -> i32 {
         let a = limbs(&*a);
-        (is_below_r(&a) & !is_zero(&a)).into()
+        (is_below_r(&a) & !is_zero(&a)).reveal().into()
     }
 
     fn blst_sk_add_n_check(out: *mut blst_scalar, a: *const blst_scalar, b: *const blst_scalar) -> i32 {
         let sum = Cycloid::fr_add(&fr(&limbs(&*a)), &fr(&limbs(&*b)));
         *out = bytes(&Cycloid::fr_to_integer(&sum));
-        (!is_zero(&sum)).into()
+        (!is_zero(&sum)).reveal().into()
     }
 
     fn blst_sk_sub_n_check(out: *mut blst_scalar, a: *const blst_scalar, b: *const blst_scalar) -> i32 {
         let difference = Cycloid::fr_sub(&fr(&limbs(&*a)), &fr(&limbs(&*b)));
         *out = bytes(&Cycloid::fr_to_integer(&difference));
-        (!is_zero(&difference)).into()
+        (!is_zero(&difference)).reveal().into()
     }
 
     fn blst_sk_mul_n_check(out: *mut blst_scalar, a: *const blst_scalar, b: *const blst_scalar) -> i32 {
         let product = Cycloid::fr_mul(&fr(&limbs(&*a)), &fr(&limbs(&*b)));
         *out = bytes(&Cycloid::fr_to_integer(&product));
-        (!is_zero(&product)).into()
+        (!is_zero(&product)).reveal().into()
     }
 
     fn blst_sk_inverse(out: *mut blst_scalar, a: *const blst_scalar) {
@@ -168,13 +181,13 @@ exports! {
     fn blst_scalar_from_le_bytes(out: *mut blst_scalar, input: *const u8, length: usize) -> i32 {
         let integer = wide(slice(input, length).chunks(32).rev(), false);
         *out = bytes(&integer);
-        (!is_zero(&integer)).into()
+        (!is_zero(&integer)).reveal().into()
     }
 
     fn blst_scalar_from_be_bytes(out: *mut blst_scalar, input: *const u8, length: usize) -> i32 {
         let integer = wide(slice(input, length).rchunks(32).rev(), true);
         *out = bytes(&integer);
-        (!is_zero(&integer)).into()
+        (!is_zero(&integer)).reveal().into()
     }
 
     fn blst_scalar_from_hexascii(out: *mut blst_scalar, hex: *const u8) {
@@ -214,9 +227,8 @@ exports! {
 
     fn blst_fr_cneg(out: *mut blst_fr, a: *const blst_fr, flag: c_bool) {
         let negative = Cycloid::fr_negate(&*a);
-        let mask = 0u64.wrapping_sub((flag != 0).into());
-        let a = *a;
-        *out = core::array::from_fn(|i| (negative[i] & mask) | (a[i] & !mask));
+        let (a, keeps) = (*a, Mask::is_zero(flag.into()));
+        *out = core::array::from_fn(|i| keeps.select(a[i], negative[i]));
     }
 
     fn blst_fr_eucl_inverse(out: *mut blst_fr, a: *const blst_fr) {

@@ -1,6 +1,7 @@
 //! The cases: every public operation that takes a secret.
 
 mod bls12_381;
+mod blst_h;
 mod curve25519;
 mod dh;
 mod ec;
@@ -131,4 +132,12 @@ pub(crate) static ALL: &[Case] = &[
     case("BLS12-381: permutations", Highest, bls12_381::permutations),
     case("BLS12-381: many permutations", Batch, bls12_381::many_permutations),
     case("BLS12-381: base fields", Long, bls12_381::base_fields),
+    case("blst.h: keys", Long, blst_h::keys),
+    case("blst.h: scalars", Short, blst_h::scalars),
+    case("blst.h: hexadecimal scalars", Short, blst_h::hexadecimal),
+    case("blst.h: elements of Fr", Short, blst_h::elements),
+    case("blst.h: public keys in G1", Long, blst_h::public_keys_g1),
+    case("blst.h: public keys in G2", Long, blst_h::public_keys_g2),
+    case("blst.h: products and signatures in G1", Highest, blst_h::sign_g1),
+    case("blst.h: products and signatures in G2", Long, blst_h::sign_g2),
 ];
