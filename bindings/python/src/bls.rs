@@ -103,6 +103,8 @@ macro_rules! variant {
     ) => {
         #[doc = $doc]
         pub(crate) mod $module {
+            use std::collections::HashMap;
+
             use pyo3::prelude::*;
             use pyo3::types::PyBytes;
             use zeroize::Zeroizing;
@@ -191,6 +193,26 @@ macro_rules! variant {
                 fn sign(&self, py: Python<'_>, message: Bytes<'_>, scheme: SchemeName) -> Signature {
                     let (key, message): (_, &[u8]) = (&*self.0, &message);
                     Signature(py.detach(|| key.sign(scheme.0, message)))
+                }
+
+                /// Shares the key among holders, any `threshold` of whom can sign together. Returns
+                /// the key of each; their numbers are 1, 2, and so on.
+                fn share(
+                    &self,
+                    py: Python<'_>,
+                    threshold: usize,
+                    holders: u16,
+                ) -> PyResult<Vec<Self>> {
+                    let key = &*self.0;
+                    let share = || {
+                        let mut shares: Vec<_> = (0..holders).map(|_| None).collect();
+                        signature::share(key, threshold, &mut shares, &mut SysRng)?;
+                        // Clones, because the shares are wiped where they are.
+                        let keys = shares.iter().flatten().map(|it| Box::new(it.key.clone()));
+                        Ok::<_, cycloid::bls12_381::Error>(keys.collect::<Vec<_>>())
+                    };
+                    let keys = py.detach(|| stack::clean(KEY_STACK, share)).or_raise()?;
+                    Ok(keys.into_iter().map(Self).collect())
                 }
 
                 /// Returns the proof that the owner of the public key has the private key.
@@ -377,6 +399,47 @@ macro_rules! variant {
                 let (keys, message): (_, &[u8]) = (points(&keys), &message);
                 let verify = || signature::fast_aggregate_verify(&keys, message, &signature);
                 py.detach(verify).or_raise()
+            }
+
+            /// Recovers a shared key from the keys of at least as many holders as the threshold, by
+            /// their numbers. Fewer give another key.
+            #[pyfunction]
+            pub(crate) fn recover_private_key(
+                py: Python<'_>,
+                shares: HashMap<u32, Bound<'_, PrivateKey>>,
+            ) -> PyResult<PrivateKey> {
+                let keys: Vec<_> = shares.iter().map(|(number, key)| (*number, key.get())).collect();
+                placed(py, || {
+                    let share = |(number, key): &(u32, &PrivateKey)| {
+                        signature::Share { number: *number, key: (*key.0).clone() }
+                    };
+                    let shares: Vec<_> = keys.iter().map(share).collect();
+                    signature::recover_secret_key(&shares)
+                })
+            }
+
+            /// Recovers the public key of a shared key from those of at least as many holders as the
+            /// threshold, by their numbers.
+            #[pyfunction]
+            pub(crate) fn recover_public_key(
+                py: Python<'_>,
+                shares: HashMap<u32, Bound<'_, PublicKey>>,
+            ) -> PyResult<PublicKey> {
+                let keys: Vec<_> = shares.iter().map(|(number, key)| (*number, key.get().0)).collect();
+                py.detach(|| signature::recover_public_key(&keys)).map(PublicKey).or_raise()
+            }
+
+            /// Recovers a shared key's signature from signatures of one message by at least as many
+            /// holders as the threshold, by their numbers. With fewer or wrong ones, the result does
+            /// not verify.
+            #[pyfunction]
+            pub(crate) fn recover_signature(
+                py: Python<'_>,
+                shares: HashMap<u32, Bound<'_, Signature>>,
+            ) -> PyResult<Signature> {
+                let shares: Vec<_> =
+                    shares.iter().map(|(number, share)| (*number, share.get().0)).collect();
+                py.detach(|| signature::recover_signature(&shares)).map(Signature).or_raise()
             }
 
             /// Verifies many signatures at once, with random weights, on as many threads as there

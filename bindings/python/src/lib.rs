@@ -63,7 +63,8 @@ mod _cycloid {
     mod min_pk {
         #[pymodule_export]
         use crate::bls::min_pk::{
-            PrivateKey, PublicKey, Signature, aggregate_verify, fast_aggregate_verify, verify_many,
+            PrivateKey, PublicKey, Signature, aggregate_verify, fast_aggregate_verify,
+            recover_private_key, recover_public_key, recover_signature, verify_many,
         };
     }
 
@@ -72,7 +73,8 @@ mod _cycloid {
     mod min_sig {
         #[pymodule_export]
         use crate::bls::min_sig::{
-            PrivateKey, PublicKey, Signature, aggregate_verify, fast_aggregate_verify, verify_many,
+            PrivateKey, PublicKey, Signature, aggregate_verify, fast_aggregate_verify,
+            recover_private_key, recover_public_key, recover_signature, verify_many,
         };
     }
 

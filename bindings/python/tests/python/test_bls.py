@@ -64,6 +64,55 @@ def test_possession(bls):
         key.public_key.verify_possession(bls.PrivateKey.generate().prove_possession())
 
 
+def test_shared_keys(bls):
+    key = bls.PrivateKey.generate()
+    shares = key.share(3, 5)
+    assert len(shares) == 5
+    assert len({share.to_bytes() for share in shares}) == 5
+    numbered = dict(enumerate(shares, 1))
+    for some in ([1, 2, 3], [5, 1, 4], [1, 2, 3, 4, 5]):
+        keys = {number: numbered[number] for number in some}
+        assert bls.recover_private_key(keys).to_bytes() == key.to_bytes()
+        public = {number: share.public_key for number, share in keys.items()}
+        assert bls.recover_public_key(public) == key.public_key
+        signed = {number: share.sign(b"message") for number, share in keys.items()}
+        signature = bls.recover_signature(signed)
+        assert signature == key.sign(b"message")
+        key.public_key.verify(signature, b"message")
+    # Too few of them, and a signature under another number, give something else.
+    few = {number: numbered[number] for number in (2, 4)}
+    assert bls.recover_private_key(few).to_bytes() != key.to_bytes()
+    exchanged = {1: shares[0], 2: shares[1], 4: shares[2]}
+    wrong = bls.recover_signature({n: share.sign(b"message") for n, share in exchanged.items()})
+    with pytest.raises(cycloid.InvalidSignature):
+        key.public_key.verify(wrong, b"message")
+
+
+def test_shares_that_make_no_sense(bls):
+    key = bls.PrivateKey.generate()
+    for threshold, holders in ((0, 3), (4, 3), (1, 0)):
+        with pytest.raises(cycloid.ParameterError):
+            key.share(threshold, holders)
+    for threshold, holders in ((-1, 3), (1, -1), (1, 1 << 16)):
+        with pytest.raises(OverflowError):
+            key.share(threshold, holders)
+    recoveries = [
+        (bls.recover_private_key, key),
+        (bls.recover_public_key, key.public_key),
+        (bls.recover_signature, key.sign(b"message")),
+    ]
+    for recover, share in recoveries:
+        for wrong in ({}, {0: share}):
+            with pytest.raises(cycloid.ParameterError):
+                recover(wrong)
+        with pytest.raises(OverflowError):
+            recover({-1: share})
+        with pytest.raises(TypeError):
+            recover({1: b"bytes"})
+        with pytest.raises(TypeError):
+            recover([share])
+
+
 def test_aggregates(bls):
     keys = [bls.PrivateKey.generate() for _ in range(4)]
     public = [key.public_key for key in keys]

@@ -7,6 +7,9 @@ PublicKey = _native.PublicKey
 Signature = _native.Signature
 aggregate_verify = _native.aggregate_verify
 fast_aggregate_verify = _native.fast_aggregate_verify
+recover_private_key = _native.recover_private_key
+recover_public_key = _native.recover_public_key
+recover_signature = _native.recover_signature
 verify_many = _native.verify_many
 
 __all__ = [
@@ -15,5 +18,8 @@ __all__ = [
     "Signature",
     "aggregate_verify",
     "fast_aggregate_verify",
+    "recover_private_key",
+    "recover_public_key",
+    "recover_signature",
     "verify_many",
 ]

@@ -1,6 +1,6 @@
 """BLS signatures of 48 bytes, with keys of 96."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal, NoReturn, TypeAlias, final
 
 from .._types import Bytes, Many
@@ -11,6 +11,9 @@ __all__ = [
     "Signature",
     "aggregate_verify",
     "fast_aggregate_verify",
+    "recover_private_key",
+    "recover_public_key",
+    "recover_signature",
     "verify_many",
 ]
 
@@ -30,6 +33,7 @@ class PrivateKey:
     @property
     def public_key(self) -> PublicKey: ...
     def sign(self, message: Bytes, *, scheme: _Scheme = "possession") -> Signature: ...
+    def share(self, threshold: int, holders: int) -> list[PrivateKey]: ...
     def prove_possession(self) -> Signature: ...
     def __reduce__(self) -> NoReturn: ...
 
@@ -68,6 +72,9 @@ def aggregate_verify(
 def fast_aggregate_verify(
     keys: Sequence[PublicKey], message: Bytes, signature: Signature | Bytes
 ) -> None: ...
+def recover_private_key(shares: Mapping[int, PrivateKey]) -> PrivateKey: ...
+def recover_public_key(shares: Mapping[int, PublicKey]) -> PublicKey: ...
+def recover_signature(shares: Mapping[int, Signature]) -> Signature: ...
 def verify_many(
     keys: Sequence[PublicKey],
     signatures: Sequence[Signature | Bytes],
