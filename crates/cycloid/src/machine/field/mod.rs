@@ -14,6 +14,8 @@
 //!
 //! Time depends on the prime and the shape only, unless a name ends in `_vartime`.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod adx;
 #[cfg(cycloid_armv7em)]
