@@ -1,12 +1,13 @@
-//! AArch64 for one number: kernels for P-256 and 2²⁵⁵ − 19.
+//! AArch64 for one number: kernels for P-256, P-384 and 2²⁵⁵ − 19.
 //!
-//! P-224, P-384 and the primes of BLS12-381 use the kernels of `words` (`dense`). P-521 is as in
+//! P-224 and the primes of BLS12-381 use the kernels of `words` (`dense`). P-521 is as in
 //! plain Rust.
 
 #[macro_use]
 mod text;
 mod p25519;
 mod p256;
+mod p384;
 
 use core::mem::MaybeUninit;
 
@@ -17,12 +18,12 @@ use super::form::{self, equal_limbs, montgomery};
 use super::portable::one_number;
 use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
 
-/// Code shared by the primes with kernels of their own, in module `$kernels`: four limbs.
+/// Code shared by the primes with kernels of their own, in module `$kernels`: n limbs.
 macro_rules! from_kernels {
-    ($prime:ident $kernels:ident) => {
-        type Element = [Limb; 4];
-        const STORED_LIMBS: usize = 4;
-        const ZERO: Self::Element = [0; 4];
+    ($prime:ident $n:literal $kernels:ident) => {
+        type Element = [Limb; $n];
+        const STORED_LIMBS: usize = $n;
+        const ZERO: Self::Element = [0; $n];
 
         one_number!();
 
@@ -96,12 +97,17 @@ macro_rules! from_kernels {
 }
 
 impl Arithmetic<P256> for Aarch64 {
-    from_kernels!(P256 p256);
+    from_kernels!(P256 4 p256);
     montgomery!(P256 4);
 }
 
+impl Arithmetic<P384> for Aarch64 {
+    from_kernels!(P384 6 p384);
+    montgomery!(P384 6);
+}
+
 impl Arithmetic<P25519> for Aarch64 {
-    from_kernels!(P25519 p25519);
+    from_kernels!(P25519 4 p25519);
 
     #[inline(always)]
     fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
@@ -198,5 +204,40 @@ impl CurveArithmetic<P224> for Aarch64 {}
 impl CurveArithmetic<P384> for Aarch64 {}
 impl CurveArithmetic<P521> for Aarch64 {}
 
-impl CurveArithmetic<P256> for Aarch64 {}
-impl CurveArithmetic<P25519> for Aarch64 {}
+impl CurveArithmetic<P256> for Aarch64 {
+    #[inline(always)]
+    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> [[Limb; 4]; 3] {
+        let mut point = *point;
+        if times != 0 {
+            // SAFETY: the point is twelve limbs, and `times` is not 0.
+            unsafe { p256::double_times(point.as_mut_ptr().cast(), times) };
+        }
+        point
+    }
+}
+
+impl CurveArithmetic<P25519> for Aarch64 {
+    #[inline(always)]
+    fn ladder_step(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        swap: Mask,
+        a24: Limb,
+    ) {
+        debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
+        // SAFETY: the state is sixteen limbs, one after the other.
+        unsafe { p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24) };
+    }
+
+    #[inline(always)]
+    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
+        // SAFETY: the kernel writes the whole sum.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p25519::add_edwards(sum.as_mut_ptr().cast(), point, addend);
+            sum.assume_init()
+        }
+    }
+}

@@ -11,72 +11,113 @@ macro_rules! constants {
     };
 }
 
-/// `x4` … `x7` = the eight limbs `$w`, reduced to less than 2²⁵⁵ + 2¹¹. Needs `x11` and `x17`.
+/// `$out` = the eight limbs `$w`, reduced to less than 2²⁵⁵ + 2¹¹. Needs `x11` and `x17`.
 ///
 /// The upper half counts 38, which leaves a fifth limb of at most 38; then the part above bit 254,
 /// at most 77, counts 19.
 #[rustfmt::skip]
 macro_rules! fold {
     (
-        $w0:literal $w1:literal $w2:literal $w3:literal
+        $out:tt = $w0:literal $w1:literal $w2:literal $w3:literal
         $w4:literal $w5:literal $w6:literal $w7:literal
     ) => {
         concat!(
             row!(fresh "x3" "x17"; [$w4 $w5 $w6 $w7] $w0 $w1 $w2 $w3 "x11"),
-            fold_limb!($w0 $w1 $w2 $w3),
+            fold_limb!($out = $w0 $w1 $w2 $w3),
         )
     };
 }
 
-/// `x4` … `x7` = the limbs `$w` and the fifth limb `x11`, less than 2⁵⁸, reduced.
+/// `$out` = the limbs `$w` and the fifth limb `x11`, less than 2⁵⁸, reduced.
+#[rustfmt::skip]
 macro_rules! fold_limb {
-    ($w0:literal $w1:literal $w2:literal $w3:literal) => {
+    (
+        [$o0:literal $o1:literal $o2:literal $o3:literal] =
+        $w0:literal $w1:literal $w2:literal $w3:literal
+    ) => {
         concat!(
-            "extr x11, x11, ",
-            $w3,
-            ", #63\n",
-            "and x7, ",
-            $w3,
-            ", #0x7fffffffffffffff\n",
+            "extr x11, x11, ", $w3, ", #63\n",
+            "and ", $o3, ", ", $w3, ", #0x7fffffffffffffff\n",
             "mul x11, x11, x2\n",
-            "adds x4, ",
-            $w0,
-            ", x11\n",
-            "adcs x5, ",
-            $w1,
-            ", xzr\n",
-            "adcs x6, ",
-            $w2,
-            ", xzr\n",
-            "adc x7, x7, xzr\n",
+            "adds ", $o0, ", ", $w0, ", x11\n",
+            "adcs ", $o1, ", ", $w1, ", xzr\n",
+            "adcs ", $o2, ", ", $w2, ", xzr\n",
+            "adc ", $o3, ", ", $o3, ", xzr\n",
         )
     };
 }
 
-/// `x4` … `x7` = their product with `x8` … `x11`, any numbers below 2²⁵⁶; less than 2²⁵⁵ + 2¹¹.
-/// Uses `x8` to `x17`.
+/// `$out` = `$a` times `$b`, any numbers below 2²⁵⁶; less than 2²⁵⁵ + 2¹¹. Uses `x8` to `x17`,
+/// where `$b` may be from `x8` on; `$out` may be `x12` to `x15`, or `$a` or `$b`.
 macro_rules! product {
-    () => {
+    ($out:tt = $a:tt, [$b0:literal $b1:literal $b2:literal $b3:literal]) => {
         concat!(
-            first_row!("x8" "x17"; ["x4" "x5" "x6" "x7"] "x12" "x13" "x14" "x15" "x16"),
-            row!(fresh "x9" "x17"; ["x4" "x5" "x6" "x7"] "x13" "x14" "x15" "x16" "x8"),
-            row!(fresh "x10" "x17"; ["x4" "x5" "x6" "x7"] "x14" "x15" "x16" "x8" "x9"),
-            row!(fresh "x11" "x17"; ["x4" "x5" "x6" "x7"] "x15" "x16" "x8" "x9" "x10"),
-            fold!("x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
+            first_row!($b0 "x17"; $a "x12" "x13" "x14" "x15" "x16"),
+            row!(fresh $b1 "x17"; $a "x13" "x14" "x15" "x16" "x8"),
+            row!(fresh $b2 "x17"; $a "x14" "x15" "x16" "x8" "x9"),
+            row!(fresh $b3 "x17"; $a "x15" "x16" "x8" "x9" "x10"),
+            fold!($out = "x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
         )
     };
 }
 
-/// `x4` … `x7` = their square; as [`product`].
+/// `$out` = the square of `$a`; as [`product`].
 macro_rules! square {
-    () => {
+    ($out:tt = [$a0:literal $a1:literal $a2:literal $a3:literal]) => {
         concat!(
-            square_4!("x4" "x5" "x6" "x7"; "x17";
-                "x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
-            fold!("x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
+            square_4!($a0 $a1 $a2 $a3; "x17"; "x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
+            fold!($out = "x12" "x13" "x14" "x15" "x16" "x8" "x9" "x10"),
         )
     };
 }
+
+/// `$d = $a + $b`, below 2²⁵⁶, for numbers below 2²⁵⁵ + 2¹¹: a carry, which counts 38, leaves less
+/// than 2¹². Uses `x16`.
+#[rustfmt::skip]
+macro_rules! short_sum {
+    (
+        [$d0:literal $d1:literal $d2:literal $d3:literal] =
+        [$a0:literal $a1:literal $a2:literal $a3:literal],
+        [$b0:literal $b1:literal $b2:literal $b3:literal]
+    ) => {
+        concat!(
+            "adds ", $d0, ", ", $a0, ", ", $b0, "\n",
+            "adcs ", $d1, ", ", $a1, ", ", $b1, "\n",
+            "adcs ", $d2, ", ", $a2, ", ", $b2, "\n",
+            "adcs ", $d3, ", ", $a3, ", ", $b3, "\n",
+            "csel x16, x3, xzr, cs\n",
+            "add ", $d0, ", ", $d0, ", x16\n",
+        )
+    };
+}
+
+/// `$d = $a − $b`, below 2²⁵⁶, for numbers below 2²⁵⁵ + 2¹¹: a negative difference plus 2²⁵⁶ − 38 is
+/// positive. Uses `x16`.
+#[rustfmt::skip]
+macro_rules! short_difference {
+    (
+        [$d0:literal $d1:literal $d2:literal $d3:literal] =
+        [$a0:literal $a1:literal $a2:literal $a3:literal],
+        [$b0:literal $b1:literal $b2:literal $b3:literal]
+    ) => {
+        concat!(
+            "subs ", $d0, ", ", $a0, ", ", $b0, "\n",
+            "sbcs ", $d1, ", ", $a1, ", ", $b1, "\n",
+            "sbcs ", $d2, ", ", $a2, ", ", $b2, "\n",
+            "sbcs ", $d3, ", ", $a3, ", ", $b3, "\n",
+            "csel x16, x3, xzr, cc\n",
+            "subs ", $d0, ", ", $d0, ", x16\n",
+            "sbcs ", $d1, ", ", $d1, ", xzr\n",
+            "sbcs ", $d2, ", ", $d2, ", xzr\n",
+            "sbc ", $d3, ", ", $d3, ", xzr\n",
+        )
+    };
+}
+
+mod edwards;
+mod ladder;
+pub(super) use edwards::add_edwards;
+pub(super) use ladder::ladder_step;
 
 /// Computes `out = a · b`, less than 2²⁵⁵ + 2¹¹, for any factors.
 ///
@@ -90,7 +131,7 @@ pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Li
         load!("x1" 0; "x4" "x5" "x6" "x7"),
         load!("x2" 0; "x8" "x9" "x10" "x11"),
         constants!(),
-        product!(),
+        product!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x8" "x9" "x10" "x11"]),
         store!("x0" 0; "x4" "x5" "x6" "x7"),
         "ret",
         ".cfi_endproc",
@@ -109,7 +150,7 @@ pub(super) unsafe extern "C" fn square_times(out: *mut Limb, a: *const Limb, tim
         "mov x1, x2",
         constants!(),
         "2:",
-        square!(),
+        square!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"]),
         "sub x1, x1, #1",
         "cbnz x1, 2b",
         store!("x0" 0; "x4" "x5" "x6" "x7"),
@@ -129,7 +170,7 @@ pub(super) unsafe extern "C" fn mul_small(out: *mut Limb, a: *const Limb, small:
         load!("x1" 0; "x4" "x5" "x6" "x7"),
         first_row!("x2" "x17"; ["x4" "x5" "x6" "x7"] "x12" "x13" "x14" "x15" "x11"),
         "mov x2, #19",
-        fold_limb!("x12" "x13" "x14" "x15"),
+        fold_limb!(["x4" "x5" "x6" "x7"] = "x12" "x13" "x14" "x15"),
         store!("x0" 0; "x4" "x5" "x6" "x7"),
         "ret",
         ".cfi_endproc",

@@ -16,89 +16,103 @@ macro_rules! constants {
 }
 
 /// Two reduction steps: the quotient is `$w0` and the sum of `$w1` and a part of `$w0`. The rest of
-/// the sum is in `$w2` …; the last of these takes the carry, and is fresh.
+/// the sum is in `$w2` …; the last of these takes the carry, and is fresh. Needs `x17` and the four
+/// registers `$t`.
 #[rustfmt::skip]
 macro_rules! reduce_two {
     (
+        [$t0:literal $t1:literal $t2:literal $t3:literal];
         $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal
         $($w:literal)*, $top:literal
     ) => {
         concat!(
             "add x17, ", $w1, ", ", $w0, ", lsl #32\n",
             // The quotient times 2⁶⁴ − 2³² + 1, plus its part at the same place.
-            "mul x9, ", $w0, ", x3\n",
-            "adds x9, x9, x17, lsr #32\n",
-            "umulh x1, ", $w0, ", x3\n",
-            "mul x19, x17, x3\n",
-            "adcs x1, x1, x19\n",
-            "umulh x2, x17, x3\n",
-            "adc x2, x2, xzr\n",
+            "mul ", $t0, ", ", $w0, ", x3\n",
+            "adds ", $t0, ", ", $t0, ", x17, lsr #32\n",
+            "umulh ", $t1, ", ", $w0, ", x3\n",
+            "mul ", $t3, ", x17, x3\n",
+            "adcs ", $t1, ", ", $t1, ", ", $t3, "\n",
+            "umulh ", $t2, ", x17, x3\n",
+            "adc ", $t2, ", ", $t2, ", xzr\n",
             "cmn ", $w1, ", ", $w0, ", lsl #32\n",
-            "extr x19, x17, ", $w0, ", #32\n",
-            "adcs ", $w2, ", ", $w2, ", x19\n",
-            "adcs ", $w3, ", ", $w3, ", x9\n",
-            "adcs ", $w4, ", ", $w4, ", x1\n",
-            "adcs ", $w5, ", ", $w5, ", x2\n",
+            "extr ", $t3, ", x17, ", $w0, ", #32\n",
+            "adcs ", $w2, ", ", $w2, ", ", $t3, "\n",
+            "adcs ", $w3, ", ", $w3, ", ", $t0, "\n",
+            "adcs ", $w4, ", ", $w4, ", ", $t1, "\n",
+            "adcs ", $w5, ", ", $w5, ", ", $t2, "\n",
             $("adcs ", $w, ", ", $w, ", xzr\n",)*
             "adc ", $top, ", xzr, xzr\n",
         )
     };
 }
 
-/// `x4` … `x7` = the number below 2p in `$w` and the fifth limb `$w4`, minus p unless that is
-/// negative.
+/// `$t` = the number below 2p in `$w` and the fifth limb `$w4`, minus p unless that is negative.
+/// Needs `$p1`.
 #[rustfmt::skip]
 macro_rules! subtract_p {
-    ($w0:literal $w1:literal $w2:literal $w3:literal $w4:literal) => {
+    (
+        $p1:literal; $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal;
+        [$t0:literal $t1:literal $t2:literal $t3:literal]
+    ) => {
         concat!(
-            "mov x1, #0xffffffff\n",
-            "adds x4, ", $w0, ", #1\n",
-            "sbcs x5, ", $w1, ", x1\n",
-            "sbcs x6, ", $w2, ", xzr\n",
-            "sbcs x7, ", $w3, ", x3\n",
+            "mov ", $p1, ", #0xffffffff\n",
+            "adds ", $t0, ", ", $w0, ", #1\n",
+            "sbcs ", $t1, ", ", $w1, ", ", $p1, "\n",
+            "sbcs ", $t2, ", ", $w2, ", xzr\n",
+            "sbcs ", $t3, ", ", $w3, ", x3\n",
             "sbcs xzr, ", $w4, ", xzr\n",
-            "csel x4, ", $w0, ", x4, cc\n",
-            "csel x5, ", $w1, ", x5, cc\n",
-            "csel x6, ", $w2, ", x6, cc\n",
-            "csel x7, ", $w3, ", x7, cc\n",
+            "csel ", $t0, ", ", $w0, ", ", $t0, ", cc\n",
+            "csel ", $t1, ", ", $w1, ", ", $t1, ", cc\n",
+            "csel ", $t2, ", ", $w2, ", ", $t2, ", cc\n",
+            "csel ", $t3, ", ", $w3, ", ", $t3, ", cc\n",
         )
     };
 }
 
-/// `x4` … `x7` = their product with `x8` … `x11`, less than p. Uses `x1`, `x2` and up to `x17`, and
-/// `x19`.
+/// `$out` = `$a` times `$b`, less than p. Uses `x8`, which may be the lowest limb of `$b`, `x12` to
+/// `x17`, and `$t`, of which the first may be the second limb of `$b`; `$out` is none of these, but
+/// may be `$a` or `$b`.
 ///
 /// One of the factors is any number below R, and the other is less than p. Two rows and two steps
 /// leave a sum W < (2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ = 2p. W plus two more rows is less than 2p + (2¹²⁸ −
 /// 1)·p < 2³⁸⁴; likewise, W plus one row is less than 2³²⁰. The final value is again less than 2p.
 macro_rules! product {
-    () => {
+    (
+        $out:tt = $a:tt, [$b0:literal $b1:literal $b2:literal $b3:literal];
+        [$t0:literal $t1:literal $t2:literal $t3:literal]
+    ) => {
         concat!(
-            first_row!("x8" "x17"; ["x4" "x5" "x6" "x7"] "x12" "x13" "x14" "x15" "x16"),
-            row!(fresh "x9" "x17"; ["x4" "x5" "x6" "x7"] "x13" "x14" "x15" "x16" "x8"),
-            reduce_two!("x12" "x13" "x14" "x15" "x16" "x8", "x12"),
-            row!(used "x10" "x17"; ["x4" "x5" "x6" "x7"] "x14" "x15" "x16" "x8" "x12"),
-            row!(fresh "x11" "x17"; ["x4" "x5" "x6" "x7"] "x15" "x16" "x8" "x12" "x13"),
-            reduce_two!("x14" "x15" "x16" "x8" "x12" "x13", "x14"),
-            subtract_p!("x16" "x8" "x12" "x13" "x14"),
+            first_row!($b0 "x17"; $a "x12" "x13" "x14" "x15" "x16"),
+            row!(fresh $b1 "x17"; $a "x13" "x14" "x15" "x16" "x8"),
+            reduce_two!([$t0 $t1 $t2 $t3]; "x12" "x13" "x14" "x15" "x16" "x8", "x12"),
+            row!(used $b2 "x17"; $a "x14" "x15" "x16" "x8" "x12"),
+            row!(fresh $b3 "x17"; $a "x15" "x16" "x8" "x12" "x13"),
+            reduce_two!([$t0 $t1 $t2 $t3]; "x14" "x15" "x16" "x8" "x12" "x13", "x14"),
+            subtract_p!($t1; "x16" "x8" "x12" "x13" "x14"; $out),
         )
     };
 }
 
-/// `x4` … `x7` = their square, less than p, for a number less than p; registers as for
-/// [`product`].
+/// `$out` = the square of `$a`, less than p, for a number less than p. Uses `x8`, `x10` to `x17`,
+/// and `$t`; `$out` is none of these, but may be `$a`.
 macro_rules! square {
-    () => {
+    (
+        $out:tt = [$a0:literal $a1:literal $a2:literal $a3:literal];
+        [$t0:literal $t1:literal $t2:literal $t3:literal]
+    ) => {
         concat!(
-            square_4!("x4" "x5" "x6" "x7"; "x17";
-                "x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11"),
+            square_4!($a0 $a1 $a2 $a3; "x17"; "x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11"),
             // The square is less than p², so its reduction does not carry out of the eight limbs.
-            reduce_two!("x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11", "x12"),
-            reduce_two!("x14" "x15" "x16" "x8" "x10" "x11", "x12"),
-            subtract_p!("x16" "x8" "x10" "x11" "x12"),
+            reduce_two!([$t0 $t1 $t2 $t3]; "x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11", "x12"),
+            reduce_two!([$t0 $t1 $t2 $t3]; "x14" "x15" "x16" "x8" "x10" "x11", "x12"),
+            subtract_p!($t1; "x16" "x8" "x10" "x11" "x12"; $out),
         )
     };
 }
+
+mod double;
+pub(super) use double::double_times;
 
 /// Computes `out = a · b / R mod p`, less than p. One of the factors is any number below R, and the
 /// other is less than p.
@@ -114,7 +128,8 @@ pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Li
         load!("x1" 0; "x4" "x5" "x6" "x7"),
         load!("x2" 0; "x8" "x9" "x10" "x11"),
         constants!(),
-        product!(),
+        product!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x8" "x9" "x10" "x11"];
+            ["x9" "x1" "x2" "x19"]),
         store!("x0" 0; "x4" "x5" "x6" "x7"),
         "ldr x19, [sp], #16\n.cfi_adjust_cfa_offset -16\n.cfi_restore x19",
         "ret",
@@ -131,12 +146,11 @@ pub(super) unsafe extern "C" fn square_times(out: *mut Limb, a: *const Limb, tim
     naked_asm!(
         enter!(16 "x19" "x20" 0),
         load!("x1" 0; "x4" "x5" "x6" "x7"),
-        "mov x20, x2",
         constants!(),
         "2:",
-        square!(),
-        "sub x20, x20, #1",
-        "cbnz x20, 2b",
+        square!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"]; ["x9" "x1" "x19" "x20"]),
+        "sub x2, x2, #1",
+        "cbnz x2, 2b",
         store!("x0" 0; "x4" "x5" "x6" "x7"),
         leave!(16 "x19" "x20" 0),
     )

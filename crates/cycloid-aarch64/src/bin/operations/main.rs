@@ -8,7 +8,6 @@
 mod aws_lc;
 mod graviola;
 mod ours;
-mod random;
 
 /// An operation, repeated as often as the number says.
 pub type Operation = Box<dyn FnMut()>;
@@ -24,8 +23,8 @@ pub const MESSAGE: &[u8] = b"sample";
 
 /// RSA keys in PKCS #1, only for measurements.
 pub const RSA: [(&str, &[u8]); 2] = [
-    ("rsa2048", include_bytes!("../keys/rsa-2048.der")),
-    ("rsa4096", include_bytes!("../keys/rsa-4096.der")),
+    ("rsa2048", include_bytes!("../../../keys/rsa-2048.der")),
+    ("rsa4096", include_bytes!("../../../keys/rsa-4096.der")),
 ];
 
 /// Returns the key for P-384: that of 32 bytes, after sixteen others.

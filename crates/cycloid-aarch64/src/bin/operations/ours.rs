@@ -9,8 +9,8 @@ use cycloid::scheme::ec::{self, Curve, P256, P384};
 use cycloid::scheme::rsa::{self, SignatureScheme};
 use cycloid::scheme::{Hash, ed25519, x25519};
 
-use crate::random::Repeatable;
 use crate::{MESSAGE, Operation, PRIVATE, RSA, long_private};
+use cycloid_aarch64::random::Repeatable;
 
 /// Returns the operation with that name.
 pub fn operation(name: &str) -> Option<Operation> {
@@ -26,7 +26,7 @@ pub fn operation(name: &str) -> Option<Operation> {
         }
         "pairing" => {
             let (p, q) = (G1Affine::<Cycloid>::generator(), G2Affine::generator());
-            Box::new(move || drop(black_box(pairing(&p, &q))))
+            Box::new(move || _ = black_box(pairing(&p, &q)))
         }
         "field" => {
             let (prime, what) = what.split_once('-')?;
