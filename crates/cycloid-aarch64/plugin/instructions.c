@@ -4,8 +4,8 @@
  *   qemu-aarch64 -plugin instructions.so,out=FILE[,profile=FILE][,trace=FILE] PROGRAM
  *
  * `out` gets the number of instructions. `profile` gets a line "address instructions" for each
- * block of instructions. `trace` gets a hash of the addresses of all blocks in the order of their
- * execution.
+ * block of instructions. `trace` gets a hash of the addresses of all blocks and of all accesses to
+ * memory, in the order of their execution.
  *
  * Plugin interface 1. Its header is not part of Debian's packages, so the used part is declared
  * here, from QEMU's documentation.
@@ -22,13 +22,21 @@ typedef struct qemu_info_t qemu_info_t;
 enum qemu_plugin_cb_flags { QEMU_PLUGIN_CB_NO_REGS };
 typedef void (*translated)(qemu_plugin_id_t, struct qemu_plugin_tb *);
 typedef void (*executed)(unsigned int cpu, void *data);
+typedef uint32_t qemu_plugin_meminfo_t;
+enum qemu_plugin_mem_rw { QEMU_PLUGIN_MEM_R = 1, QEMU_PLUGIN_MEM_W, QEMU_PLUGIN_MEM_RW };
+typedef void (*accessed)(unsigned int cpu, qemu_plugin_meminfo_t, uint64_t address, void *data);
 typedef void (*ended)(qemu_plugin_id_t, void *data);
 
 void qemu_plugin_register_vcpu_tb_trans_cb(qemu_plugin_id_t, translated);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, executed,
                                           enum qemu_plugin_cb_flags, void *data);
+struct qemu_plugin_insn;
+void qemu_plugin_register_vcpu_mem_cb(struct qemu_plugin_insn *, accessed,
+                                      enum qemu_plugin_cb_flags, enum qemu_plugin_mem_rw,
+                                      void *data);
 void qemu_plugin_register_atexit_cb(qemu_plugin_id_t, ended, void *data);
 size_t qemu_plugin_tb_n_insns(const struct qemu_plugin_tb *);
+struct qemu_plugin_insn *qemu_plugin_tb_get_insn(const struct qemu_plugin_tb *, size_t);
 uint64_t qemu_plugin_tb_vaddr(const struct qemu_plugin_tb *);
 
 __attribute__((visibility("default"))) int qemu_plugin_version = 1;
@@ -51,6 +59,12 @@ static void on_block(unsigned int cpu, void *data)
     hash = (hash ^ block->address) * 1099511628211u;
 }
 
+static void on_access(unsigned int cpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
+{
+    (void)cpu, (void)info, (void)data;
+    hash = (hash ^ address) * 1099511628211u;
+}
+
 static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
     (void)id;
@@ -60,6 +74,9 @@ static void on_translation(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
     block->next = blocks;
     blocks = block;
     qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, block);
+    for (size_t i = 0; trace && i < block->instructions; i++)
+        qemu_plugin_register_vcpu_mem_cb(qemu_plugin_tb_get_insn(tb, i), on_access,
+                                         QEMU_PLUGIN_CB_NO_REGS, QEMU_PLUGIN_MEM_RW, NULL);
 }
 
 static FILE *opened(const char *path)

@@ -52,18 +52,31 @@ fn columns<const V: usize>(out: &mut [Limb], table: &[Limb], index: usize, place
     use core::arch::aarch64::*;
 
     // SAFETY: the target has NEON.
-    let (mut sum, mut distance, one) =
-        unsafe { ([vdupq_n_u64(0); V], vdupq_n_u64(index as u64), vdupq_n_u64(1)) };
-    for entry in table.chunks_exact(out.len()) {
+    let subtract = |a, b| unsafe { vsubq_u64(a, b) };
+    let n = out.len();
+    // SAFETY: as above.
+    let (mut sum, mut distance, one, two) =
+        unsafe { ([vdupq_n_u64(0); V], vdupq_n_u64(index as u64), vdupq_n_u64(1), vdupq_n_u64(2)) };
+    let mut next = subtract(distance, one);
+    let select = |sum: &mut [uint64x2_t; V], distance, entry: &[Limb]| {
         // SAFETY: as above; each load is of two limbs of the array.
         unsafe {
             let mask = vceqzq_u64(distance);
-            distance = vsubq_u64(distance, one);
             let (vectors, _) = entry[place..place + 2 * V].as_chunks::<2>();
             for (sum, vector) in sum.iter_mut().zip(vectors) {
                 *sum = vbslq_u64(mask, vld1q_u64(vector.as_ptr()), *sum);
             }
         }
+    };
+    let mut pairs = table.chunks_exact(2 * n);
+    for pair in &mut pairs {
+        let (first, second) = pair.split_at(n);
+        select(&mut sum, distance, first);
+        select(&mut sum, next, second);
+        (distance, next) = (subtract(distance, two), subtract(next, two));
+    }
+    if !pairs.remainder().is_empty() {
+        select(&mut sum, distance, pairs.remainder());
     }
     let (vectors, _) = out[place..place + 2 * V].as_chunks_mut::<2>();
     for (vector, sum) in vectors.iter_mut().zip(sum) {
