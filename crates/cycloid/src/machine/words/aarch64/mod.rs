@@ -1,8 +1,8 @@
 //! AArch64: MUL and UMULH, which keep the flags of ADCS, and NEON for table lookups.
 //!
 //! Time depends on lengths only. There is no division, no branch on a value and no address from
-//! one; the processors' multiplications take the same time for all operands, which Arm guarantees
-//! where DIT is set (Arm Architecture Reference Manual, DDI 0487, section B1.3.6).
+//! one. Arm lists the instructions among those whose time does not depend on data where PSTATE.DIT
+//! is set (Arm Architecture Reference Manual, DDI 0487); the library does not set it.
 
 #[macro_use]
 mod text;
