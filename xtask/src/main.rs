@@ -1,6 +1,6 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
 //! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`,
-//! `dependants`.
+//! `dependants`, `cortex-m4`, `aarch64`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
@@ -45,7 +45,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 15] = [
+const COMMANDS: [Command; 16] = [
     Command {
         name: "test",
         options: "",

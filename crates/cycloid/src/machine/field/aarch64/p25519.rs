@@ -91,8 +91,8 @@ macro_rules! short_sum {
     };
 }
 
-/// `$d = $a − $b`, below 2²⁵⁶, for numbers below 2²⁵⁵ + 2¹¹: a negative difference plus 2²⁵⁶ − 38 is
-/// positive. Uses `x16`.
+/// `$d = $a − $b`, below 2²⁵⁶, for numbers below 2²⁵⁵ + 2¹¹: a negative difference plus 2²⁵⁶ −
+/// 38 is positive. Uses `x16`.
 #[rustfmt::skip]
 macro_rules! short_difference {
     (

@@ -1,7 +1,7 @@
 //! P-384 in Montgomery form, R = 2³⁸⁴.
 //!
-//! −1/p is 2³² + 1 modulo 2⁶⁴, so a quotient limb q is the lowest limb times that, and p = 2³⁸⁴ − (2¹²⁸
-//! + 2⁹⁶ − 2³² + 1): adding q·p adds q six limbs up and subtracts q times the rest.
+//! −1/p is 2³² + 1 modulo 2⁶⁴, so a quotient limb q is the lowest limb times that. p is 2³⁸⁴ −
+//! (2¹²⁸ + 2⁹⁶ − 2³² + 1): adding q·p adds q six limbs up and subtracts q times the rest.
 
 use core::arch::{asm, naked_asm};
 

@@ -33,8 +33,7 @@ macro_rules! combine {
     };
 }
 
-/// Computes [`CurveArithmetic::add_edwards`](super::super::super::CurveArithmetic::add_edwards), all
-/// coordinates below 2²⁵⁶; `out` may be `point`.
+/// Computes [`add_edwards`](super::super::super::CurveArithmetic::add_edwards), all coordinates below 2²⁵⁶; `out` may be `point`.
 ///
 /// Stack: E and G.
 ///
