@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 31] = [
+const NEEDS: [Need; 33] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -125,6 +125,16 @@ const NEEDS: [Need; 31] = [
         what: "Chromium, for testing the page of `cycloid report`",
         package: "chromium",
         present: || works("chromium"),
+    },
+    Need {
+        what: "qemu-aarch64, for the kernels for AArch64",
+        package: "qemu-user",
+        present: || works("qemu-aarch64"),
+    },
+    Need {
+        what: "a linker for AArch64",
+        package: "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+        present: || works("aarch64-linux-gnu-gcc"),
     },
     Need { what: "libgmp.so.10, a peer", package: "libgmp10", present: || library("libgmp.so.10") },
 ];

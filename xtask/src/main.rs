@@ -1,10 +1,11 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
 //! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`,
-//! `dependants`.
+//! `dependants`, `cortex-m4`, `aarch64`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
 
+mod aarch64;
 mod api;
 mod c_header;
 mod cortex_m4;
@@ -44,7 +45,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 15] = [
+const COMMANDS: [Command; 16] = [
     Command {
         name: "test",
         options: "",
@@ -121,6 +122,12 @@ const COMMANDS: [Command; 15] = [
         options: "",
         about: "run the kernels and the known answers of Cortex-M4 under QEMU",
         run: |arguments| none(arguments).and_then(|()| cortex_m4::run().map(drop)),
+    },
+    Command {
+        name: "aarch64",
+        options: "",
+        about: "run the kernels for AArch64 beside plain Rust under QEMU",
+        run: |arguments| none(arguments).and_then(|()| aarch64::run().map(drop)),
     },
     Command {
         name: "packages",

@@ -1,7 +1,7 @@
 //! `cargo xtask test`: installs what is missing, runs all tests, and ends with their results.
 
 use crate::process::{Outcome, cargo, run_and_keep, say, shown};
-use crate::{cortex_m4, ct, debian, fuzz, no_std, residue, test_programs};
+use crate::{aarch64, cortex_m4, ct, debian, fuzz, no_std, residue, test_programs};
 
 /// Runs all tests; stops at the first failure.
 pub(crate) fn run() -> Outcome {
@@ -30,6 +30,7 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     no_std::run()?;
     summary.push("no-std: the library runs without std and without an allocator".into());
     summary.push(cortex_m4::run()?);
+    summary.push(aarch64::run()?);
     summary.push(ct::run(&[])?);
     summary.push(residue::run()?);
     summary.push(fuzz::run(fuzz::SMOKE_SECONDS)?);

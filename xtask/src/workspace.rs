@@ -25,8 +25,12 @@ pub(crate) struct Dependency {
 }
 
 /// The manifests of all workspaces.
-pub(crate) const MANIFESTS: [&str; 3] =
-    ["Cargo.toml", "crates/cycloid-m4/Cargo.toml", "xtask/no-std/Cargo.toml"];
+pub(crate) const MANIFESTS: [&str; 4] = [
+    "Cargo.toml",
+    "crates/cycloid-aarch64/Cargo.toml",
+    "crates/cycloid-m4/Cargo.toml",
+    "xtask/no-std/Cargo.toml",
+];
 
 /// Returns the packages of the workspace with this manifest.
 pub(crate) fn packages(manifest: &str) -> Result<Vec<Package>, Failure> {

@@ -19,7 +19,7 @@ const MACHINE: &str = "crates/cycloid/src/machine/";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
 /// Names of backends that need one level of the processor, each with a `portable` twin.
-const BACKENDS: [&str; 3] = ["adx", "avx512", "ifma"];
+const BACKENDS: [&str; 4] = ["aarch64", "adx", "avx512", "ifma"];
 
 /// The folder of the backends of one architecture, next to their `portable` twins.
 const X86_64: &str = "/x86_64/";

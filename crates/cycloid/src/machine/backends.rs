@@ -17,6 +17,8 @@ macro_rules! backends {
                 /// Armv7E-M with UMAAL and the other DSP instructions (Cortex-M4 and M7). A program
                 /// for this target contains no other backend for one number.
                 Armv7em "armv7e-m" (cycloid_armv7em) [] [];
+                /// AArch64: MUL, UMULH and NEON.
+                Aarch64 "aarch64" (target_arch = "aarch64") [] [];
             }
             eight {
                 /// AVX-512 F, DQ, BW and VL (Intel servers since Skylake, AMD since Zen 4).

@@ -34,7 +34,10 @@ pub trait Token: Copy + Debug + Send + Sync + 'static {
 }
 
 /// Returns whether this processor has all of these features.
-#[cfg_attr(not(any(target_arch = "x86_64", cycloid_armv7em)), allow(unused_macros))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em)),
+    allow(unused_macros)
+)]
 macro_rules! has {
     () => {
         true
@@ -251,7 +254,8 @@ mod tests {
             assert_eq!(Level::from_name(level.name()), Some(level));
         }
         assert_eq!(Level::from_name("avx9000"), None);
-        assert_eq!(Level::ALL.map(Level::name), ["portable", "adx", "armv7e-m", "avx512", "ifma"]);
+        let names = ["portable", "adx", "armv7e-m", "aarch64", "avx512", "ifma"];
+        assert_eq!(Level::ALL.map(Level::name), names);
     }
 
     #[test]

@@ -145,6 +145,19 @@ dense!(Portable Ed448Order 7);
 wide!(Portable Bls12Base 6);
 wide!(Portable Bls12Scalar 4);
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64 {
+    use super::super::P224;
+    use super::*;
+    use crate::machine::cpu::Aarch64;
+
+    dense!(Aarch64 P224 4);
+    dense!(Aarch64 Bls12Base 6);
+    dense!(Aarch64 Bls12Scalar 4);
+    wide!(Aarch64 Bls12Base 6);
+    wide!(Aarch64 Bls12Scalar 4);
+}
+
 #[cfg(cycloid_armv7em)]
 mod armv7em {
     use super::super::{P224, P384};

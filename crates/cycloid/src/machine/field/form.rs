@@ -66,7 +66,10 @@ pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb;
 ///
 /// Adds the part above bit 254, times 19, at the bottom: first unconditionally, then only if the
 /// part exists after adding 19, that is, if the number is the prime or more.
-#[cfg_attr(not(any(target_arch = "x86_64", cycloid_armv7em)), allow(dead_code))]
+#[cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em)),
+    allow(dead_code)
+)]
 pub(super) fn reduce_p25519(number: &[Limb; 4]) -> [Limb; 4] {
     const TOP: Limb = 1 << 63;
     let mut number = *number;

@@ -5,15 +5,19 @@
 //! else, so the same code serves both shapes. Every result may be an operand of every other
 //! operation: each backend chooses how far it reduces residues, and in what form.
 //!
-//! | prime | form of a constant in memory | one number, portable | ADX | eight |
+//! | prime | form of a constant in memory | one number, portable | ADX, AArch64 | eight |
 //! |---|---|---|---|---|
 //! | P-224, P-256, P-384 | times R = 2^(64·n) | `fiat-crypto`, Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
 //! | BLS12-381's two | times R = 2^(64·n) | Montgomery | Montgomery | Montgomery, R = 2^(52·m) |
 //! | P-192, secp256k1, brainpool, edwards448 | times R = 2^(64·n) | Montgomery | as portable | none |
 //! | P-521, 2²⁵⁵ − 19 | as it is | `fiat-crypto`, 58 and 51 bits a limb | 64 bits a limb | 52 bits a limb |
 //!
+//! P-521 is on AArch64 as in portable code.
+//!
 //! Time depends on the prime and the shape only, unless a name ends in `_vartime`.
 
+#[cfg(target_arch = "aarch64")]
+mod aarch64;
 #[cfg(target_arch = "x86_64")]
 mod adx;
 #[cfg(cycloid_armv7em)]

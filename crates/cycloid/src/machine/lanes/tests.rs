@@ -6,7 +6,9 @@ use std::vec::Vec;
 
 use num_bigint::BigUint;
 
-use super::super::cpu::{self, Level};
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+use super::super::cpu;
+use super::super::cpu::Level;
 use super::super::words::{LIMB_BITS, Limb};
 use super::*;
 
@@ -16,6 +18,10 @@ const SIZES: [usize; 17] =
 
 /// Returns all backends that can run here; without IFMA on the processor, in the emulator.
 pub(crate) fn backends() -> Vec<Backend> {
+    #[cfg_attr(
+        not(all(target_arch = "x86_64", target_os = "linux")),
+        allow(unused_mut, reason = "the emulator adds one")
+    )]
     let mut backends: Vec<_> = Backend::available().collect();
     #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
     if Level::Avx512.is_available() && !Level::Ifma.is_available() {

@@ -10,7 +10,9 @@
 pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
     return x86_64::divsteps::<STEPS>(zeta, f, g);
-    #[cfg(any(not(target_arch = "x86_64"), miri))]
+    #[cfg(all(target_arch = "aarch64", not(miri)))]
+    return aarch64::divsteps::<STEPS>(zeta, f, g);
+    #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
     return portable::divsteps::<STEPS>(zeta, f, g);
 }
 
@@ -65,8 +67,45 @@ mod x86_64 {
     }
 }
 
+#[cfg(all(target_arch = "aarch64", not(miri)))]
+mod aarch64 {
+    use core::arch::asm;
+
+    /// Selects by the flags. CCMP compares zeta if g is odd; otherwise its result is "not less".
+    #[inline(always)]
+    pub(super) fn divsteps<const STEPS: usize>(
+        mut zeta: i64,
+        mut f: i64,
+        mut g: i64,
+    ) -> (i64, i64, i64) {
+        // SAFETY: no memory is accessed, and every AArch64 processor has these instructions.
+        unsafe {
+            asm!(
+                ".rept {steps}",
+                "tst {g}, #1",
+                "csel {chosen}, {f}, xzr, ne",
+                "ccmp {zeta}, #0, #0, ne",
+                "cneg {chosen}, {chosen}, lt",
+                "csel {f}, {g}, {f}, lt",
+                "csinv {zeta}, {zeta}, {zeta}, ge",
+                "add {g}, {g}, {chosen}",
+                "sub {zeta}, {zeta}, #1",
+                "asr {g}, {g}, #1",
+                ".endr",
+                f = inout(reg) f,
+                g = inout(reg) g,
+                zeta = inout(reg) zeta,
+                chosen = out(reg) _,
+                steps = const STEPS,
+                options(pure, nomem, nostack),
+            );
+        }
+        (zeta, f, g)
+    }
+}
+
 /// The same in plain Rust.
-#[cfg(any(not(target_arch = "x86_64"), miri, test))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri, test))]
 mod portable {
     use crate::machine::ct::Mask;
 

@@ -1,10 +1,12 @@
 //! One number: little-endian limbs of 64 bits.
 //!
 //! [`Words`] is the interface of a backend; `portable` is plain Rust, `adx` the same functions with
-//! BMI2 and ADX, `armv7em` with UMAAL. `linear` contains the operations on which no backend beats
+//! BMI2 and ADX, `armv7em` with UMAAL, `aarch64` with UMULH. `linear` contains the operations on which no backend beats
 //! the compiler (addition, shifts, comparison). Time depends on lengths only, unless a name ends in
 //! `_vartime`.
 
+#[cfg(target_arch = "aarch64")]
+pub mod aarch64;
 #[cfg(target_arch = "x86_64")]
 pub mod adx;
 #[cfg(cycloid_armv7em)]
