@@ -403,3 +403,66 @@ pub const POWER_SHORT: [u64; 32] = [
     0x77de3214d6d2d4ed,
     0x989c4b764609b9eb,
 ];
+
+/// The base of both halves of the RSA key's private operation, in limbs.
+
+pub const HALF_BASE: [u64; 16] = [
+    0xac9f21df74f09af5,
+    0xb6eafff5782afe6b,
+    0xf5a9ca5fedf165da,
+    0xfa97002cfcbad167,
+    0x4041f5ee8bae8e66,
+    0x66eebc578f4ecb4f,
+    0xff8b2a6aab74fe57,
+    0x8c53765f4ec0a954,
+    0xa598d0dbccbfd2ec,
+    0xb2c55523807c7e30,
+    0xce0d8d877a98b9ac,
+    0x66e61127e26b524a,
+    0x33d918086edd77d8,
+    0xd4f398ee4b5c1a95,
+    0x025ff87c44df8a13,
+    0x265c28ea0879d955,
+];
+
+/// HALF_BASE to the power of EXPONENT_1 modulo PRIME_1.
+
+pub const HALF_1: [u64; 16] = [
+    0xa09cc3d4c80579af,
+    0xc0650143c49522f3,
+    0x0a58849fcd39a52f,
+    0xdac017e606806382,
+    0xadd01213bc24439b,
+    0x11586bdaecef482c,
+    0x21550f9f8e649b11,
+    0xacbeab0d0e3993dd,
+    0xfb423076c7928a3e,
+    0x33a2b851e8d7b018,
+    0x9fb19d9726e7ee78,
+    0xb43b0ca1683465bb,
+    0x39815bc68d7bc238,
+    0x3681ed738cf5d80c,
+    0x00517b9ba443f690,
+    0x4855c745725f77ae,
+];
+
+/// HALF_BASE to the power of EXPONENT_2 modulo PRIME_2.
+
+pub const HALF_2: [u64; 16] = [
+    0x255c0e55766346c9,
+    0x496b29b5dd8d20de,
+    0x3736db030a8a6849,
+    0x288dea946849356f,
+    0x049c5ea831704374,
+    0xeeca4fcfa8a99979,
+    0x3f09d1dfe6517695,
+    0x478f6f2f9758f960,
+    0xde78149a7916e738,
+    0xc9379182fb08dfb5,
+    0xcc16f690fe27bc61,
+    0x10974c0abb95d7af,
+    0xe3b3048215a2b453,
+    0xa3e2e396a9492116,
+    0xddb3e0c2ae48c41a,
+    0x482fc9d27b32f2c6,
+];
