@@ -39,11 +39,13 @@ fn emulate(name: &str, arguments: &str) -> Result<String, Failure> {
     // Its configuration, which names the target, is read in its folder only.
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
     crate::process::run(&mut build)?;
-    let semihosting = ["enable=on,target=native,arg=", name];
+    let semihosting = ["enable=on,target=native,chardev=text,arg=", name];
     let arguments = arguments.split_whitespace().map(|argument| format!(",arg={argument}"));
     let semihosting = semihosting.concat() + &arguments.collect::<String>();
     let mut emulator = program(EMULATOR, "-M mps2-an386 -cpu cortex-m4 -nographic");
-    emulator.args(["-monitor", "none", "-serial", "none", "-semihosting-config", &semihosting]);
+    // Without a device, QEMU writes the program's text to standard error.
+    emulator.args(["-monitor", "none", "-serial", "none", "-chardev", "stdio,id=text"]);
+    emulator.args(["-semihosting-config", &semihosting]);
     emulator.arg("-kernel").arg(format!("target/cortex-m4/{TARGET}/release/{name}"));
     say(shown(&emulator));
     output(&mut emulator)
