@@ -54,7 +54,7 @@ mod tests {
         let scratch = rows.iter().flatten().filter(|row| row.scratch.is_some()).count();
         assert_eq!((times, scratch), (4, 18));
         let best = rows[30].unwrap();
-        assert_eq!(Strategy::ALL[30].to_string(), "Montgomery, FW 6b");
+        assert_eq!(Strategy::ALL[30].to_string(), "Montgomery, 6b FW");
         assert_eq!((best.milliseconds, best.scratch), (Some(397.0), Some(18492)));
         assert_eq!(rows[1].unwrap(), Classic { milliseconds: Some(1081.0), scratch: None });
         assert_eq!(rows[0], None);

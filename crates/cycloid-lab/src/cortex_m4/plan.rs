@@ -238,8 +238,12 @@ mod tests {
 
     #[test]
     fn all_strategies_are_planned_and_every_table_has_its_reference() {
-        let all =
-            Request { suites: SUITES.to_vec(), strategies: Strategy::ALL.to_vec(), flash: true };
+        let all = Request {
+            suites: SUITES.to_vec(),
+            strategies: Strategy::ALL.to_vec(),
+            flash: true,
+            sources: Vec::new(),
+        };
         let planned = of(&all);
         assert_eq!(planned[0].rows.len(), 36 + 2);
         assert_eq!(planned.len(), 1 + 2 + 9);
@@ -250,5 +254,19 @@ mod tests {
         }
         let one = Request { strategies: Strategy::ALL[30..31].to_vec(), ..all };
         assert_eq!(of(&one)[0].rows[0].operation, "crt:30");
+    }
+
+    #[test]
+    fn peers_have_rows_where_they_have_the_operation() {
+        let peers = |tables: Vec<Planned>| -> Vec<usize> {
+            let of_peers = |table: &Planned| {
+                Peer::ALL.map(|peer| table.operations(Some(peer)).count()).iter().sum()
+            };
+            tables.iter().map(of_peers).collect()
+        };
+        assert_eq!(peers(rsa(&Peer::ALL)), [2, 2]);
+        assert_eq!(peers(rsa(&[Peer::BearSsl])), [1, 1]);
+        assert_eq!(peers(ec(&Peer::ALL)), [2, 2, 2, 2, 2, 2, 0, 0, 0]);
+        assert_eq!(peers(ec(&[])), [0; 9]);
     }
 }

@@ -11,8 +11,9 @@
 use cortex_m_rt::entry;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 use cycloid::scheme::ec::{self, P256};
-use cycloid::scheme::rsa::{self, Context, PrivateComponents, PrivateKey};
+use cycloid::scheme::rsa::{self, Context};
 use cycloid::scheme::{Hash, ecdsa, ed25519, x25519};
+use cycloid_m4::keys::rsa_key;
 use cycloid_m4::measure::count;
 use cycloid_m4::random::Repeatable;
 use cycloid_m4::{semihosting, vectors as v};
@@ -178,22 +179,6 @@ fn half_powers(limbs: usize) -> Option<Used> {
     });
     let expected = halves.map(|[.., power]| power);
     used(limbs * 8, counted, |done| done && results == expected)
-}
-
-fn rsa_key() -> Option<PrivateKey<[u64; rsa::private_key_limbs(BITS)]>> {
-    let components = PrivateComponents {
-        modulus: &v::MODULUS,
-        public_exponent: &[1, 0, 1],
-        private_exponent: &v::PRIVATE_EXPONENT,
-        prime1: &v::PRIME_1,
-        prime2: &v::PRIME_2,
-        exponent1: &v::EXPONENT_1,
-        exponent2: &v::EXPONENT_2,
-        coefficient: &v::COEFFICIENT,
-        ..PrivateComponents::default()
-    };
-    let memory = [0; rsa::private_key_limbs(BITS)];
-    PrivateKey::new(&components, memory, &mut [0; rsa::private_key_scratch_limbs(BITS)]).ok()
 }
 
 /// Signs after `before` other signatures: the first one of a context draws the blinding.
