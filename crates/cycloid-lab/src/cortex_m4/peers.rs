@@ -5,8 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::programs::{BUILT, compiled};
-use super::tools::CRATE;
+use super::tools::{BUILT, CRATE, compiled};
 use crate::Failure;
 use crate::record::{self, Missing};
 

@@ -10,7 +10,7 @@ use crate::record::{Classic, LIBRARY, Method, Parameters};
 pub const SUITES: [&str; 3] = ["modexp", "rsa", "ec"];
 
 /// The library's backend on the processor.
-pub(super) const BACKEND: &str = "armv7em";
+pub(super) const BACKEND: &str = "armv7e-m";
 
 /// The program without an operation, whose flash is subtracted from the others'.
 pub(super) const EMPTY: &str = "flash-empty";

@@ -6,14 +6,11 @@ use std::process::{Command, Stdio};
 
 use super::output::{self, Run};
 use super::plan::{EMPTY, Planned};
-use super::tools::{self, CRATE, EMULATOR, TARGET};
+use super::tools::{self, BUILT, CRATE, EMULATOR, TARGET, compiled};
 use crate::Failure;
 
 /// QEMU's machine.
 pub(super) const MACHINE: &str = "mps2-an386";
-
-/// The folder for what is built, below the root of the repository.
-pub(super) const BUILT: &str = "target/cortex-m4";
 
 /// The bytes that a program has for its arguments.
 const ARGUMENTS: usize = 1024;
@@ -79,18 +76,6 @@ fn build_plugin(folder: &Path) -> Result<(), Failure> {
     command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(Path::new(BUILT).join("cycles.so"));
     command.arg(Path::new(CRATE).join("plugin/cycles.c")).current_dir(folder);
     compiled(command, "the plugin for QEMU")
-}
-
-/// Runs a compiler, whose messages go to standard error.
-pub(super) fn compiled(mut command: Command, what: &str) -> Result<(), Failure> {
-    let name = command.get_program().display().to_string();
-    match command.stdin(Stdio::null()).status() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(_) => {
-            Err(Failure::new(format!("cannot compile {what}"), format!("see {name}'s message")))
-        }
-        Err(error) => Err(Failure::new(format!("cannot run {name}: {error}"), "install it")),
-    }
 }
 
 /// Runs operations of a program, in as few runs as its memory for arguments allows.

@@ -16,6 +16,9 @@ pub(super) const EMULATOR: &str = "qemu-system-arm";
 /// The folder of the crate with the programs, below the root of the repository.
 pub(super) const CRATE: &str = "crates/cycloid-m4";
 
+/// The folder for what is built, below the root of the repository.
+pub(super) const BUILT: &str = "target/cortex-m4";
+
 /// A tool that is neither a part of Rust nor a library: its program and Debian's package.
 const PROGRAMS: [(&str, &str); 3] =
     [(EMULATOR, "qemu-system-arm"), ("gcc", "gcc"), ("readelf", "binutils")];
@@ -106,6 +109,18 @@ pub(super) fn cargo(folder: &Path) -> Command {
     }
     programs::like_in_a_shell(&mut command);
     command
+}
+
+/// Runs a compiler, whose messages go to standard error.
+pub(super) fn compiled(mut command: Command, what: &str) -> Result<(), Failure> {
+    let name = command.get_program().display().to_string();
+    match command.stdin(Stdio::null()).status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(_) => {
+            Err(Failure::new(format!("cannot compile {what}"), format!("see {name}'s message")))
+        }
+        Err(error) => Err(Failure::new(format!("cannot run {name}: {error}"), "install it")),
+    }
 }
 
 /// Returns what a command prints on standard output; `None` if it fails.
