@@ -5,9 +5,9 @@
  *   qemu-system-arm ... -plugin cycles.so,out=FILE[,profile=FILE]
  *
  * The guest marks a region by the hints DBG #1 (start) and DBG #2 (end), which do nothing on a
- * processor. For each region the plugin writes a line "instructions cycles divisions code" to `out`;
- * code is the bytes of instructions that were executed, in whole lines of 64 bytes. `profile` gets a
- * line "address cycles executions" for each block of instructions.
+ * processor. For each region the plugin writes a line "instructions cycles divisions code" to
+ * `out`; code is the bytes of instructions that were executed, in whole lines of 64 bytes. `profile`
+ * gets a line "address cycles executions" for each block of instructions.
  *
  * Instructions are exact. Cycles are an estimate from the published timings: Arm Cortex-M4
  * Technical Reference Manual (DDI 0439), sections 3.3.1 (instruction set summary), 3.3.3

@@ -30,8 +30,11 @@ struct Used {
     stack: usize,
 }
 
+/// A function that runs an operation, and returns what it used if its result is right.
+type Run = fn() -> Option<Used>;
+
 /// The operations that are not strategies.
-const OPERATIONS: [(&str, fn() -> Option<Used>); 18] = [
+const OPERATIONS: [(&str, Run); 18] = [
     ("empty", || used(0, count(|| ()), |()| true)),
     ("pow", || power(modular::pow_scratch_limbs(LIMBS, BITS))),
     ("pow-least", || power(modular::pow_minimum_scratch_limbs(LIMBS))),
@@ -103,8 +106,9 @@ fn used<T>(scratch: usize, counted: (T, usize), right: impl FnOnce(T) -> bool) -
 /// Memory for the scratch of strategies and powers, in limbs; it is not on the stack.
 fn memory() -> &'static mut [u64] {
     static mut MEMORY: [u64; 8192] = [0; 8192];
+    let memory = &raw mut MEMORY;
     // SAFETY: one operation runs at a time, on one thread, and each asks once.
-    unsafe { &mut *(&raw mut MEMORY) }
+    unsafe { &mut *memory }
 }
 
 fn strategic(strategy: Strategy, bits: &str) -> Option<Used> {
