@@ -117,3 +117,29 @@ fn classic(record: &Record) -> [String; 2] {
 fn millions(count: f64) -> String {
     format!("{:.2}", count / 1e6)
 }
+
+#[cfg(test)]
+mod tests {
+    use cycloid_lab::record::Report;
+
+    #[test]
+    fn a_record_of_an_emulated_processor_is_shown_in_100_columns_without_noise() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/cortex-m4/bench.json");
+        let report = Report::from_json(&std::fs::read_to_string(path).unwrap(), path).unwrap();
+        let text = crate::tables::text(&report, 100);
+        for part in ["M cycles", "classic ms", "18,492", "flash", "an estimate", "mbed TLS"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains("noise"));
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+        // Without the peers, there is no heap, and the peers are named with what to do.
+        let mut alone = report;
+        alone.tables.retain(|table| table.suite == "rsa");
+        for table in &mut alone.tables {
+            table.records.retain(|record| record.is_ours());
+            table.missing = vec!["BearSSL".into()];
+        }
+        let text = crate::tables::text(&alone, 100);
+        assert!(text.contains("missing: BearSSL") && !text.contains("heap"), "{text}");
+    }
+}
