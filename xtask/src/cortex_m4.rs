@@ -1,14 +1,32 @@
-//! The library on an emulated Cortex-M4: its kernels beside plain Rust, and known answers.
+//! The library on an emulated Cortex-M4: its kernels beside plain Rust, known answers, the plugin's
+//! model of cycles, and what the library's code must not contain.
 
-use crate::process::{Failure, output, program, say, shown, works};
+use std::fs;
+use std::path::Path;
+
+use crate::process::{Failure, Outcome, output, program, run as run_program, say, shown, works};
 
 const FOLDER: &str = "crates/cycloid-m4";
 const TARGET: &str = "thumbv7em-none-eabihf";
 const EMULATOR: &str = "qemu-system-arm";
 
+/// The folder for what is built.
+const BUILT: &str = "target/cortex-m4";
+
 /// Operations whose results are compared with known answers, apart from the slowest.
 const OPERATIONS: &str = "rsa-verify p256-sign p256-verify p256-agree x25519-agree ed25519-sign \
-                          ed25519-verify modexp:0:64 modexp:35:64";
+                          ed25519-verify modexp:0:64 modexp:35:64 crt:30";
+
+/// Parts of symbols that the library's code must not have, and what they are. Names of Rust's
+/// functions have lengths before their parts.
+const FORBIDDEN: [(&str, &str); 6] = [
+    ("__aeabi_uldivmod", "a division of 64 bits"),
+    ("__aeabi_ldivmod", "a division of 64 bits"),
+    ("__rust_alloc", "an allocator"),
+    ("__rdl_alloc", "an allocator"),
+    ("malloc", "an allocator"),
+    ("4core3fmt", "formatting"),
+];
 
 /// Runs the programs, and returns a line for the summary. Without the emulator or the target, the
 /// line says that nothing ran.
@@ -17,34 +35,131 @@ pub(crate) fn run() -> Result<String, Failure> {
         output(&mut program("rustc", &format!("--print target-libdir --target {TARGET}")))?;
     let reason = if !works(&mut program(EMULATOR, "--version")) {
         "qemu-system-arm is missing (apt-get install qemu-system-arm)"
-    } else if !std::path::Path::new(libraries.trim()).exists() {
+    } else if !Path::new(libraries.trim()).exists() {
         "the target is missing (rustup target add thumbv7em-none-eabihf)"
     } else {
-        let compared = emulate("kernels", "")?;
-        let answers = emulate("runner", OPERATIONS)?;
+        let compared = emulate("kernels", "", &[])?;
+        let answers = emulate("runner", OPERATIONS, &[])?;
+        let symbols = symbols("runner")?;
+        let timed = timing()?;
         let last = compared.lines().last().unwrap_or_default().to_owned();
         let right = answers.lines().count();
+        if right != OPERATIONS.split_whitespace().count() {
+            return Err(Failure::new(format!("only {right} operations wrote a result")));
+        }
         return Ok(format!(
-            "Cortex-M4: {last} with plain Rust; {right} operations with known answers"
+            "Cortex-M4: {last} with plain Rust; {right} operations with known answers; {timed} \
+             sequences with known cycles; {symbols} symbols, none forbidden"
         ));
     };
     say(format!("WARNING: the kernels for Armv7E-M are untested: {reason}"));
     Ok(format!("Cortex-M4: NOT RUN: {reason}"))
 }
 
-/// Builds a program and runs it; fails if it does.
-fn emulate(name: &str, arguments: &str) -> Result<String, Failure> {
+/// Builds a program and runs it; fails if it does. `more` are options of the emulator.
+fn emulate(name: &str, arguments: &str, more: &[&str]) -> Result<String, Failure> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut build = program(&cargo, &format!("build --release --locked --bin {name}"));
     // Its configuration, which names the target, is read in its folder only.
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
-    crate::process::run(&mut build)?;
-    let semihosting = ["enable=on,target=native,arg=", name];
+    run_program(&mut build)?;
+    let semihosting = ["enable=on,target=native,chardev=text,arg=", name];
     let arguments = arguments.split_whitespace().map(|argument| format!(",arg={argument}"));
     let semihosting = semihosting.concat() + &arguments.collect::<String>();
     let mut emulator = program(EMULATOR, "-M mps2-an386 -cpu cortex-m4 -nographic");
-    emulator.args(["-monitor", "none", "-serial", "none", "-semihosting-config", &semihosting]);
-    emulator.arg("-kernel").arg(format!("target/cortex-m4/{TARGET}/release/{name}"));
+    // Without a device, QEMU writes the program's text to standard error.
+    emulator.args(["-monitor", "none", "-serial", "none", "-chardev", "stdio,id=text"]);
+    emulator.args(["-semihosting-config", &semihosting]).args(more);
+    emulator.arg("-kernel").arg(path(name));
     say(shown(&emulator));
     output(&mut emulator)
+}
+
+fn path(name: &str) -> String {
+    format!("{BUILT}/{TARGET}/release/{name}")
+}
+
+/// Checks the symbols of a program, and returns their number.
+fn symbols(name: &str) -> Result<usize, Failure> {
+    let listed = output(program("readelf", "-sW").arg(path(name)))?;
+    let names = names(&listed);
+    check_names(name, &names)?;
+    Ok(names.len())
+}
+
+/// Returns the names in the list of symbols by `readelf -sW`.
+fn names(listed: &str) -> Vec<&str> {
+    // "   233: 00028520  5196 FUNC    LOCAL  DEFAULT    2 _ZN7cycloid6scheme…"
+    let names = listed.lines().filter_map(|line| line.split_whitespace().nth(7));
+    names.filter(|name| *name != "Name").collect()
+}
+
+fn check_names(program: &str, names: &[&str]) -> Outcome {
+    if names.is_empty() {
+        return Err(Failure::new(format!("{program} has no symbols")));
+    }
+    for (part, what) in FORBIDDEN {
+        if let Some(name) = names.iter().find(|name| name.contains(part)) {
+            return Err(Failure::new(format!("{program} contains {what}: {name}")));
+        }
+    }
+    Ok(())
+}
+
+/// Compares the plugin's counts of sequences with the known ones, and returns their number.
+fn timing() -> Result<usize, Failure> {
+    let plugin = format!("{BUILT}/cycles.so");
+    let mut build = program("gcc", "-O2 -Wall -Wextra -Werror -shared -fPIC -o");
+    run_program(build.arg(&plugin).arg(format!("{FOLDER}/plugin/cycles.c")))?;
+    let counts = format!("{BUILT}/timing.txt");
+    let known = emulate("timing", "", &["-plugin", &format!("{plugin},out={counts}")])?;
+    let counted = fs::read_to_string(&counts)
+        .map_err(|error| Failure::new(format!("cannot read {counts}: {error}")))?;
+    compare(&known, &counted)
+}
+
+/// Compares lines `instructions cycles name` with lines `instructions cycles …` of the plugin.
+fn compare(known: &str, counted: &str) -> Result<usize, Failure> {
+    let (known, counted): (Vec<&str>, Vec<&str>) =
+        (known.lines().collect(), counted.lines().collect());
+    if known.is_empty() || known.len() != counted.len() {
+        let message = format!("{} sequences, {} counts", known.len(), counted.len());
+        return Err(Failure::new(message));
+    }
+    for (known, counted) in known.iter().zip(&counted) {
+        let two = |line: &str| line.split(' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+        if two(known) != two(counted) {
+            return Err(Failure::new(format!("known is '{known}', the plugin counts '{counted}'")));
+        }
+    }
+    Ok(known.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forbidden_symbols_are_found() {
+        let head = "   Num:    Value  Size Type    Bind   Vis      Ndx Name\n";
+        let line =
+            |name: &str| format!("   233: 00028520  5196 FUNC    LOCAL  DEFAULT    2 {name}\n");
+        let check = |name: &str| {
+            let listed = head.to_owned() + &line("_ZN7cycloid6scheme3rsa") + &line(name);
+            check_names("x", &names(&listed))
+        };
+        assert!(check("__aeabi_memcpy").is_ok());
+        assert!(check("__aeabi_uldivmod").is_err());
+        assert!(check("_RNvNtCs7_4core3fmt5write").is_err());
+        assert!(check("_RNvCs_7___rustc12___rust_alloc").is_err());
+        assert!(check_names("x", &names(head)).is_err());
+    }
+
+    #[test]
+    fn other_counts_are_refused() {
+        assert_eq!(compare("1 2 load\n", "1 2 0 64\n").ok(), Some(1));
+        assert!(compare("1 2 load\n", "1 3 0 64\n").is_err());
+        assert!(compare("1 2 load\n", "").is_err());
+        assert!(compare("", "").is_err());
+    }
 }

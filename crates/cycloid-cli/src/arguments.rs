@@ -59,7 +59,8 @@ Examples:
   cycloid bench ec --csv > results.csv          for spreadsheets, one line per row
   cycloid bench modexp --bits 2048 --full       one table, as precisely as possible
   cycloid bench rsa --operation sign,verify     some tables of a suite
-  cycloid bench ec --instructions               count instructions too, with valgrind")]
+  cycloid bench ec --instructions               count instructions too, with valgrind
+  cycloid bench modexp --target cortex-m4       on an emulated Cortex-M4, with exact counts")]
 pub(crate) struct Bench {
     /// A suite [default: all].
     #[command(subcommand)]
@@ -76,6 +77,20 @@ pub(crate) struct Bench {
     /// counted. The counts are exact, so `cycloid compare` reports any difference.
     #[arg(long, global = true, help_heading = "Options of every suite")]
     pub(crate) instructions: bool,
+
+    /// Measure on an emulated processor instead of this one: cortex-m4, for modexp, rsa and ec.
+    ///
+    /// Needs a clone of the repository, QEMU, gcc and the Rust target thumbv7em-none-eabihf.
+    /// Instructions are exact and the same in every run. Cycles are an estimate from the timings
+    /// that Arm publishes, for memory without wait states. --quick leaves out flash.
+    #[arg(long, global = true, value_name = "TARGET", help_heading = "Options of every suite")]
+    pub(crate) target: Option<String>,
+
+    /// Also measure a peer on the emulated processor: bearssl=DIR or mbedtls=DIR, a folder with its
+    /// source. Needs arm-none-eabi-gcc.
+    #[arg(long, global = true, value_name = "PEER=DIR", requires = "target")]
+    #[arg(help_heading = "Options of every suite")]
+    pub(crate) peer_source: Vec<String>,
 
     /// Count in this process, under callgrind, and print the counts.
     #[arg(long, hide = true, global = true, value_name = "LEVEL", requires = "instructions")]

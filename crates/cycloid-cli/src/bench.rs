@@ -9,6 +9,7 @@ use cycloid_report::tables;
 
 use crate::arguments::{Bench, Common};
 use crate::count;
+use crate::emulated;
 use crate::interrupts::{INTERRUPTED, catch_interrupts};
 use crate::peers::{self, EVERY_TABLE, Rest};
 use crate::progress::Bar;
@@ -26,6 +27,12 @@ pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
     }
     if let Some(names) = &bench.stream {
         return stream::measure(&bench.common, names);
+    }
+    if let Some(target) = &bench.target {
+        let destination = destination(&bench.common)?;
+        let report = emulated::measure(bench, target)?;
+        save(destination, &report)?;
+        return print(&bench.common, &report, |width| tables::text(&report, width));
     }
     if bench.instructions {
         lab_count::check().map_err(Stop::Failed)?;
@@ -71,14 +78,14 @@ fn measure(
     suites: impl FnOnce(Effort) -> Result<Vec<Box<dyn Suite>>, Stop>,
     rest: Option<Rest>,
 ) -> Result<(), Stop> {
-    let Common { cpu, csv, json, markdown, save, samples, .. } = &bench.common;
+    let Common { cpu, samples, .. } = &bench.common;
     let effort = bench.common.effort();
     processor::limit(cpu.as_deref())?;
     let suites = suites(effort)?;
-    let destination = save.as_deref().map(Destination::new).transpose()?;
+    let destination = destination(&bench.common)?;
 
     catch_interrupts()?;
-    let width = (!json && !csv && !markdown).then(width);
+    let width = width(&bench.common);
     let mut bar = Bar::new(width);
     let mut report = suite::run(&suites, effort, peers, &mut bar).map_err(Stop::Failed)?;
     if let Some(rest) = rest {
@@ -90,19 +97,9 @@ fn measure(
     if !samples {
         report.forget_samples();
     }
-    let record =
-        serde_json::to_string_pretty(&report).expect("a report has nothing but data") + "\n";
-    if let Some(destination) = destination {
-        destination.write(&record)?;
-    }
+    save(destination, &report)?;
     bar.printed()?;
-    let text = match width {
-        Some(width) => tables::end(&report, width),
-        None if *json => record,
-        None if *csv => tables::csv(&report),
-        None => tables::markdown(&report),
-    };
-    output::print(&text)?;
+    print(&bench.common, &report, |width| tables::end(&report, width))?;
     match report.unfinished.is_empty() {
         true => Ok(()),
         false => {
@@ -112,9 +109,36 @@ fn measure(
     }
 }
 
-/// Returns the width of stdout.
-fn width() -> usize {
-    console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.into())
+/// Returns the file to which the record is to be saved, if there is one.
+fn destination(common: &Common) -> Result<Option<Destination>, Stop> {
+    common.save.as_deref().map(Destination::new).transpose()
+}
+
+/// Formats the record as JSON.
+fn json(report: &Report) -> String {
+    serde_json::to_string_pretty(report).expect("a report has nothing but data") + "\n"
+}
+
+/// Saves the record if the user wants that.
+fn save(destination: Option<Destination>, report: &Report) -> Result<(), Stop> {
+    destination.map_or(Ok(()), |destination| destination.write(&json(report)))
+}
+
+/// Prints the record: as tables by `text`, or in the format that the user chose.
+fn print(common: &Common, report: &Report, text: impl FnOnce(usize) -> String) -> Result<(), Stop> {
+    output::print(&match width(common) {
+        Some(width) => text(width),
+        None if common.json => json(report),
+        None if common.csv => tables::csv(report),
+        None => tables::markdown(report),
+    })
+}
+
+/// Returns the width of stdout if it gets tables.
+fn width(common: &Common) -> Option<usize> {
+    let width =
+        || console::Term::stdout().size_checked().map_or(WIDTH, |(_, columns)| columns.into());
+    (!common.json && !common.csv && !common.markdown).then(width)
 }
 
 /// Prints the number of finished tables, and the missing tables of each suite.

@@ -13,6 +13,7 @@ mod child;
 mod compare;
 mod comparison;
 mod count;
+mod emulated;
 mod helper;
 mod history;
 mod interrupts;

@@ -59,6 +59,11 @@ impl ChosenSuite {
         }
     }
 
+    /// Returns the value of an option, or its default; `None` without a value.
+    pub(crate) fn value(&self, option: &str) -> Option<&str> {
+        self.chosen.value(option)
+    }
+
     /// Returns the description of the suite.
     pub(crate) const fn descriptor(&self) -> &'static Descriptor {
         self.descriptor

@@ -40,7 +40,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
-    let cases: [(&[&str], &str, &str); 30] = [
+    let cases: [(&[&str], &str, &str); 36] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -71,6 +71,20 @@ fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
         (&["bench", "--peers", "gmp,nss"], "no peer is called 'nss'", "crypto-bigint"),
         (&["bench", "--cpu", "z80"], "unknown level 'z80' in --cpu", "portable"),
         (&["bench", "--save", ""], "a value is required", "--help"),
+        (&["bench", "rsa", "--target", "foo"], "no target is called 'foo'", "cortex-m4"),
+        (&["bench", "dh", "--target", "cortex-m4"], "dh does not run on cortex-m4", "modexp, rsa"),
+        (
+            &["bench", "rsa", "--bits", "4096", "--target", "cortex-m4"],
+            "--bits has no effect with --target cortex-m4",
+            "2048 bits",
+        ),
+        (&["bench", "--full", "--target", "cortex-m4"], "--full has no effect", "exact counts"),
+        (&["bench", "rsa", "--peer-source", "bearssl=x"], "required", "--help"),
+        (
+            &["bench", "rsa", "--target", "cortex-m4", "--peer-source", "bearssl=/nonexistent"],
+            "which lacks inc/bearssl.h",
+            "apt-get source bearssl",
+        ),
     ];
     for (arguments, error, hint) in cases {
         let said = complaint(&run(arguments), 2);

@@ -139,11 +139,16 @@ fn builder(profile: &str, packages: &[&str]) -> Command {
         command.arg("--quiet");
     }
     command.current_dir(env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    like_in_a_shell(&mut command);
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Makes a command start cargo without the variables that `cargo run` sets.
+pub(crate) fn like_in_a_shell(command: &mut Command) {
     for name in env::vars_os().map(|(name, _)| name).filter(|name| is_of_cargo_run(name)) {
         command.env_remove(name);
     }
-    command.stdin(Stdio::null());
-    command
 }
 
 /// Returns whether `cargo run` sets a variable for the program that it starts. Build scripts depend

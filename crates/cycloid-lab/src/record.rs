@@ -248,6 +248,9 @@ pub enum Summary {
     Packets,
     /// Tunnels, one grid per table: throughput and processor time of both ends.
     Tunnels,
+    /// Operations on an emulated processor, one grid per group: instructions, cycles, time, memory
+    /// and flash.
+    Emulated,
 }
 
 /// Names and values, such as `modulus_bits` and 2048.
@@ -289,6 +292,9 @@ pub struct Record {
     /// The number of instructions and the code size of one operation, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instructions: Option<Instructions>,
+    /// For an emulated processor: its cycles and the flash of the operation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<Emulated>,
     /// All samples, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub samples: Option<Samples>,
@@ -356,9 +362,41 @@ pub struct Instructions {
     /// real processor has it, but without ADX, SHA and AVX-512.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub peer: Option<Count>,
+    /// On an emulated processor, counted by the emulator's plugin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub emulated: Option<Count>,
 }
 
-/// The result of callgrind.
+/// The results of an operation on an emulated processor, apart from its instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Emulated {
+    /// Cycles of one operation by a model of the processor: an estimate. [`Record::time`] is the
+    /// time of that many cycles.
+    pub cycles: u64,
+    /// Instructions among them whose time depends on values: divisions.
+    pub divisions: u64,
+    /// Bytes of flash: by how much a program with the operation is larger than one without.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flash: Option<u64>,
+    /// What the classic table of time and memory has for the same row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub classic: Option<Classic>,
+}
+
+/// Known figures of the classic table of time and memory, from a Cortex-M4F at 180 MHz.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub struct Classic {
+    /// The time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub milliseconds: Option<f64>,
+    /// Bytes of scratch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scratch: Option<usize>,
+}
+
+/// The result of counting: by callgrind, or by an emulator's plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Count {

@@ -5,8 +5,9 @@
  *   qemu-system-arm ... -plugin cycles.so,out=FILE[,profile=FILE]
  *
  * The guest marks a region by the hints DBG #1 (start) and DBG #2 (end), which do nothing on a
- * processor. For each region the plugin writes a line "instructions cycles divisions" to `out`.
- * `profile` gets a line "address cycles executions" for each block of instructions.
+ * processor. For each region the plugin writes a line "instructions cycles divisions code" to
+ * `out`; code is the bytes of instructions that were executed, in whole lines of 64 bytes. `profile`
+ * gets a line "address cycles executions" for each block of instructions.
  *
  * Instructions are exact. Cycles are an estimate from the published timings: Arm Cortex-M4
  * Technical Reference Manual (DDI 0439), sections 3.3.1 (instruction set summary), 3.3.3
@@ -77,6 +78,21 @@ static struct totals totals, start;
 static struct block *blocks, *previous;
 static bool inside;
 
+/* The lines of 64 bytes, of the first 4 MB, that were executed in a region. */
+#define LINE 64
+static bool lines[(4u << 20) / LINE];
+static uint64_t code_lines;
+
+static void add_lines(const struct block *block)
+{
+    for (uint64_t line = block->start / LINE; line * LINE < block->end; line++) {
+        if (line < sizeof lines && !lines[line]) {
+            lines[line] = true;
+            code_lines++;
+        }
+    }
+}
+
 /* Counts a whole block when it starts, and the branch that led to it. */
 static void on_block(unsigned int cpu, void *data)
 {
@@ -87,6 +103,8 @@ static void on_block(unsigned int cpu, void *data)
         previous->cycles += inside ? REFILL : 0;
     }
     add_totals(&totals, &block->totals);
+    if (inside)
+        add_lines(block);
     block->executions += inside;
     block->cycles += inside ? block->totals.cycles : 0;
     previous = block;
@@ -103,11 +121,14 @@ static void on_mark(unsigned int cpu, void *data)
     inside = mark->starts;
     if (mark->starts) {
         start = now;
+        memset(lines, 0, sizeof lines);
+        code_lines = 0;
+        add_lines(mark->block);
         return;
     }
     subtract_totals(&now, &start);
-    fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", now.instructions - 1, now.cycles - 1,
-            now.divisions);
+    fprintf(out, "%" PRIu64 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", now.instructions - 1,
+            now.cycles - 1, now.divisions, code_lines * LINE);
     fflush(out);
 }
 

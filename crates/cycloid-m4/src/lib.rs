@@ -5,6 +5,7 @@
 
 #![no_std]
 
+pub mod keys;
 pub mod measure;
 pub mod random;
 pub mod semihosting;

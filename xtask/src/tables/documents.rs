@@ -14,7 +14,8 @@
 //!
 //! A row is a table of the record, given by its title. With several titles separated by ` + `, the
 //! cells have ` / ` between their values. A column is a subject and a measure, or several in the
-//! same way. A subject is a group and a label, or a group alone for its fastest row; an alternative
+//! same way. Instead of rows, a line `each: TITLE` makes a row of each row of that table, whose
+//! columns then are measures alone. A subject is a group and a label, or a group alone for its fastest row; an alternative
 //! after `|` applies if there is no such row. `{}` in a column's name is the version. A line
 //! `transpose` exchanges rows and columns. The measures are:
 //!
@@ -24,11 +25,15 @@
 //! - for a tunnel: `throughput` in megabits per second, and `ends`, the seconds per gigabyte of the
 //!   server's and the client's process
 //! - for a server: `resident` in KiB
+//! - on an emulated processor: `instructions` and `cycles` in millions, `milliseconds`, `scratch`,
+//!   `stack`, `heap` and `flash` in bytes, and the classic table's figures `classic` in milliseconds
+//!   and `classic-scratch`
 
 use std::fs;
 
 use serde_json::Value;
 
+use super::emulated::{self, thousands};
 use super::records::{number, proportion, ratio, record, rows, table};
 use super::scoreboard;
 use crate::layers::tree;
@@ -108,6 +113,8 @@ fn renewed(text: &str, record: &dyn Fn(&str) -> Result<Value, String>) -> Result
 struct Description<'a> {
     path: &'a str,
     transpose: bool,
+    /// The table whose rows are those of this one.
+    each: Option<&'a str>,
     /// Names, and titles of tables in the record.
     rows: Vec<(&'a str, Vec<&'a str>)>,
     columns: Vec<(&'a str, Vec<Part<'a>>)>,
@@ -123,20 +130,27 @@ impl<'a> Description<'a> {
     fn parse(text: &'a str) -> Result<Self, String> {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let path = lines.next().ok_or("a table does not name its record")?;
-        let mut made = Self { path, transpose: false, rows: Vec::new(), columns: Vec::new() };
+        let mut made =
+            Self { path, transpose: false, each: None, rows: Vec::new(), columns: Vec::new() };
         for line in lines {
             let named = |rest: &'a str| {
                 rest.split_once(" = ").ok_or(format!("`{line}` has no ` = ` after its name"))
             };
             if line == "transpose" {
                 made.transpose = true;
+            } else if let Some(title) = line.strip_prefix("each: ") {
+                made.each = Some(title.trim());
             } else if let Some(rest) = line.strip_prefix("row: ") {
                 let (name, titles) = named(rest)?;
                 made.rows.push((name.trim(), titles.split(" + ").map(str::trim).collect()));
             } else if let Some(rest) = line.strip_prefix("column: ") {
                 let (name, parts) = named(rest)?;
+                let alone = made.each.is_some();
                 let part = |part: &'a str| {
-                    let (subjects, measure) = part.trim().rsplit_once(' ')?;
+                    let (subjects, measure) = match alone {
+                        true => ("", part.trim()),
+                        false => part.trim().rsplit_once(' ')?,
+                    };
                     Some(Part { subjects: subjects.split('|').map(str::trim).collect(), measure })
                 };
                 let parts: Option<_> = parts.split(" + ").map(part).collect();
@@ -145,7 +159,7 @@ impl<'a> Description<'a> {
                 return Err(format!("`{line}` is neither a row nor a column"));
             }
         }
-        if made.rows.is_empty() || made.columns.is_empty() {
+        if made.rows.is_empty() == made.each.is_none() || made.columns.is_empty() {
             return Err(format!("the table of {path} has no rows or no columns"));
         }
         Ok(made)
@@ -153,6 +167,9 @@ impl<'a> Description<'a> {
 
     fn table(&self, record: &dyn Fn(&str) -> Result<Value, String>) -> Result<String, String> {
         let report = record(self.path)?;
+        if let Some(title) = self.each {
+            return self.each_row(&report, title);
+        }
         let mut head = vec![String::new()];
         let mut lines: Vec<Vec<String>> =
             self.rows.iter().map(|(name, _)| vec![(*name).into()]).collect();
@@ -183,15 +200,38 @@ impl<'a> Description<'a> {
                 .map(|i| grid.iter().map(|line| line[i].clone()).collect())
                 .collect();
         }
-        let mut text = String::new();
-        for (i, line) in grid.iter().enumerate() {
-            text += &format!("| {} |\n", line.join(" | ")).replace("|  |", "| |");
-            if i == 0 {
-                text += &format!("|---{}|\n", "|--:".repeat(line.len() - 1));
-            }
-        }
-        Ok(text)
+        Ok(markdown(&grid))
     }
+
+    /// Returns a table with the rows of a table in the record.
+    fn each_row(&self, report: &Value, title: &str) -> Result<String, String> {
+        let table = table(report, title).ok_or(format!("{} has no table `{title}`", self.path))?;
+        let names = self.columns.iter().map(|(name, _)| (*name).to_owned());
+        let mut grid = vec![std::iter::once(String::new()).chain(names).collect()];
+        for row in rows(table) {
+            let text = |field: &str| row[field].as_str().unwrap_or_default();
+            let mut line = vec![format!("{}, {}", text("group"), text("label"))];
+            for (_, parts) in &self.columns {
+                let cells: Result<Vec<String>, _> =
+                    parts.iter().map(|part| part.cell(table, row)).collect();
+                line.push(cells?.join(" / "));
+            }
+            grid.push(line);
+        }
+        Ok(markdown(&grid))
+    }
+}
+
+/// Formats a grid, whose first line is the head.
+fn markdown(grid: &[Vec<String>]) -> String {
+    let mut text = String::new();
+    for (i, line) in grid.iter().enumerate() {
+        text += &format!("| {} |\n", line.join(" | ")).replace("|  |", "| |");
+        if i == 0 {
+            text += &format!("|---{}|\n", "|--:".repeat(line.len() - 1));
+        }
+    }
+    text
 }
 
 impl Part<'_> {
@@ -235,7 +275,8 @@ impl Part<'_> {
                 ends.join(" / ")
             }
             "resident" => thousands(number(row, "/memory/resident") / 1024.0),
-            measure => return Err(format!("no measure is called `{measure}`")),
+            measure => emulated::cell(row, measure)
+                .ok_or_else(|| format!("no measure is called `{measure}`"))?,
         })
     }
 }
@@ -263,19 +304,6 @@ fn milliseconds(nanoseconds: f64) -> String {
     let milliseconds = nanoseconds / 1e6;
     let decimals = if milliseconds < 9.995 { 2 } else { 0 };
     format!("{milliseconds:.decimals$}")
-}
-
-/// Formats a whole number with a comma between thousands.
-fn thousands(number: f64) -> String {
-    let digits = format!("{number:.0}");
-    let mut text = String::new();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

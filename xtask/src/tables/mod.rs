@@ -10,6 +10,7 @@
 mod bls12_381;
 mod documents;
 mod edwards;
+mod emulated;
 mod multiples;
 mod records;
 mod scoreboard;

@@ -55,6 +55,12 @@ fn whole() -> Report {
             }),
             ..Instructions::default()
         }),
+        emulated: Some(Emulated {
+            cycles: 2_345_678,
+            divisions: 12,
+            flash: Some(23_456),
+            classic: Some(Classic { milliseconds: Some(397.0), scratch: None }),
+        }),
         samples: Some(Samples { times_ns: vec![1300.25, 1290.0], ratios: vec![1.01] }),
     };
     Report {

@@ -121,6 +121,11 @@ impl Chosen {
         self.0.contains_key(name)
     }
 
+    /// Returns the value of an option, if it is set.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(|value| &**value)
+    }
+
     /// Parses the value of an option, if it is set.
     ///
     /// # Errors

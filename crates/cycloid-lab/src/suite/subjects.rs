@@ -291,6 +291,7 @@ pub fn measure(
             service: None,
             tunnel: None,
             instructions: None,
+            emulated: None,
             samples: Some(kept(&samples.times, &samples.ratios)),
         })
         .collect::<Vec<_>>();

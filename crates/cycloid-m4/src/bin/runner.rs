@@ -2,7 +2,8 @@
 //!
 //! For each operation it writes a line `name scratch stack`, in bytes. The plugin writes the
 //! counts, in the same order. `modexp:I:B` is strategy I of the 36 with an exponent of B bits, 64
-//! or 2048. Without arguments, it lists the other names.
+//! or 2048, and `crt:I` is the same strategy for the two halves of an RSA-2048 private operation.
+//! Without arguments, it lists the other names.
 
 #![no_std]
 #![no_main]
@@ -10,8 +11,9 @@
 use cortex_m_rt::entry;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 use cycloid::scheme::ec::{self, P256};
-use cycloid::scheme::rsa::{self, Context, PrivateComponents, PrivateKey};
+use cycloid::scheme::rsa::{self, Context};
 use cycloid::scheme::{Hash, ecdsa, ed25519, x25519};
+use cycloid_m4::keys::rsa_key;
 use cycloid_m4::measure::count;
 use cycloid_m4::random::Repeatable;
 use cycloid_m4::{semihosting, vectors as v};
@@ -19,6 +21,7 @@ use cycloid_m4::{semihosting, vectors as v};
 const BITS: usize = 2048;
 const BYTES: usize = BITS / 8;
 const LIMBS: usize = BITS / 64;
+const HALF: usize = LIMBS / 2;
 const MESSAGE: &[u8] = b"sample";
 
 /// The memory of an operation, in bytes.
@@ -27,11 +30,16 @@ struct Used {
     stack: usize,
 }
 
+/// A function that runs an operation, and returns what it used if its result is right.
+type Run = fn() -> Option<Used>;
+
 /// The operations that are not strategies.
-const OPERATIONS: [(&str, fn() -> Option<Used>); 16] = [
+const OPERATIONS: [(&str, Run); 18] = [
     ("empty", || used(0, count(|| ()), |()| true)),
     ("pow", || power(modular::pow_scratch_limbs(LIMBS, BITS))),
     ("pow-least", || power(modular::pow_minimum_scratch_limbs(LIMBS))),
+    ("crt-pow", || half_powers(modular::pow_scratch_limbs(HALF, BITS / 2))),
+    ("crt-pow-least", || half_powers(modular::pow_minimum_scratch_limbs(HALF))),
     ("rsa-sign", || rsa_sign::<{ rsa::context_limbs(BITS) }>(1)),
     ("rsa-sign-least", || rsa_sign::<{ rsa::minimum_context_limbs(BITS) }>(1)),
     ("rsa-sign-first", || rsa_sign::<{ rsa::context_limbs(BITS) }>(0)),
@@ -83,6 +91,9 @@ fn run(name: &str) -> Option<Used> {
         let (strategy, bits) = choice.split_once(':')?;
         return strategic(*Strategy::ALL.get(strategy.parse::<usize>().ok()?)?, bits);
     }
+    if let Some(choice) = name.strip_prefix("crt:") {
+        return half_strategies(*Strategy::ALL.get(choice.parse::<usize>().ok()?)?);
+    }
     OPERATIONS.iter().find(|(of, _)| *of == name)?.1()
 }
 
@@ -95,8 +106,9 @@ fn used<T>(scratch: usize, counted: (T, usize), right: impl FnOnce(T) -> bool) -
 /// Memory for the scratch of strategies and powers, in limbs; it is not on the stack.
 fn memory() -> &'static mut [u64] {
     static mut MEMORY: [u64; 8192] = [0; 8192];
+    let memory = &raw mut MEMORY;
     // SAFETY: one operation runs at a time, on one thread, and each asks once.
-    unsafe { &mut *(&raw mut MEMORY) }
+    unsafe { &mut *memory }
 }
 
 fn strategic(strategy: Strategy, bits: &str) -> Option<Used> {
@@ -124,20 +136,53 @@ fn power(limbs: usize) -> Option<Used> {
     used(limbs * 8, counted, |outcome| outcome.is_ok() && result == v::POWER)
 }
 
-fn rsa_key() -> Option<PrivateKey<[u64; rsa::private_key_limbs(BITS)]>> {
-    let components = PrivateComponents {
-        modulus: &v::MODULUS,
-        public_exponent: &[1, 0, 1],
-        private_exponent: &v::PRIVATE_EXPONENT,
-        prime1: &v::PRIME_1,
-        prime2: &v::PRIME_2,
-        exponent1: &v::EXPONENT_1,
-        exponent2: &v::EXPONENT_2,
-        coefficient: &v::COEFFICIENT,
-        ..PrivateComponents::default()
-    };
-    let memory = [0; rsa::private_key_limbs(BITS)];
-    PrivateKey::new(&components, memory, &mut [0; rsa::private_key_scratch_limbs(BITS)]).ok()
+/// The primes and exponents of the RSA key, and the powers of the same base, in limbs.
+fn halves() -> [[[u64; HALF]; 3]; 2] {
+    let of =
+        |prime, exponent, power: &[u64; HALF]| [half_limbs(prime), half_limbs(exponent), *power];
+    [of(&v::PRIME_1, &v::EXPONENT_1, &v::HALF_1), of(&v::PRIME_2, &v::EXPONENT_2, &v::HALF_2)]
+}
+
+fn half_limbs(bytes: &[u8; BYTES / 2]) -> [u64; HALF] {
+    core::array::from_fn(|i| {
+        let end = BYTES / 2 - 8 * i;
+        bytes[end - 8..end].iter().fold(0, |limb, byte| limb << 8 | u64::from(*byte))
+    })
+}
+
+fn half_strategies(strategy: Strategy) -> Option<Used> {
+    let halves = halves();
+    let scratch = &mut memory()[..strategy.scratch_limbs(HALF)];
+    let mut results = [[0; HALF]; 2];
+    let counted = count(|| {
+        results.iter_mut().zip(&halves).all(|(result, [prime, exponent, _])| {
+            let exponent = Exponent::new(exponent);
+            strategy.pow_vartime(result, &v::HALF_BASE, &exponent, prime, scratch).is_ok()
+        })
+    });
+    let expected = halves.map(|[.., power]| power);
+    used(size_of_val(scratch), counted, |done| done && results == expected)
+}
+
+fn half_powers(limbs: usize) -> Option<Used> {
+    let halves = halves();
+    let (mut r_squared, mut results) = ([[0; HALF]; 2], [[0; HALF]; 2]);
+    let memory = memory();
+    let [first, second] = &mut r_squared;
+    let moduli = [
+        Modulus::prepare(&halves[0][0], first, memory).ok()?,
+        Modulus::prepare(&halves[1][0], second, memory).ok()?,
+    ];
+    let scratch = &mut memory[..limbs];
+    let counted = count(|| {
+        let halves = halves.iter().zip(&moduli);
+        results.iter_mut().zip(halves).all(|(result, ([_, exponent, _], modulus))| {
+            let exponent = Exponent::new(exponent);
+            modular::pow(result, &v::HALF_BASE, &exponent, modulus, scratch).is_ok()
+        })
+    });
+    let expected = halves.map(|[.., power]| power);
+    used(limbs * 8, counted, |done| done && results == expected)
 }
 
 /// Signs after `before` other signatures: the first one of a context draws the blinding.

@@ -285,6 +285,7 @@ impl Pairs {
             service: None,
             tunnel: None,
             instructions: None,
+            emulated: None,
             samples: Some(kept(of, &[])),
         });
         Table {

@@ -8,16 +8,17 @@ use cycloid_lab::record::{Count, Instructions, Record};
 type Part = fn(&Instructions) -> Option<Count>;
 
 /// The kinds of instruction count: the code that was counted and how to read its count.
-pub(super) const KINDS: [(&str, Part); 3] = [
+pub(super) const KINDS: [(&str, Part); 4] = [
     ("portable", |instructions| instructions.portable),
     ("adx", |instructions| instructions.adx),
     ("peer", |instructions| instructions.peer),
+    ("emulated", |instructions| instructions.emulated),
 ];
 
 /// The instruction counts of one operation on both sides.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Counted {
-    /// `portable` or `adx` (the library's backends), or `peer`.
+    /// `portable` or `adx` (the library's backends), `peer`, or `emulated`.
     pub code: &'static str,
     /// Instructions per operation; the mean where runs differ.
     pub count: [f64; 2],

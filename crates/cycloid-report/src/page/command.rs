@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::measured::Measured;
+use cycloid_lab::cortex_m4;
 use cycloid_lab::peers::Peer;
-use cycloid_lab::record::{Report, Table};
+use cycloid_lab::record::{Report, Summary, Table};
 use cycloid_lab::suite::{Descriptor, list};
 
 /// The start of the command, in a clone of the repository.
@@ -18,6 +19,13 @@ pub(super) fn of(tables: &[Measured<'_>]) -> String {
     let mut words = vec![RUN.to_owned(), "bench".into(), suite.into()];
     let tables: Vec<&Table> = tables.iter().map(|measured| measured.table).collect();
     let known = list::named(suite);
+    if tables.iter().all(|table| table.summary == Summary::Emulated) {
+        let target = tables.iter().find_map(|table| table.parameters.get("target")?.as_str());
+        words.extend(
+            target.filter(|name| *name == cortex_m4::NAME).map(|n| format!("--target {n}")),
+        );
+        return words.join(" ");
+    }
     words.extend(known.into_iter().flat_map(|known| (known.repeat)(&tables)));
     let counted = tables.iter().flat_map(|table| &table.records).any(|r| r.instructions.is_some());
     words.extend(counted.then(|| "--instructions".into()));

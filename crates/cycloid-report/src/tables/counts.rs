@@ -32,7 +32,9 @@ pub(super) const MEANINGS: [(&str, &str); 3] = [
 
 /// Returns whether any row of the table was counted.
 pub(super) fn are_shown(table: &Table) -> bool {
-    table.records.iter().any(|record| record.instructions.is_some())
+    // Another form shows those of an emulated processor.
+    let counted = |record: &Record| record.instructions.is_some() && record.emulated.is_none();
+    table.records.iter().any(counted)
 }
 
 /// Formats a grid for each suite.

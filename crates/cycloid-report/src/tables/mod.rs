@@ -3,6 +3,7 @@
 mod backends;
 mod counts;
 mod csv;
+mod emulated;
 mod layout;
 mod lines;
 mod markdown;
@@ -39,7 +40,9 @@ pub fn text(report: &Report, width: usize) -> String {
 
 /// Formats a table as soon as it is measured; `None` if only [`end`] shows it, as part of another.
 pub fn finished(table: &Table, peers: &[Peer], width: usize) -> Option<String> {
-    let alone = !tunnels::is_shown(table) && !FORMS.iter().any(|form| form.shows(table));
+    let alone = !tunnels::is_shown(table)
+        && !emulated::is_shown(table)
+        && !FORMS.iter().any(|form| form.shows(table));
     alone.then(|| trimmed(&format!("\n{}", table::text(table, peers, width.min(MAX_WIDTH)))))
 }
 
@@ -53,6 +56,7 @@ pub fn end(report: &Report, width: usize) -> String {
         text.push_str(&form.text(&report.tables));
     }
     text.push_str(&tunnels::text(&report.tables));
+    text.push_str(&emulated::text(&report.tables, &report.peers));
     text.push_str(&counts::text(&report.tables));
     if !report.unfinished.is_empty() {
         let tables = report.unfinished.join("; ");
@@ -118,6 +122,10 @@ fn legend(report: &Report, width: usize) -> String {
     if report.tables.is_empty() {
         return String::new();
     }
+    if report.tables.iter().all(emulated::is_shown) {
+        let meanings = emulated::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into()));
+        return definitions(&[&meanings[..], &remarks(report)].concat(), width);
+    }
     let mut reference = report.tables.iter().map(|table| &*table.reference).collect::<Vec<_>>();
     reference.dedup();
     let reference = reference.join(" or ");
@@ -166,15 +174,20 @@ fn legend(report: &Report, width: usize) -> String {
     if report.tables.iter().any(counts::are_shown) {
         lines.extend(counts::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into())));
     }
+    lines.extend(remarks(report));
+    definitions(&lines, width)
+}
+
+/// Returns the notes of all tables, each once, and the functions that the rows call.
+fn remarks(report: &Report) -> Vec<(String, String)> {
     let mut notes: Vec<&str> = Vec::new();
     for note in report.tables.iter().flat_map(|table| &table.notes) {
         if !notes.contains(&&**note) {
             notes.push(note);
         }
     }
-    lines.extend(notes.into_iter().map(|note| ("note".into(), note.into())));
-    lines.extend(functions(report).into_iter().map(|line| ("calls".into(), line)));
-    definitions(&lines, width)
+    let notes = notes.into_iter().map(|note| ("note".into(), note.into()));
+    notes.chain(functions(report).into_iter().map(|line| ("calls".into(), line))).collect()
 }
 
 /// Lists the functions that the rows of each library call.

@@ -49,6 +49,7 @@ fn record(group: &str, label: &str, library: &str, constant_time: bool) -> Recor
         service: None,
         tunnel: None,
         instructions: None,
+        emulated: None,
         samples: None,
     }
 }
@@ -250,7 +251,9 @@ fn instructions_are_shown_if_they_were_counted() {
     let varying = Count { count: 12_345_678.5, range: [12e6, 13e6], ..exact };
     for record in &mut report.tables[0].records {
         record.instructions = Some(match record.implementation.product == "Cycloid" {
-            true => Instructions { portable: Some(exact), adx: Some(exact), peer: None },
+            true => {
+                Instructions { portable: Some(exact), adx: Some(exact), ..Instructions::default() }
+            }
             false => Instructions { peer: Some(varying), ..Instructions::default() },
         });
     }

@@ -138,3 +138,13 @@ fn numbers_have_three_significant_digits() {
     assert_eq!(thousands(1_234_567.0), "1,234,567");
     assert_eq!(thousands(999.0), "999");
 }
+
+#[test]
+fn rows_of_one_table() {
+    let document = "<!-- table: a.json\neach: sign\ncolumn: × = ratio\ncolumn: both = ratio + time\n-->\n<!-- end -->";
+    let made = renewed(document, &report).unwrap();
+    let expected = "| | × | both |\n|---|--:|--:|\n| Cycloid, default | 1.00 | 1.00 / 612 µs |\n";
+    assert!(made.contains(expected), "{made}");
+    let other = document.replace("each: sign", "each: other");
+    assert!(renewed(&other, &report).is_err());
+}

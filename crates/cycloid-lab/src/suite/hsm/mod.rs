@@ -255,6 +255,7 @@ impl Hsm {
             service: None,
             tunnel: None,
             instructions: None,
+            emulated: None,
             samples: Some(kept(times, &[])),
         };
         let records = vec![
@@ -355,6 +356,7 @@ fn record(
         service: Some(samples.service(clients)),
         tunnel: None,
         instructions: None,
+        emulated: None,
         samples: Some(kept(&samples.times, &[])),
     }
 }

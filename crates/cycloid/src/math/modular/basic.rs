@@ -47,6 +47,42 @@ impl<W: Words> PlainResidues for Basic<'_, W> {
 pub(super) struct Divisor<'a> {
     normalised: &'a [Limb],
     shift: u32,
+    top: Reciprocal,
+}
+
+/// A limb whose highest bit is set, as a divisor, with its reciprocal: ⌊(2¹²⁸ − 1) / value⌋ − 2⁶⁴.
+/// Processors of 32 bits divide 128 bits by 64 in thousands of instructions.
+#[derive(Clone, Copy)]
+struct Reciprocal {
+    value: Limb,
+    reciprocal: Limb,
+}
+
+impl Reciprocal {
+    fn new(value: Limb) -> Self {
+        // The quotient is from 2⁶⁴ to 2⁶⁵ − 1: its low limb is the difference.
+        Self { value, reciprocal: (u128::MAX / u128::from(value)) as Limb }
+    }
+
+    /// Divides `high`·2⁶⁴ + `low` and returns quotient and rest; `high` is below the value (Möller
+    /// and Granlund, Improved division by invariant integers, 2011, algorithm 4).
+    fn divide_vartime(self, high: Limb, low: Limb) -> (Limb, Limb) {
+        let Self { value, reciprocal } = self;
+        // (2⁶⁴ + reciprocal)·high ≤ (2¹²⁸ − 1)·(value − 1) / value, so that the sum fits.
+        let product = u128::from(reciprocal) * u128::from(high)
+            + (u128::from(high) << LIMB_BITS | u128::from(low));
+        let mut quotient = ((product >> LIMB_BITS) as Limb).wrapping_add(1);
+        let mut rest = low.wrapping_sub(quotient.wrapping_mul(value));
+        if rest > product as Limb {
+            quotient = quotient.wrapping_sub(1);
+            rest = rest.wrapping_add(value);
+        }
+        if rest >= value {
+            quotient = quotient.wrapping_add(1);
+            rest -= value;
+        }
+        (quotient, rest)
+    }
 }
 
 impl<'a> Divisor<'a> {
@@ -55,7 +91,8 @@ impl<'a> Divisor<'a> {
         let shift = divisor[divisor.len() - 1].leading_zeros();
         normalised.copy_from_slice(divisor);
         shift_left(normalised, shift);
-        Self { normalised, shift }
+        let top = Reciprocal::new(normalised[normalised.len() - 1]);
+        Self { normalised, shift, top }
     }
 
     /// Computes `dividend = dividend mod divisor`. `dividend` is longer than the divisor, and its
@@ -68,27 +105,29 @@ impl<'a> Divisor<'a> {
         mut quotient: impl FnMut(usize, Limb),
     ) {
         let n = self.normalised.len();
-        let top = self.normalised[n - 1];
+        let top = self.top.value;
         let second = if n > 1 { self.normalised[n - 2] } else { 0 };
         // D1. Normalise: the highest limb, 0 before, takes the bits shifted out.
         shift_left(dividend, self.shift);
         for j in (0..dividend.len() - n).rev() {
             // D3. Estimate the digit from the two highest limbs, then improve it with the third;
-            // after that it is at most 1 too large.
+            // after that it is at most 1 too large. The highest limb is at most the divisor's: if it
+            // is equal, the digit is at most 2⁶⁴ − 1, which leaves the next limb and the divisor's.
             let window = &mut dividend[j..j + n + 1];
-            let highest = u128::from(window[n]) << LIMB_BITS | u128::from(window[n - 1]);
-            let mut estimate = highest / u128::from(top);
-            let mut rest = highest % u128::from(top);
+            let (mut digit, mut rest) = if window[n] < top {
+                let (digit, rest) = self.top.divide_vartime(window[n], window[n - 1]);
+                (digit, u128::from(rest))
+            } else {
+                (Limb::MAX, u128::from(window[n - 1]) + u128::from(top))
+            };
             let third = if n > 1 { window[n - 2] } else { 0 };
             while rest >> LIMB_BITS == 0
-                && (estimate >> LIMB_BITS != 0
-                    || estimate * u128::from(second) > (rest << LIMB_BITS | u128::from(third)))
+                && u128::from(digit) * u128::from(second) > (rest << LIMB_BITS | u128::from(third))
             {
-                estimate -= 1;
+                digit -= 1;
                 rest += u128::from(top);
             }
             // D4. Multiply and subtract. D5, D6. If that is negative, add back.
-            let mut digit = estimate as Limb;
             let (low, high) = window.split_at_mut(n);
             let borrow = words.sub_mul_limb(low, self.normalised, digit);
             let (remainder, negative) = high[0].overflowing_sub(borrow);
@@ -128,5 +167,27 @@ fn shift_right(a: &mut [Limb], shift: u32) {
         let shifted = *limb >> shift | above;
         above = *limb << (Limb::BITS - shift);
         *limb = shifted;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LIMB_BITS, Limb, Reciprocal};
+
+    #[test]
+    fn reciprocals_divide_like_the_processor() {
+        const HALF: Limb = 1 << (LIMB_BITS - 1);
+        let edges = |value: Limb| [0, 1, 2, HALF - 1, HALF, value / 2, value - 2, value - 1];
+        for value in [HALF, HALF + 1, HALF | 0xffff_ffff, 0xc000_0000_0000_0001, !1, Limb::MAX] {
+            let divisor = Reciprocal::new(value);
+            let lows = edges(value).into_iter().chain([value, Limb::MAX - 1, Limb::MAX]);
+            let numbers = lows.flat_map(|low| edges(value).map(|high| (high, low)));
+            for (high, low) in numbers.filter(|(high, _)| *high < value) {
+                let number = u128::from(high) << LIMB_BITS | u128::from(low);
+                let (quotient, rest) = divisor.divide_vartime(high, low);
+                let expected = (number / u128::from(value), number % u128::from(value));
+                assert_eq!((quotient.into(), rest.into()), expected, "{number:x} / {value:x}");
+            }
+        }
     }
 }

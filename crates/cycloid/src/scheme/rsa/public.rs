@@ -273,13 +273,15 @@ pub(super) const fn checked_legacy_length(bits: usize, shortest: usize) -> Resul
 /// product the affected key generator used to make its primes (Nemec and others, The Return of
 /// Coppersmith's Attack, 2017, section 3.2).
 pub(super) fn check_fingerprint(modulus: &[Limb]) -> Result<(), Error> {
-    const PRIMES: [u64; 38] = [
+    const PRIMES: [u32; 38] = [
         3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89,
         97, 101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
     ];
     let affected = PRIMES.iter().all(|prime| {
-        let wide = |rest: u64, limb: &Limb| {
-            ((u128::from(rest) << 64 | u128::from(*limb)) % u128::from(*prime)) as u64
+        // Digits of 16 bits: processors of 32 bits have no division of longer numbers.
+        let digit = |rest: u32, digit: u16| (rest << 16 | u32::from(digit)) % prime;
+        let wide = |rest: u32, limb: &Limb| {
+            [48, 32, 16, 0].iter().fold(rest, |rest, shift| digit(rest, (limb >> shift) as u16))
         };
         let residue = modulus.iter().rev().fold(0, wide);
         let mut power = 1;
