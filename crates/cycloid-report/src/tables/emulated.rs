@@ -136,7 +136,7 @@ mod tests {
         let mut alone = report;
         alone.tables.retain(|table| table.suite == "rsa");
         for table in &mut alone.tables {
-            table.records.retain(|record| record.is_ours());
+            table.records.retain(cycloid_lab::record::Record::is_ours);
             table.missing = vec!["BearSSL".into()];
         }
         let text = crate::tables::text(&alone, 100);
