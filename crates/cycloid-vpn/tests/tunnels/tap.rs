@@ -7,6 +7,7 @@ use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::service::script;
 use crate::test_bed::{
     ALL, INNER, INNER6, LIMIT, Running, Settings, TestBed, UP, WITH_OPENVPN, Who, wait_for_file,
 };
@@ -312,7 +313,10 @@ fn a_hardware_address_moves_between_clients() {
         let status = bed.file("status");
         let lines = format!("duplicate-cn\nclient-to-client\nstatus {} 1", status.display());
         let settings = Settings { server: lines, ..tap() };
-        let own = Settings { client: format!("lladdr {MOVING}"), ..settings.clone() };
+        let own = Settings {
+            client: format!("lladdr {MOVING}\nuser nobody\ngroup nogroup"),
+            ..settings.clone()
+        };
         let gate = bed.start(Who::Cycloid, true, &settings);
         let alice = bed.start(client, false, &own);
         let other = bob.client(&bed, client, &settings);
@@ -351,10 +355,12 @@ fn a_bridge_at_the_server_joins_two_networks() {
         bed.server("ip link set br0 up");
         lan.ip("addr add 10.8.0.50/16 dev eth0");
         lan.ip("link set eth0 up");
-        let lines = "server-bridge 10.8.0.1 255.255.0.0 10.8.0.100 10.8.0.110\nkeepalive 1 5\n";
-        let gate = bed.start_server(server, &tap(), lines);
-        bed.server("ip link set tap0 master br0");
-        bed.server("ip link set tap0 up");
+        let join = script(&bed, "join", "ip link set \"$dev\" master br0\nip link set \"$dev\" up");
+        let lines = format!(
+            "server-bridge 10.8.0.1 255.255.0.0 10.8.0.100 10.8.0.110\nkeepalive 1 5\n\
+             script-security 2\nup {join}\n"
+        );
+        let gate = bed.start_server(server, &tap(), &lines);
         let alice = bed.start(client, false, &tap());
         let address = address_of(&mut bed.command(true));
         assert!(address.starts_with("10.8.0.10"), "{address}");
