@@ -94,6 +94,7 @@ fn tunnel(interface: u32) -> Tunnel {
         interface,
         gateway: Some("10.8.0.1".parse().unwrap()),
         gateway_ipv6: Some("fd77::1".parse().unwrap()),
+        is_ethernet: false,
         networks: vec!["10.8.0.0/24".parse().unwrap(), "fd77::/64".parse().unwrap()],
     }
 }

@@ -10,8 +10,9 @@ use x509_cert::Certificate;
 
 use super::error::{Error, Problem, Warning};
 use super::{
-    Client, ClientCertificate, Common, ControlKey, Credentials, Link, ManagementAddress, Material,
-    MssFix, PeerName, Profile, Revoked, RouteGateway, Server, StaticTunnel, TlsVersion,
+    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Link,
+    ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
+    StaticTunnel, TlsVersion,
 };
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest};
@@ -130,6 +131,12 @@ impl Writer<'_> {
             ));
         }
         self.control_key(&server.common.link, Role::Server);
+        if server.bridge {
+            let device = server.common.tunnel.device.as_deref().unwrap_or("tap0");
+            self.say(format!(
+                "Its device is for a bridge, which you set up: `ip link set {device} master br0`."
+            ));
+        }
         if let Some(pool) = server.pool {
             self.say(format!("Clients get addresses from {} to {}.", pool.first, pool.last));
         }
@@ -315,8 +322,13 @@ impl Writer<'_> {
 
     fn tunnel(&mut self, common: &Common) {
         let tunnel = &common.tunnel;
-        let device = tunnel.device.as_deref().unwrap_or("the next free tunN");
-        let mut line = format!("The device is {device}, its MTU is {} bytes", common.link.tun_mtu);
+        let (free, kind) = match tunnel.device_type {
+            DeviceType::Tun => ("the next free tunN", ""),
+            DeviceType::Tap => ("the next free tapN", " for Ethernet frames"),
+        };
+        let device = tunnel.device.as_deref().unwrap_or(free);
+        let mut line =
+            format!("The device is {device}{kind}, its MTU is {} bytes", common.link.tun_mtu);
         let _ = match common.link.mssfix {
             MssFix::Off => write!(line, "."),
             MssFix::Packet(size) => {
@@ -334,8 +346,15 @@ impl Writer<'_> {
         if let Some((address, remote)) = tunnel.ifconfig {
             self.say(format!(
                 "Its address is {address}, with peer or netmask {remote} ({}).",
-                tunnel.topology.name()
+                match tunnel.device_type {
+                    DeviceType::Tun => tunnel.topology.name(),
+                    DeviceType::Tap => "one network",
+                }
             ));
+        }
+        if let Some(address) = tunnel.hardware_address {
+            let bytes = address.map(|byte| format!("{byte:02x}"));
+            self.say(format!("Its hardware address is {}.", bytes.join(":")));
         }
         if let Some(ipv6) = tunnel.ifconfig_ipv6 {
             self.say(format!("Its address is {}/{}.", ipv6.address, ipv6.prefix));

@@ -14,8 +14,9 @@ use super::lexer::Directive;
 use super::link::Protocol;
 use super::material::Material;
 use super::per_client::PerClient;
-use super::server::{Listen, Network, Pool6, Server};
+use super::server::{Bridge, Listen, Network, Pool6, Server};
 use super::tls::Token;
+use super::tunnel::DeviceType;
 
 /// The arguments of a `remote` line.
 #[derive(Clone)]
@@ -63,7 +64,10 @@ pub(super) struct Draft {
     pub(super) no_digest: bool,
     /// `pkcs11-providers` and the directives for it.
     pub(super) token: Token,
-    pub(super) device_type: Option<String>,
+    /// `dev-type`.
+    pub(super) device_type: Option<DeviceType>,
+    /// `server-bridge`.
+    pub(super) bridge: Option<Bridge>,
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,
     pub(super) forward_compatible: bool,

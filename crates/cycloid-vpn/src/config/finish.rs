@@ -19,7 +19,7 @@ use super::place;
 use super::proxy::ProxyKind;
 use super::server::{Listen, Network, Pool, Pool6, Server};
 use super::tls::{ClientCertificate, TlsVersion, Token};
-use super::tunnel::{Ifconfig6, Route, RouteGateway, Target, Topology};
+use super::tunnel::{DeviceType, Ifconfig6, Route, RouteGateway, Target, Topology};
 
 /// The default timeout for a silent peer at a client that pulls.
 const PULLED_PING_RESTART: Duration = Duration::from_secs(120);
@@ -152,17 +152,6 @@ impl Draft {
         for message in harmless {
             let name = message.split(' ').next().unwrap_or_default().to_owned();
             self.warn_of(&name, Path::new(""), message);
-        }
-        Ok(())
-    }
-
-    /// Checks that the device's type is known.
-    pub(super) fn check_device(&self, file: &Path) -> Result<(), Error> {
-        if self.device_type.is_none()
-            && self.common.tunnel.device.as_deref().is_some_and(|name| !name.starts_with("tun"))
-        {
-            let hint = "add `dev-type tun`";
-            return Err(self.wrong("dev", file, "the device name does not imply its type", hint));
         }
         Ok(())
     }
@@ -454,6 +443,7 @@ impl Draft {
             let message = "fragment works only over UDP";
             return Err(self.wrong("fragment", file, message, "remove it, or use `proto udp`"));
         }
+        self.expand_bridge(&mut server, file)?;
         if let Some(network) = self.network {
             self.expand(&mut server, network);
         }
@@ -499,7 +489,12 @@ impl Draft {
                 server.push.push(option);
             }
         };
-        let (first, end) = if tunnel.topology == Topology::Subnet {
+        let is_tap = tunnel.device_type == DeviceType::Tap;
+        let (first, end) = if is_tap {
+            tunnel.ifconfig = Some((at(base + 1), network.netmask));
+            push(format!("route-gateway {}", at(base + 1)));
+            (base + 2, last - 1)
+        } else if tunnel.topology == Topology::Subnet {
             tunnel.ifconfig = Some((at(base + 1), network.netmask));
             push(format!("route-gateway {}", at(base + 1)));
             tunnel.route_gateway.get_or_insert(RouteGateway::Address(at(base + 2)));
@@ -519,9 +514,11 @@ impl Draft {
             }
             (base + 4, last - 4)
         };
-        push(format!("topology {}", tunnel.topology.name()));
+        if !is_tap {
+            push(format!("topology {}", tunnel.topology.name()));
+        }
         if network.pool {
-            let netmask = (tunnel.topology == Topology::Subnet).then_some(network.netmask);
+            let netmask = (tunnel.addressing() == Topology::Subnet).then_some(network.netmask);
             // The smallest net30 network holds one client, with four addresses.
             let end = end.max(first);
             server.pool = Some(Pool { first: at(first), last: at(end), netmask });
@@ -534,8 +531,11 @@ impl Draft {
         let base = u128::from(network.first);
         let at = |offset: u128| Ipv6Addr::from(base + offset);
         let address = at(1);
+        // On Ethernet no client is a router for all others.
+        let is_tun = self.common.tunnel.device_type == DeviceType::Tun;
+        let remote = is_tun.then(|| at(2));
         self.common.tunnel.ifconfig_ipv6 =
-            Some(Ifconfig6 { address, prefix: network.prefix, remote: Some(at(2)) });
+            Some(Ifconfig6 { address, prefix: network.prefix, remote });
         let first = at(if network.prefix < 112 { 0x1000 } else { 2 });
         server.pool_ipv6.get_or_insert(Pool6 { first, prefix: network.prefix });
         server.push.push("tun-ipv6".into());

@@ -21,6 +21,7 @@ mod check;
 mod client;
 mod common;
 mod credentials;
+mod device;
 mod directives;
 mod draft;
 mod error;
@@ -61,7 +62,8 @@ pub use tls::{
     Token,
 };
 pub use tunnel::{
-    Dns, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology, Tunnel,
+    DeviceType, Dns, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target,
+    Topology, Tunnel,
 };
 
 use std::path::Path;

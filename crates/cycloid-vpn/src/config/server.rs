@@ -29,6 +29,8 @@ pub struct Server {
     /// `ifconfig-pool-persist`: a file with previous client addresses, and the write interval;
     /// `None` only reads it.
     pub pool_persist: Option<(PathBuf, Option<Duration>)>,
+    /// `server-bridge`: the administrator bridges the TAP device with another one.
+    pub bridge: bool,
     /// Options pushed to each client, in order: `push`, and those that `server`, `keepalive` and
     /// `topology` add. Addresses, cipher and peer id are added for each client.
     pub push: Vec<String>,
@@ -78,6 +80,7 @@ impl Default for Server {
             pool: None,
             pool_ipv6: None,
             pool_persist: None,
+            bridge: false,
             push: Vec::new(),
             client_config_dir: None,
             ccd_exclusive: false,
@@ -154,6 +157,17 @@ pub struct AuthToken {
     pub renewal: Option<Duration>,
     /// `external-auth`: call the hooks for tokens too.
     pub external: bool,
+}
+
+/// The forms of `server-bridge`.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Bridge {
+    /// The bridged network's gateway, and addresses of it for clients.
+    Pool { gateway: Ipv4Addr, pool: Pool },
+    /// Clients get addresses from the DHCP server of the bridged network.
+    Dhcp,
+    /// Clients are not told of a gateway.
+    NoGateway,
 }
 
 /// The network of `server`; the server takes its first address.

@@ -26,6 +26,26 @@ impl Topology {
     }
 }
 
+/// `dev`, `dev-type`: what the tunnel carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DeviceType {
+    /// IP packets.
+    #[default]
+    Tun,
+    /// Ethernet frames.
+    Tap,
+}
+
+impl DeviceType {
+    /// Returns the word in a file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Tun => "tun",
+            Self::Tap => "tap",
+        }
+    }
+}
+
 /// An address that may be unknown before the tunnel is up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target<A> {
@@ -166,12 +186,16 @@ pub struct Ifconfig6 {
 /// The device, its addresses and its routes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tunnel {
-    /// `dev`: the device's name; `None` lets the system number a `tunN`.
+    /// `dev`: the device's name; `None` lets the system number a `tunN` or `tapN`.
     pub device: Option<String>,
-    /// `topology`. The default is net30.
+    /// `dev`, `dev-type`. The default is TUN.
+    pub device_type: DeviceType,
+    /// `lladdr`: the hardware address of a TAP device; `None` is a random one.
+    pub hardware_address: Option<[u8; 6]>,
+    /// `topology`. The default is net30. A TAP device has none: see [`Tunnel::addressing`].
     pub topology: Topology,
-    /// `ifconfig`: this end's address, and the peer's address or, with the topology subnet, the
-    /// netmask.
+    /// `ifconfig`: this end's address, and the peer's address or, with the topology subnet or a TAP
+    /// device, the netmask.
     pub ifconfig: Option<(Ipv4Addr, Ipv4Addr)>,
     /// `ifconfig-ipv6`.
     pub ifconfig_ipv6: Option<Ifconfig6>,
@@ -207,10 +231,22 @@ pub struct Tunnel {
     pub persist: bool,
 }
 
+impl Tunnel {
+    /// Returns the addressing scheme: on Ethernet, always one network.
+    pub fn addressing(&self) -> Topology {
+        match self.device_type {
+            DeviceType::Tun => self.topology,
+            DeviceType::Tap => Topology::Subnet,
+        }
+    }
+}
+
 impl Default for Tunnel {
     fn default() -> Self {
         Self {
             device: None,
+            device_type: DeviceType::Tun,
+            hardware_address: None,
             topology: Topology::Net30,
             ifconfig: None,
             ifconfig_ipv6: None,

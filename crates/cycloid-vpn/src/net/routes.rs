@@ -2,7 +2,8 @@
 //! then applies them and records them in the journal.
 //!
 //! Routes into the tunnel name only the interface: on a point-to-point link a gateway means nothing
-//! to the kernel, and a route without one is accepted even if the gateway is unreachable.
+//! to the kernel, and a route without one is accepted even if the gateway is unreachable. On Ethernet
+//! they need a gateway, to whose hardware address packets go.
 //!
 //! Source: openvpn(8), "--route", "--route-ipv6", "--redirect-gateway".
 
@@ -137,6 +138,8 @@ pub struct Tunnel {
     pub gateway_ipv6: Option<Ipv6Addr>,
     /// The networks on its link.
     pub networks: Vec<Network>,
+    /// Whether it is a TAP device.
+    pub is_ethernet: bool,
 }
 
 /// The host's connectivity without the tunnel.
@@ -244,13 +247,25 @@ pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host
             if redirect.block_local {
                 block_local(ipv4, tunnel, host, &mut through, &mut beside);
             }
-            if redirect.def1 || redirect.private || !ipv4 {
+            let new = into(Network::ALL_IPV4, tunnel);
+            if redirect.def1 || redirect.private || !ipv4 || !tunnel.reaches(&new) {
                 continue;
             }
             plan.changes.extend(host.default_ipv4.iter().copied().map(Change::Delete));
         }
         bypass(redirect, host, &through, &mut beside);
     }
+    through.retain(|route| {
+        let is_reachable = tunnel.reaches(route);
+        if !is_reachable {
+            let to = route.destination;
+            plan.warnings.push(format!(
+                "skipping the route to {to}: its gateway in the tunnel is unknown, which \
+                 `route-gateway` or `route-ipv6-gateway` sets"
+            ));
+        }
+        is_reachable
+    });
     let local = redirect.is_some_and(|redirect| redirect.local);
     let way = (!local).then(|| way_to_remote(host, &through)).flatten();
     let routes = way.into_iter().chain(beside).chain(through);
@@ -349,7 +364,8 @@ fn via(
     let inside = own.contains(&Some(gateway))
         || tunnel.networks.iter().any(|network| network.contains(gateway));
     if inside {
-        return Ok((tunnelled, true));
+        let gateway = tunnel.is_ethernet.then_some(gateway);
+        return Ok((Route { gateway, ..tunnelled }, true));
     }
     let interface = host.on_link(gateway);
     let metric = wanted.metric;
@@ -357,7 +373,31 @@ fn via(
 }
 
 fn into(destination: Network, tunnel: &Tunnel) -> Route {
-    Route { interface: Some(tunnel.interface), ..Route::to(destination) }
+    let gateway = tunnel.gateway_of(destination);
+    Route { interface: Some(tunnel.interface), gateway, ..Route::to(destination) }
+}
+
+impl Tunnel {
+    /// Returns the gateway of a route into the tunnel; `None` on the link.
+    fn gateway_of(&self, destination: Network) -> Option<IpAddr> {
+        if !self.is_ethernet || self.is_on_link(destination) {
+            return None;
+        }
+        match destination.is_ipv4() {
+            true => self.gateway.map(IpAddr::from),
+            false => self.gateway_ipv6.map(IpAddr::from),
+        }
+    }
+
+    fn is_on_link(&self, destination: Network) -> bool {
+        let address = destination.address();
+        self.networks.iter().any(|it| it.contains(address) && it.prefix() <= destination.prefix())
+    }
+
+    /// Returns whether a route into the tunnel needs no gateway, or has one.
+    fn reaches(&self, route: &Route) -> bool {
+        !self.is_ethernet || route.gateway.is_some() || self.is_on_link(route.destination)
+    }
 }
 
 /// Returns the networks that cover a family: more specific than the default route, or replacing it.

@@ -1,9 +1,9 @@
-//! The TUN device, with the kernel's segmentation offloads.
+//! The TUN or TAP device, with the kernel's segmentation offloads.
 //!
 //! Each read returns a ten-byte header (`virtio_net_hdr`) and one packet, which may be a
 //! super-packet of up to 64 KiB that the reader splits into segments. Each write takes the same
 //! format. A device may have several queues, one for each worker; the kernel keeps a flow in one
-//! queue.
+//! queue. A TAP device carries Ethernet frames, and has no offloads here.
 //!
 //! Source: Linux, `tuntap.rst`; VIRTIO 1.2, section 5.1.6 (the header).
 
@@ -37,6 +37,8 @@ pub struct Configuration {
     pub mtu: u32,
     /// The queue length in packets; `None` keeps the kernel's default.
     pub queue_length: Option<u32>,
+    /// The hardware address of a TAP device; `None` keeps the kernel's random one.
+    pub hardware_address: Option<[u8; 6]>,
     /// The IPv4 address, and its prefix or point-to-point peer.
     pub ipv4: Option<(Ipv4Addr, Ipv4Link)>,
     /// The IPv6 address and its prefix length.
@@ -53,7 +55,7 @@ pub enum Ipv4Link {
 }
 
 impl Tun {
-    /// Opens or creates the device `name` with this many queues (at least one). The name `tun`
+    /// Opens or creates the TUN device `name` with this many queues (at least one). The name `tun`
     /// selects the first free of `tun0`, `tun1`, ….
     ///
     /// Requests super-packets up to `offload`. Older kernels may join only TCP, or nothing;
@@ -63,16 +65,41 @@ impl Tun {
     ///
     /// The kernel's refusal: missing privileges, a device in use, or another number of queues.
     pub fn open(name: &str, queues: usize, offload: Offload) -> Result<Self, Error> {
-        let wanted = if name == "tun" { "tun%d" } else { name };
-        let mut flags = libc::IFF_TUN | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
+        Self::open_any(name, queues, Frames::Ip, offload)
+    }
+
+    /// Opens or creates the TAP device `name`, like [`Self::open`]. The name `tap` selects the
+    /// first free of `tap0`, `tap1`, ….
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::open`].
+    pub fn open_ethernet(name: &str, queues: usize) -> Result<Self, Error> {
+        Self::open_any(name, queues, Frames::Ethernet, Offload::None)
+    }
+
+    fn open_any(
+        name: &str,
+        queues: usize,
+        frames: Frames,
+        offload: Offload,
+    ) -> Result<Self, Error> {
+        let (kind, mode, first) = match frames {
+            Frames::Ip => ("tun", libc::IFF_TUN, "tun%d"),
+            Frames::Ethernet => ("tap", libc::IFF_TAP, "tap%d"),
+        };
+        let wanted = if name == kind { first } else { name };
+        let mut flags = mode | libc::IFF_NO_PI | libc::IFF_VNET_HDR;
         if queues > 1 {
             flags |= libc::IFF_MULTI_QUEUE;
         }
-        let failed = |cause| Error::new(format!("open the TUN device {name}"), cause);
-        let (first, name) = Queue::open(wanted, flags, offload).map_err(failed)?;
+        let failed =
+            |cause| Error::new(format!("open the {} device {name}", kind.to_uppercase()), cause);
+        let open = |name: &str| Queue::open(name, flags, frames, offload).map_err(failed);
+        let (first, name) = open(wanted)?;
         let mut queues_open = vec![first];
         for _ in 1..queues {
-            queues_open.push(Queue::open(&name, flags, offload).map_err(failed)?.0);
+            queues_open.push(open(&name)?.0);
         }
         Ok(Self { name, queues: queues_open })
     }
@@ -122,8 +149,8 @@ pub fn configure(name: &str, configuration: &Configuration) -> Result<(), Error>
     let configured = || -> io::Result<()> {
         let mut netlink = Netlink::open()?;
         let interface = netlink.interface(name)?;
-        let Configuration { mtu, queue_length, .. } = *configuration;
-        netlink.set_link(interface, &Link { mtu, queue_length })?;
+        let Configuration { mtu, queue_length, hardware_address, .. } = *configuration;
+        netlink.set_link(interface, &Link { mtu, queue_length, hardware_address })?;
         for (address, other, bits) in addresses.into_iter().flatten() {
             let network = Network::new(other, bits)
                 .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string()))?;
@@ -138,7 +165,17 @@ pub fn configure(name: &str, configuration: &Configuration) -> Result<(), Error>
 #[derive(Debug)]
 pub struct Queue {
     descriptor: OwnedFd,
+    frames: Frames,
     offload: Offload,
+}
+
+/// The packets of a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frames {
+    /// IP packets, of a TUN device.
+    Ip,
+    /// Ethernet frames, of a TAP device.
+    Ethernet,
 }
 
 /// The super-packets that a queue's reader receives and its writer may pass.
@@ -153,7 +190,12 @@ pub enum Offload {
 }
 
 impl Queue {
-    fn open(name: &str, flags: libc::c_int, wanted: Offload) -> io::Result<(Self, String)> {
+    fn open(
+        name: &str,
+        flags: libc::c_int,
+        frames: Frames,
+        wanted: Offload,
+    ) -> io::Result<(Self, String)> {
         let descriptor = rustix::fs::open(
             "/dev/net/tun",
             OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC,
@@ -168,7 +210,12 @@ impl Queue {
             .filter(|(offload, _)| *offload <= wanted)
             .find(|(_, flags)| kernel::tun_offload(descriptor.as_fd(), *flags).is_ok())
             .map_or(Offload::None, |(offload, _)| offload);
-        Ok((Self { descriptor, offload }, name))
+        Ok((Self { descriptor, frames, offload }, name))
+    }
+
+    /// Returns the kind of its packets.
+    pub fn frames(&self) -> Frames {
+        self.frames
     }
 
     /// Returns the enabled offload.

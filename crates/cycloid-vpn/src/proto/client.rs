@@ -323,6 +323,7 @@ impl Client {
         notify(ClientNotice::Authenticated {
             server: self.tunnel.identity(),
             tls: self.tunnel.tls_description(),
+            options: hello.options.clone(),
         });
         if self.settings.pull {
             self.stage = Stage::Asking {

@@ -11,6 +11,9 @@ use super::{Role, Transport};
 /// with blocks and IVs of 8 bytes.
 const NO_CIPHER: (u32, u32) = (8 + 8, 128);
 
+/// Bytes that OpenVPN assumes for the header of a frame.
+const TAP_HEADER: u32 = 32;
+
 /// The contents of the options string.
 #[derive(Clone, Copy, Debug)]
 pub struct Options<'a> {
@@ -18,6 +21,8 @@ pub struct Options<'a> {
     pub role: Role,
     /// The outer transport.
     pub transport: Transport,
+    /// Whether the tunnel carries Ethernet frames.
+    pub ethernet: bool,
     /// The tunnel's MTU in bytes.
     pub tun_mtu: u32,
     /// The name in `--cipher`; `None` if it is negotiated.
@@ -44,8 +49,9 @@ impl Options<'_> {
         };
         // Every packet has opcode and packet id, 1 and 4 bytes.
         let header = self.framing.unwrap_or(0) + if self.fragment { 4 } else { 0 };
-        let link_mtu = self.tun_mtu + header + 5 + crypto + transport;
-        let mut text = format!("V4,dev-type tun,link-mtu {link_mtu},tun-mtu {}", self.tun_mtu);
+        let (kind, frame) = if self.ethernet { ("tap", TAP_HEADER) } else { ("tun", 0) };
+        let link_mtu = self.tun_mtu + frame + header + 5 + crypto + transport;
+        let mut text = format!("V4,dev-type {kind},link-mtu {link_mtu},tun-mtu {}", self.tun_mtu);
         text.push_str(match (self.transport, self.role) {
             (Transport::Udp, _) => ",proto UDPv4",
             (Transport::Tcp, Role::Client) => ",proto TCPv4_CLIENT",
@@ -114,6 +120,7 @@ mod tests {
     const DEFAULT: Options<'static> = Options {
         role: Role::Client,
         transport: Transport::Udp,
+        ethernet: false,
         tun_mtu: 1500,
         cipher: None,
         auth: Digest::Sha1,
@@ -162,6 +169,17 @@ mod tests {
                 Options { cipher: Some("CHACHA20-POLY1305"), transport: Transport::Tcp, ..DEFAULT },
                 "V4,dev-type tun,link-mtu 1536,tun-mtu 1500,proto TCPv4_CLIENT,\
                  cipher CHACHA20-POLY1305,auth [null-digest],keysize 256,key-method 2,tls-client",
+            ),
+            (
+                Options {
+                    ethernet: true,
+                    cipher: Some("AES-256-GCM"),
+                    tun_mtu: 1400,
+                    fragment: true,
+                    ..DEFAULT
+                },
+                "V4,dev-type tap,link-mtu 1485,tun-mtu 1400,proto UDPv4,mtu-dynamic,\
+                 cipher AES-256-GCM,auth [null-digest],keysize 256,key-method 2,tls-client",
             ),
         ];
         for (options, expected) in cases {

@@ -29,10 +29,9 @@ use super::log::Log;
 use super::reports::counters;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{COMPRESSES, Failure, Person, random};
+use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
-use crate::net::tun::{Offload, Tun};
 use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
@@ -158,8 +157,7 @@ impl<'a> Program<'a> {
         }
         let status = StatusFile::of(&common.log)?;
         let threads = common.process.threads.unwrap_or(1);
-        let name = common.tunnel.device.as_deref().unwrap_or("tun");
-        let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
+        let tun = host::open(&common.tunnel, threads)?;
         let interface = tun.name().to_owned();
         let groups = bind(config, threads)?;
         let has_port = !groups.is_empty();

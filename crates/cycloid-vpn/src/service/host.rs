@@ -4,18 +4,33 @@ use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 
 use super::Failure;
 use super::hooks::Environment;
-use crate::config::{self, Redirect, RouteGateway, Target};
+use crate::config::{self, DeviceType, Redirect, RouteGateway, Target};
 use crate::net::dns::{Dns, Dnssec, Domain, NameTransport, Resolver, Server};
 use crate::net::netlink::{Address, Netlink};
 use crate::net::network::Network;
 use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
-use crate::net::tun::{self, Ipv4Link};
+use crate::net::tun::{self, Ipv4Link, Offload, Tun};
 use crate::net::undo::Journal;
+
+/// Opens the tunnel's device, with a queue for each thread.
+pub fn open(tunnel: &config::Tunnel, threads: usize) -> Result<Tun, Failure> {
+    let name = tunnel.device.as_deref().unwrap_or(tunnel.device_type.name());
+    Ok(match tunnel.device_type {
+        DeviceType::Tun => Tun::open(name, threads, Offload::TcpAndUdp)?,
+        DeviceType::Tap => Tun::open_ethernet(name, threads)?,
+    })
+}
 
 /// Sets the interface's addresses and MTU.
 pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(), Failure> {
+    if let (DeviceType::Tap, Some((address, other))) = (tunnel.device_type, tunnel.ifconfig)
+        && Network::with_netmask(address, other).is_err()
+    {
+        let problem = format!("`dev tap` needs an address with a netmask: {address} {other}");
+        return Err(Failure::new(problem).hint("set `dev tap` at both ends, or at none"));
+    }
     let ipv4 = tunnel.ifconfig.map(|(address, other)| {
-        let link = match tunnel.topology {
+        let link = match tunnel.addressing() {
             config::Topology::Subnet => Ipv4Link::Subnet(u32::from(other).leading_ones() as u8),
             _ => Ipv4Link::PointToPoint(other),
         };
@@ -24,6 +39,7 @@ pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(
     let configuration = tun::Configuration {
         mtu,
         queue_length: tunnel.queue_length,
+        hardware_address: tunnel.hardware_address,
         ipv4: ipv4.filter(|_| !tunnel.ifconfig_noexec),
         ipv6: tunnel
             .ifconfig_ipv6
@@ -57,11 +73,11 @@ pub fn script_inputs(
     mtu: u32,
     context: &str,
 ) -> (Environment, Vec<String>) {
-    environment.set_interface(interface, mtu);
+    environment.set_interface(interface, tunnel.device_type, mtu);
     environment.set("script_context", context);
     let (mut local, mut second) = (String::new(), String::new());
     if let Some((address, other)) = tunnel.ifconfig {
-        environment.set_ifconfig(tunnel.topology.into(), address, other);
+        environment.set_ifconfig(tunnel.addressing().into(), address, other);
         (local, second) = (address.to_string(), other.to_string());
     }
     if let Some(ifconfig) = tunnel.ifconfig_ipv6 {
@@ -117,13 +133,14 @@ pub fn add_routes(
             }),
             None => tunnel
                 .ifconfig
-                .filter(|_| tunnel.topology != config::Topology::Subnet)
+                .filter(|_| tunnel.addressing() != config::Topology::Subnet)
                 .map(|(_, peer)| peer),
         },
         gateway_ipv6: tunnel
             .route_ipv6_gateway
             .or(tunnel.ifconfig_ipv6.and_then(|ifconfig| ifconfig.remote)),
         networks: networks(tunnel),
+        is_ethernet: tunnel.device_type == DeviceType::Tap,
     };
     let plan = routes::plan(&wanted, tunnel.redirect.map(redirect), &way, &host);
     warnings.extend(plan.warnings.iter().cloned());
@@ -136,7 +153,7 @@ pub fn add_routes(
 fn networks(tunnel: &config::Tunnel) -> Vec<Network> {
     let ipv4 = tunnel
         .ifconfig
-        .filter(|_| tunnel.topology == config::Topology::Subnet)
+        .filter(|_| tunnel.addressing() == config::Topology::Subnet)
         .and_then(|(address, netmask)| Network::with_netmask(address, netmask).ok());
     let ipv6 = tunnel
         .ifconfig_ipv6

@@ -32,11 +32,10 @@ use super::metrics::Snapshot;
 use super::pool::Pool;
 use super::signals::Signal;
 use super::status::{Counters, StatusFile, Version};
-use super::{COMPRESSES, Failure, Person, random};
+use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::port_share::Service;
-use crate::net::tun::{Offload, Tun};
 use crate::net::undo::Journal;
 use crate::proto::auth_token::Tokens;
 use crate::proto::data::OCC_EXIT;
@@ -142,8 +141,7 @@ impl<'a> Program<'a> {
         });
         let (groups, listeners) = listen(config, threads)?;
         let status = StatusFile::of(&common.log)?;
-        let name = common.tunnel.device.as_deref().unwrap_or("tun");
-        let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
+        let tun = host::open(&common.tunnel, threads)?;
         let interface = tun.name().to_owned();
         let now = context.clock.now().monotonic;
         let remotes = Remotes::of(config, now);
@@ -156,6 +154,7 @@ impl<'a> Program<'a> {
             false => Peers::One { floats: common.link.float },
         };
         let (handle, events) = data_path::start(tun.into_queues(), groups, peers)?;
+        handle.limit_hardware_addresses(config.max_routes_per_client as usize);
         let mut program = Self {
             config,
             context,

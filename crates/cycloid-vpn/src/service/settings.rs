@@ -6,10 +6,10 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::Failure;
-use crate::config::{self, ClientCertificate, Material, PeerName, Revoked, TlsVersion};
+use crate::config::{self, ClientCertificate, DeviceType, Material, PeerName, Revoked, TlsVersion};
 use crate::net::nat;
 use crate::proto::data::{Cipher, Framing};
-use crate::proto::options::Options;
+use crate::proto::options::{Options, option};
 use crate::proto::timing::Timing;
 use crate::proto::tls::{
     Credentials, External, NameRule, PeerRules, Pkcs12, RevocationList, RevokedSerials, TlsFactory,
@@ -25,11 +25,12 @@ fn read(directive: &str, material: &Material) -> Result<Zeroizing<Vec<u8>>, Fail
 /// Returns the options string, with which both ends check their compatibility.
 pub fn options(
     role: Role,
-    data: &config::DataChannel,
+    common: &config::Common,
     link: &config::Link,
     transport: Transport,
     protection: &ProtectionKey,
 ) -> String {
+    let config::Common { data, tunnel, .. } = common;
     let (tls_auth, direction) = match protection {
         ProtectionKey::Auth { direction, .. } => (true, *direction),
         _ => (false, None),
@@ -37,6 +38,7 @@ pub fn options(
     let options = Options {
         role,
         transport,
+        ethernet: tunnel.device_type == DeviceType::Tap,
         tun_mtu: link.tun_mtu.into(),
         cipher: data.cipher.or(data.fallback).map(Cipher::name),
         auth: data.digest,
@@ -50,6 +52,18 @@ pub fn options(
         },
     };
     options.to_text()
+}
+
+/// Returns a warning, which completes "the peer …", if the peer's options name another type of
+/// device.
+pub fn other_device(tunnel: &config::Tunnel, options: &str) -> Option<String> {
+    let (own, other) = (tunnel.device_type.name(), option(options, "dev-type")?);
+    (other != own && ["tun", "tap"].contains(&other)).then(|| {
+        format!(
+            "has `dev {other}`, and this end has `dev {own}`: the tunnel will carry nothing; set the \
+             same type at both ends"
+        )
+    })
 }
 
 /// Returns whether this end's private key is encrypted.
@@ -247,8 +261,16 @@ pub fn nat(tunnel: &config::Tunnel) -> Vec<nat::Rule> {
     tunnel.nat.iter().map(rule).collect()
 }
 
+/// Returns the bytes before the IP packet inside the tunnel: an Ethernet header, without a tag.
+pub fn frame_header(tunnel: &config::Tunnel) -> usize {
+    match tunnel.device_type {
+        DeviceType::Tun => 0,
+        DeviceType::Tap => 14,
+    }
+}
+
 /// Returns the longest inner TCP packet for `mssfix`, headers included, given the outer address and
-/// the data channel's overhead.
+/// the overhead of the data channel and of frames.
 pub fn largest_tcp(
     fix: config::MssFix,
     tun_mtu: u16,

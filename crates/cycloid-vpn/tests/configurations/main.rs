@@ -43,7 +43,6 @@ const REASONS: [&str; 36] = [
     "not limited to a network",
     "the peer's address is unknown",
     // Not part of this program.
-    "TAP devices are not supported",
     "the tunnel has no VLANs",
     "creates its device at the start",
     "removes its device at the end",
@@ -60,6 +59,7 @@ const REASONS: [&str; 36] = [
     "unknown option 'EXT1'",
     "does not imply its type",
     "invalid interface name",
+    "is not the hardware address of a device",
     "is not a netmask",
     "is not a name server address",
     "x509-username-field has 2 arguments",

@@ -97,6 +97,7 @@ impl Namespaces {
             tun.configure(&Configuration {
                 mtu,
                 queue_length: Some(1000),
+                hardware_address: None,
                 ipv4: Some((INNER[side].parse().unwrap(), Ipv4Link::Subnet(24))),
                 ipv6: Some((INNER6[side].parse().unwrap(), 64)),
             })
@@ -108,6 +109,24 @@ impl Namespaces {
             std::thread::yield_now();
         }
         tun
+    }
+
+    /// Creates a TAP device with the server's inner IPv4 address.
+    pub(crate) fn tap(&self, queues: usize) -> Tun {
+        self.run(0, move || {
+            // Only the packets of tests are on the link.
+            std::fs::write("/proc/sys/net/ipv6/conf/default/disable_ipv6", "1").unwrap();
+            let tap = Tun::open_ethernet("tap", queues).unwrap();
+            assert_eq!(tap.name(), "tap0");
+            tap.configure(&Configuration {
+                mtu: 1400,
+                ipv4: Some((INNER[0].parse().unwrap(), Ipv4Link::Subnet(24))),
+                hardware_address: Some([2, 0, 0, 0, 0, 0xff]),
+                ..Configuration::default()
+            })
+            .unwrap();
+            tap
+        })
     }
 
     /// Returns the two ends of a TCP connection: the server's and the client's.

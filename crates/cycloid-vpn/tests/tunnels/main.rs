@@ -22,6 +22,7 @@ mod revocation;
 mod roaming;
 mod service;
 mod static_key;
+mod tap;
 mod test_bed;
 
 use std::io::{Read, Write};

@@ -1,5 +1,6 @@
 //! Directives of servers and of single clients.
 
+use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use super::client::set_role;
@@ -8,7 +9,7 @@ use super::tunnel;
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{BOTH, PER_CLIENT, SERVER, Scope};
-use crate::config::server::{AuthToken, Network, Pool, Pool6};
+use crate::config::server::{AuthToken, Bridge, Network, Pool, Pool6};
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 
@@ -37,7 +38,7 @@ pub(super) const TABLE: &[Entry] = &[
             ));
         }
         if u32::from(address) & !u32::from(netmask) != 0 {
-            let network = std::net::Ipv4Addr::from(u32::from(address) & u32::from(netmask));
+            let network = Ipv4Addr::from(u32::from(address) & u32::from(netmask));
             return Err(Problem::new(
                 "the address has bits outside its netmask",
                 format!("write the network address, {network}"),
@@ -47,6 +48,7 @@ pub(super) const TABLE: &[Entry] = &[
         draft.many = true;
         set_role(draft, Role::Server)
     }),
+    used("server-bridge", SERVER, 0, 4, bridge),
     used("server-ipv6", SERVER, 1, 1, |draft, call| {
         let (first, prefix) = call.network_ipv6(0)?;
         let host_bits = u128::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
@@ -68,14 +70,7 @@ pub(super) const TABLE: &[Entry] = &[
             }
             None => None,
         };
-        let pool = Pool { first: call.ipv4(0)?, last: call.ipv4(1)?, netmask };
-        if pool.last < pool.first || u32::from(pool.last) - u32::from(pool.first) > 0xFFFF {
-            return Err(Problem::new(
-                "a pool has 1 to 65536 addresses",
-                "write the lowest, then the highest",
-            ));
-        }
-        draft.server.pool = Some(pool);
+        draft.server.pool = Some(pool(call.ipv4(0)?, call.ipv4(1)?, netmask)?);
         Ok(())
     }),
     used("ifconfig-pool-persist", SERVER, 1, 2, |draft, call| {
@@ -191,7 +186,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     ignored("hash-size", SERVER, "tables grow by themselves"),
-    ignored("bcast-buffers", SERVER, "nothing is broadcast"),
+    ignored("bcast-buffers", SERVER, "broadcasts need no buffers"),
     refused(
         "ifconfig-push-constraint",
         "addresses of single clients are not limited to a network",
@@ -200,6 +195,45 @@ pub(super) const TABLE: &[Entry] = &[
     refused("vlan-accept", "the tunnel has no VLANs", "run one server per network"),
     refused("vlan-pvid", "the tunnel has no VLANs", "run one server per network"),
 ];
+
+/// Returns a pool from its lowest and highest address.
+fn pool(first: Ipv4Addr, last: Ipv4Addr, netmask: Option<Ipv4Addr>) -> Result<Pool> {
+    if last < first || u32::from(last) - u32::from(first) > 0xFFFF {
+        let hint = "write the lowest, then the highest";
+        return Err(Problem::new("a pool has 1 to 65536 addresses", hint));
+    }
+    Ok(Pool { first, last, netmask })
+}
+
+/// `server-bridge GATEWAY NETMASK FIRST LAST`, `server-bridge nogw` and `server-bridge`.
+fn bridge(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
+    let bridge = match call.all().len() {
+        0 => Bridge::Dhcp,
+        1 => call.choice(0, &[("nogw", Bridge::NoGateway)])?,
+        4 => {
+            let (gateway, netmask) = (call.ipv4(0)?, call.ipv4(1)?);
+            let bits = u32::MAX.checked_shl(32 - u32::from(call.netmask(1)?)).unwrap_or(0);
+            let pool = pool(call.ipv4(2)?, call.ipv4(3)?, Some(netmask))?;
+            let outside = |it: &Ipv4Addr| (u32::from(*it) ^ u32::from(gateway)) & bits != 0;
+            if let Some(address) = [pool.first, pool.last].iter().find(|it| outside(it)) {
+                return Err(Problem::new(
+                    format!("{address} is not in the network of {gateway} with {netmask}"),
+                    "choose addresses for clients from the bridged network",
+                ));
+            }
+            Bridge::Pool { gateway, pool }
+        }
+        _ => {
+            return Err(Problem::new(
+                "server-bridge has no, one or four arguments",
+                "write it like server-bridge 10.8.0.4 255.255.255.0 10.8.0.128 10.8.0.254",
+            ));
+        }
+    };
+    draft.bridge = Some(bridge);
+    draft.many = true;
+    set_role(draft, Role::Server)
+}
 
 fn auth_token(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     let mut token = AuthToken { lifetime: None, renewal: None, external: false };

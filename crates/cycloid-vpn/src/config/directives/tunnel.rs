@@ -7,7 +7,7 @@ use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
 use crate::config::tunnel::{
-    DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology,
+    DeviceType, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology,
 };
 use crate::config::values::{Call, Result};
 
@@ -21,24 +21,22 @@ const MAX_NAT_RULES: usize = 64;
 pub(super) const TABLE: &[Entry] = &[
     used("dev", BOTH, 1, 1, |draft, call| {
         let name = call.text(0);
-        if name.starts_with("tap") {
-            return Err(no_tap());
-        }
         let allowed = |byte: u8| byte.is_ascii_graphic() && byte != b'/';
         if name.len() > MAX_INTERFACE || name.is_empty() || !name.bytes().all(allowed) {
             let hint = format!("use 1 to {MAX_INTERFACE} letters and digits, like tun0");
             return Err(Problem::new("invalid interface name", hint));
         }
-        // `tun` takes the next free number.
-        draft.common.tunnel.device = (name != "tun").then(|| name.to_owned());
+        let tunnel = &mut draft.common.tunnel;
+        tunnel.device_type =
+            if name.starts_with("tap") { DeviceType::Tap } else { DeviceType::Tun };
+        // `tun` and `tap` take the next free number.
+        tunnel.device = (!["tun", "tap"].contains(&name)).then(|| name.to_owned());
         Ok(())
     }),
-    used("dev-type", BOTH, 1, 1, |draft, call| match call.text(0) {
-        "tap" => Err(no_tap()),
-        _ => {
-            draft.device_type = Some(call.choice(0, &[("tun", "tun")])?.to_owned());
-            Ok(())
-        }
+    used("dev-type", BOTH, 1, 1, |draft, call| {
+        let choices = [("tun", DeviceType::Tun), ("tap", DeviceType::Tap)];
+        draft.device_type = Some(call.choice(0, &choices)?);
+        Ok(())
     }),
     ignored("dev-node", BOTH, "the device is /dev/net/tun"),
     used("topology", BOTH | PUSHED, 1, 1, |draft, call| {
@@ -89,11 +87,16 @@ pub(super) const TABLE: &[Entry] = &[
         push_route(&mut draft.common.tunnel.routes_ipv6, Route { network, prefix, gateway, metric })
     }),
     used("route-gateway", BOTH | PUSHED, 1, 1, |draft, call| {
-        draft.common.tunnel.route_gateway = Some(match call.text(0).parse() {
-            Ok(address) => RouteGateway::Address(address),
-            Err(_) if call.text(0) == "dhcp" => return Err(no_tap()),
-            Err(_) => RouteGateway::Name(call.host(0)?),
-        });
+        draft.common.tunnel.route_gateway = match call.text(0).parse() {
+            Ok(address) => Some(RouteGateway::Address(address)),
+            Err(_) if call.text(0) == "dhcp" => {
+                let message = "address and gateway come from a DHCP client that you run on the \
+                               device, as in an `up` script";
+                draft.warn(call.directive, message);
+                None
+            }
+            Err(_) => Some(RouteGateway::Name(call.host(0)?)),
+        };
         Ok(())
     }),
     used("route-ipv6-gateway", BOTH | PUSHED, 1, 1, |draft, call| {
@@ -144,9 +147,11 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("mtu-dynamic", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("mtu-test", BOTH, "sizes are not probed; mssfix follows from tun-mtu"),
     ignored("max-routes", BOTH | PUSHED, "the number of routes has no such limit"),
-    refused("server-bridge", "TAP devices are not supported", "use `server` and routes"),
     refused("vlan-tagging", "the tunnel has no VLANs", "run one server per network"),
-    refused("lladdr", "TAP devices are not supported", "remove it"),
+    used("lladdr", BOTH, 1, 1, |draft, call| {
+        draft.common.tunnel.hardware_address = Some(hardware_address(call.text(0))?);
+        Ok(())
+    }),
     refused(
         "mktun",
         "the tunnel creates its device at the start",
@@ -160,11 +165,18 @@ pub(super) const TABLE: &[Entry] = &[
     }),
 ];
 
-fn no_tap() -> Problem {
-    Problem::new(
-        "TAP devices are not supported: the tunnel carries IP, not Ethernet",
-        "use `dev tun` at both ends, and routes instead of a bridge",
-    )
+/// Parses six bytes in hexadecimal, with colons in between. A group is no address of a device.
+fn hardware_address(text: &str) -> Result<[u8; 6]> {
+    let byte = |part: &str| match part.len() {
+        1 | 2 => u8::from_str_radix(part, 16).ok().filter(|_| !part.starts_with('+')),
+        _ => None,
+    };
+    let bytes: Option<Vec<u8>> = text.split(':').map(byte).collect();
+    let address = bytes.and_then(|bytes| <[u8; 6]>::try_from(bytes).ok());
+    address.filter(|it| it[0] & 1 == 0 && *it != [0; 6]).ok_or_else(|| {
+        let problem = format!("'{text}' is not the hardware address of a device");
+        Problem::new(problem, "write it like 02:00:5e:10:00:01")
+    })
 }
 
 /// Parses an address, its prefix length, and the optional peer address.

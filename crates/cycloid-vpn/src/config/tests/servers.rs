@@ -286,3 +286,57 @@ fn a_pushed_option_opens_no_file_and_sets_no_path() {
     assert_eq!(common.hooks.environment, [("OPENVPN_COLOUR".to_owned(), "blue".to_owned())]);
     assert_eq!(common.timing.ping, Some(seconds(7)));
 }
+
+/// `server` with a TAP device, as openvpn(8) describes: clients share a network, and there is no
+/// topology.
+#[test]
+fn a_server_for_ethernet() {
+    for device in ["dev tap", "dev tap3", "dev lan\ndev-type tap", "dev-type tap\ndev tun"] {
+        let (server, warnings) = server(&format!(
+            "{device}\nserver 10.8.0.0 255.255.255.0\nserver-ipv6 fd00:8::/64\n\
+             lladdr 2:0:5e:10:0:1\n{BLOCKS}"
+        ));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        let tunnel = &server.common.tunnel;
+        assert_eq!(tunnel.device_type, DeviceType::Tap);
+        assert_eq!(tunnel.addressing(), Topology::Subnet);
+        assert_eq!(tunnel.hardware_address, Some([2, 0, 0x5e, 0x10, 0, 1]));
+        assert_eq!(tunnel.ifconfig, Some((v4("10.8.0.1"), v4("255.255.255.0"))));
+        assert_eq!(tunnel.ifconfig_ipv6.unwrap().remote, None);
+        assert!(tunnel.routes.is_empty() && tunnel.route_gateway.is_none());
+        let pool = server.pool.unwrap();
+        assert_eq!((pool.first, pool.last), (v4("10.8.0.2"), v4("10.8.0.254")));
+        assert_eq!(pool.netmask, Some(v4("255.255.255.0")));
+        assert_eq!(server.push, ["route-gateway 10.8.0.1", "tun-ipv6"]);
+    }
+    let (server, _) =
+        server(&format!("dev tap\ndev-type tun\nserver 10.8.0.0 255.255.255.0\n{BLOCKS}"));
+    assert_eq!(server.common.tunnel.device_type, DeviceType::Tun);
+}
+
+#[test]
+fn the_forms_of_a_bridge() {
+    let pool = Pool {
+        first: v4("10.8.0.128"),
+        last: v4("10.8.0.254"),
+        netmask: Some(v4("255.255.255.0")),
+    };
+    for (line, expected, push) in [
+        (
+            "server-bridge 10.8.0.4 255.255.255.0 10.8.0.128 10.8.0.254",
+            Some(pool),
+            &["route-gateway 10.8.0.4"][..],
+        ),
+        ("server-bridge", None, &["route-gateway dhcp"]),
+        ("server-bridge nogw", None, &[]),
+    ] {
+        let (server, warnings) = server(&format!("dev tap0\n{line}\n{BLOCKS}"));
+        assert!(warnings.is_empty(), "{warnings:?}");
+        assert!(server.many && server.bridge);
+        assert_eq!(
+            (server.pool, &server.push[..]),
+            (expected, &push.iter().map(|it| (*it).to_owned()).collect::<Vec<_>>()[..])
+        );
+        assert_eq!(server.common.tunnel.ifconfig, None);
+    }
+}

@@ -22,7 +22,7 @@ pub enum Event {
         /// The packet as received.
         packet: Vec<u8>,
     },
-    /// An authentic inner packet that is neither IP nor a ping.
+    /// An authentic inner packet that is neither IP, or a frame, nor a ping.
     Message {
         /// The sender.
         peer: PeerId,

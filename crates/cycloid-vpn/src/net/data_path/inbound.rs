@@ -1,6 +1,8 @@
 //! The inbound path, wire to TUN: receives trains and frames, opens packets in place, checks inner
 //! sources, joins packets and writes them.
 
+mod frames;
+
 use std::io;
 use std::net::IpAddr;
 use std::num::NonZeroU64;
@@ -11,6 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{Timespec, epoll};
 
 use super::batch::Batch;
+use super::ethernet::Mac;
 use super::events::{Event, clear};
 use super::inner::addresses;
 use super::outbound::{MANY_PACKETS, Sender, lock};
@@ -21,7 +24,7 @@ use super::{PeerId, Peers, Remote, StreamId};
 use crate::net::nat::{Way, translate};
 use crate::net::offload::{Joiner, clamp_mss};
 use crate::net::tcp::MAX_FRAME;
-use crate::net::tun::Offload;
+use crate::net::tun::{Frames, Offload};
 use crate::net::udp::{Endpoint, RECEIVE_BUFFER};
 use crate::proto::Error;
 use crate::proto::data::{Opened, PING, data_header};
@@ -104,6 +107,7 @@ impl Inbound {
                 joiner: &mut self.joiner,
                 worker: self.worker,
                 source: None,
+                mac: None,
                 taken: 0,
             };
             for stream in std::mem::take(&mut self.unfinished) {
@@ -184,6 +188,8 @@ struct Turn<'a> {
     worker: usize,
     /// The last inner source and its peer: consecutive packets usually share it.
     source: Option<(IpAddr, PeerId)>,
+    /// The same for the source of a frame.
+    mac: Option<(Mac, PeerId)>,
     /// Number of packets so far.
     taken: usize,
 }
@@ -306,6 +312,9 @@ impl<'a> Turn<'a> {
 
     /// Forwards an authentic inner packet.
     fn deliver(&mut self, peer: &Arc<Peer>, buffer: &mut [u8], place: Range<usize>) {
+        if self.shared.frames == Frames::Ethernet {
+            return self.deliver_frame(peer, buffer, place);
+        }
         let inner = &mut buffer[place.clone()];
         let Some((source, destination)) = addresses(inner) else {
             let packet = inner.to_vec();

@@ -17,13 +17,18 @@
 //! steers a peer's datagrams to one worker, so only the control thread contends for them. All
 //! senders draw packet ids from a shared counter. Data packets cause no allocation.
 //!
+//! With a TAP device, inner packets are Ethernet frames. A server for many then works like a switch:
+//! it learns the hardware addresses behind each peer, and sends other frames to all.
+//!
 //! Other packets and notifications go to the control thread as [`Events`]. It acts through
 //! [`Handle`], which sends from the calling thread.
 
 mod batch;
+mod ethernet;
 mod events;
 mod inbound;
 mod inner;
+mod macs;
 mod outbound;
 mod pacer;
 mod peer;
@@ -97,6 +102,7 @@ impl Handle {
 
     /// Adds a peer without keys. Replaces a peer with the same id.
     pub fn add_peer(&self, id: PeerId, remote: Remote) {
+        self.shared.change_macs(|macs| macs.add_peer(id));
         let peer = Arc::new(Peer::new(id, remote));
         self.shared.publish(|table| table.add_peer(peer));
     }
@@ -104,6 +110,7 @@ impl Handle {
     /// Removes a peer with its keys, routes and counters. Its stream stays open.
     pub fn remove_peer(&self, id: PeerId) {
         self.shared.publish(|table| table.remove_peer(id));
+        self.shared.change_macs(|macs| macs.remove_peer(id));
     }
 
     /// Changes a peer's address.
@@ -115,6 +122,16 @@ impl Handle {
     /// prefix wins; among equal prefixes the latest wins.
     pub fn set_routes(&self, id: PeerId, networks: &[(IpAddr, u8)]) {
         self.shared.publish(|table| table.set_routes(id, networks));
+    }
+
+    /// Limits the number of hardware addresses behind each peer (`max-routes-per-client`).
+    pub fn limit_hardware_addresses(&self, most: usize) {
+        self.shared.change_macs(|macs| macs.limit(most));
+    }
+
+    /// Returns the hardware addresses behind a peer, in the order in which they were learned.
+    pub fn hardware_addresses(&self, id: PeerId) -> Vec<String> {
+        self.shared.macs().of(id).iter().map(ToString::to_string).collect()
     }
 
     /// Clamps TCP connections with this peer to packets of `largest` bytes, IP header included

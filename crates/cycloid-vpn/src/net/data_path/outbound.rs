@@ -1,6 +1,8 @@
 //! The outbound path, TUN to wire: reads super-packets, finds the peer by the inner destination,
 //! splits, seals and sends.
 
+mod frames;
+
 use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
@@ -20,7 +22,7 @@ use super::{PeerId, Peers, StreamId};
 use crate::net::nat::{Way, translate};
 use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
-use crate::net::tun;
+use crate::net::tun::{self, Frames};
 
 /// Maximum number of reads before the batch is sent and the table refreshed.
 const ROUNDS: usize = 16;
@@ -199,6 +201,10 @@ impl Sender {
         let Some((header, inner)) = read.split_first_chunk_mut::<{ VirtioHeader::LENGTH }>() else {
             return 0;
         };
+        if shared.frames == Frames::Ethernet {
+            self.frame(shared, table, &VirtioHeader::from_bytes(*header), inner);
+            return 1;
+        }
         let mut peer = recipient(shared.peers, table, inner);
         if peer.is_none()
             && let Some(newer) = self.table.newer(&shared.table)

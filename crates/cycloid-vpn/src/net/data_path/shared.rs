@@ -2,23 +2,28 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
 
 use rustix::event::{EventfdFlags, epoll, eventfd};
 
 use super::events::{Event, EventSender, signal};
+use super::macs::Macs;
 use super::table::{Published, Table};
 use super::{Peers, Remote, StreamId};
 use crate::net::tcp::{PacketStream, Written};
-use crate::net::tun::Queue;
+use crate::net::tun::{Frames, Queue};
 use crate::net::udp::UdpSocket;
 
 /// The shared state.
 #[derive(Debug)]
 pub(super) struct Shared {
     pub(super) peers: Peers,
+    pub(super) frames: Frames,
+    /// The hardware addresses behind the peers. Not a part of the table: a peer adds to them at any
+    /// time.
+    macs: RwLock<Macs>,
     pub(super) table: Published<Table>,
     pub(super) queues: Vec<Queue>,
     next_group: AtomicUsize,
@@ -76,6 +81,8 @@ impl Shared {
         }
         Ok(Self {
             peers,
+            frames: queues.first().map_or(Frames::Ip, Queue::frames),
+            macs: RwLock::default(),
             table: Published::default(),
             queues,
             next_group: AtomicUsize::new(0),
@@ -90,6 +97,16 @@ impl Shared {
 
     pub(super) fn worker(&self, index: usize) -> &Worker {
         &self.workers[index]
+    }
+
+    // The data is consistent at every moment, so lock poisoning can be ignored.
+
+    pub(super) fn macs(&self) -> RwLockReadGuard<'_, Macs> {
+        self.macs.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn change_macs(&self, change: impl FnOnce(&mut Macs)) {
+        change(&mut self.macs.write().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// Returns the time since the start.
@@ -253,9 +270,9 @@ drops! {
     unknown,
     /// Unauthentic, replayed or malformed.
     rejected,
-    /// Inner source address not assigned to the peer.
+    /// Inner source address not assigned to the peer, or a frame from a group.
     spoofed,
-    /// Inner destination without a peer, or not an IP packet.
+    /// Inner destination without a peer, or neither an IP packet nor a frame.
     unroutable,
     /// Peer without a key, or with an exhausted one.
     keyless,

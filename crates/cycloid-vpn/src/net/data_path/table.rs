@@ -120,6 +120,11 @@ impl Table {
         self.peers.values().next()
     }
 
+    /// Returns all peers.
+    pub(super) fn peers(&self) -> impl Iterator<Item = &Arc<Peer>> {
+        self.peers.values()
+    }
+
     /// Returns the peer at this address.
     pub(super) fn at(&self, remote: Remote) -> Option<&Arc<Peer>> {
         self.peers.get(self.by_remote.get(&remote.peer_only())?)

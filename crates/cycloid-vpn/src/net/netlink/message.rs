@@ -47,6 +47,7 @@ const ROUTE_SOURCE: u16 = 7;
 const ROUTE_TABLE: u16 = 15;
 const ADDRESS_PEER: u16 = 1;
 const ADDRESS_LOCAL: u16 = 2;
+const LINK_ADDRESS: u16 = 1;
 const LINK_NAME: u16 = 3;
 const LINK_MTU: u16 = 4;
 const LINK_QUEUE: u16 = 13;
@@ -110,6 +111,9 @@ impl Request {
         request.attribute(LINK_MTU, &link.mtu.to_ne_bytes());
         if let Some(length) = link.queue_length {
             request.attribute(LINK_QUEUE, &length.to_ne_bytes());
+        }
+        if let Some(address) = link.hardware_address {
+            request.attribute(LINK_ADDRESS, &address);
         }
         request
     }

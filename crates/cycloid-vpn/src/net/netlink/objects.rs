@@ -56,4 +56,6 @@ pub struct Link {
     pub mtu: u32,
     /// The transmit queue length in packets; `None` keeps the kernel's default.
     pub queue_length: Option<u32>,
+    /// The hardware address; `None` keeps it.
+    pub hardware_address: Option<[u8; 6]>,
 }

@@ -17,6 +17,7 @@ fn tunnel() -> Tunnel {
         gateway: Some(Ipv4Addr::new(10, 8, 0, 1)),
         gateway_ipv6: Some("fd77::1".parse().unwrap()),
         networks: vec![net("10.8.0.0/24"), net("fd77::/64")],
+        is_ethernet: false,
     }
 }
 
@@ -209,4 +210,42 @@ fn impossible_routes_cause_warnings() {
     assert_eq!(plan.warnings.len(), 4);
     assert_eq!(lines(&plan), ["add route 0.0.0.0/1 tun", "add route 128.0.0.0/1 tun"]);
     assert_eq!(Redirect::parse(false, ["def1", "defl"]), Err("defl"));
+}
+
+#[test]
+fn routes_over_ethernet_have_a_gateway() {
+    let ethernet = Tunnel { is_ethernet: true, ..tunnel() };
+    let host = host("203.0.113.7");
+    let routes = [
+        wanted("10.1.0.0/16", Gateway::Tunnel),
+        wanted("10.2.0.0/16", Gateway::Address(ip("10.8.0.9"))),
+        wanted("10.8.0.77/32", Gateway::Tunnel),
+        wanted("fd01::/64", Gateway::Tunnel),
+    ];
+    let through = |plan: &Plan| -> Vec<(String, Option<IpAddr>)> {
+        let of = |change: &Change| match change {
+            Change::Add(route) if route.interface == Some(TUN) => {
+                Some((route.destination.to_string(), route.gateway))
+            }
+            _ => None,
+        };
+        plan.changes.iter().filter_map(of).collect()
+    };
+    let at = |to: &str, gateway: Option<&str>| (to.to_owned(), gateway.map(ip));
+    let all = plan(&routes, redirect("def1"), &ethernet, &host);
+    let expected = [
+        at("10.1.0.0/16", Some("10.8.0.1")),
+        at("10.2.0.0/16", Some("10.8.0.9")),
+        at("10.8.0.77/32", None),
+        at("fd01::/64", Some("fd77::1")),
+        at("0.0.0.0/1", Some("10.8.0.1")),
+        at("128.0.0.0/1", Some("10.8.0.1")),
+    ];
+    assert_eq!(through(&all), expected);
+    assert!(all.warnings.is_empty(), "{:?}", all.warnings);
+    // Without a gateway the kernel would ask every destination for its hardware address.
+    let unknown = Tunnel { gateway: None, gateway_ipv6: None, ..ethernet };
+    let all = plan(&routes, redirect("def1"), &unknown, &host);
+    assert_eq!(through(&all), expected[1..3]);
+    assert_eq!(all.warnings.len(), 4, "{:?}", all.warnings);
 }

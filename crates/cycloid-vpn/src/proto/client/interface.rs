@@ -76,6 +76,8 @@ pub enum ClientNotice {
         server: Option<Identity>,
         /// TLS version and cipher suite.
         tls: String,
+        /// The server's [options](crate::proto::options::Options).
+        options: String,
     },
     /// The tunnel is up; its keys were installed before this notice.
     Connected(Box<Connected>),

@@ -111,6 +111,8 @@ pub struct Verify {
     pub password: Zeroizing<String>,
     /// The client's peer information.
     pub peer_info: PeerInfo,
+    /// The client's [options](crate::proto::options::Options).
+    pub options: String,
     /// TLS version and cipher suite.
     pub tls: String,
     /// Whether the tunnel is already up.

@@ -75,6 +75,7 @@ impl Peer {
             username: hello.username,
             password: hello.password,
             peer_info: self.info.clone(),
+            options: self.options.clone(),
             tls: self.tunnel.tls_description(),
             renegotiation: self.pushed.is_some(),
         };

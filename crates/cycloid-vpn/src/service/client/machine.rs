@@ -59,7 +59,7 @@ impl Program<'_> {
             link.tun_mtu,
             address.ip(),
             link.protocol.transport,
-            wire.overhead,
+            wire.overhead + settings::frame_header(&tunnel),
         );
         self.handle.set_largest_tcp(SERVER, largest);
         self.handle.set_nat(SERVER, &settings::nat(&tunnel));
@@ -72,6 +72,13 @@ impl Program<'_> {
             .collect();
         if !shown.is_empty() {
             self.say(3, &format!("options of the server: {}", shown.join(", ")));
+        }
+        if reply.options().iter().any(|option| option == "route-gateway dhcp") {
+            let text = format!(
+                "the server leaves the address to DHCP: run a DHCP client on {}",
+                self.interface
+            );
+            self.warn(&text);
         }
         let ipv4 = tunnel.ifconfig.map(|(address, other)| format!("{address} {other}"));
         let ipv6 = tunnel.ifconfig_ipv6.map(|it| format!("{}/{}", it.address, it.prefix));

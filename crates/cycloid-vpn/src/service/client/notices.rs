@@ -7,7 +7,7 @@ use super::{After, CLOSED, Program};
 use crate::config::{AuthRetry, Link};
 use crate::proto::client::{ClientEnd, ClientNotice};
 use crate::proto::message::{TextChallenge, page_to_open, pending_timeout};
-use crate::service::Failure;
+use crate::service::{Failure, settings};
 
 impl Program<'_> {
     pub(super) fn act(
@@ -20,9 +20,13 @@ impl Program<'_> {
     ) -> Option<After> {
         match notice {
             ClientNotice::Judge { .. } => None,
-            ClientNotice::Authenticated { server, tls } => {
+            ClientNotice::Authenticated { server, tls, options } => {
                 let name = server.as_ref().map_or("no certificate", |it| &it.subject);
                 self.say(1, &format!("Control Channel: {tls}, {name}"));
+                let tunnel = &self.config.common.tunnel;
+                if let Some(warning) = settings::other_device(tunnel, &options) {
+                    self.warn(&format!("the server {warning}"));
+                }
                 if self.config.pull {
                     self.state("GET_CONFIG", "");
                 }

@@ -37,7 +37,7 @@ pub(crate) fn core_settings(
     let common = &config.common;
     let transport = link.protocol.transport;
     ClientSettings {
-        options: settings::options(Role::Client, &common.data, link, transport, &protection),
+        options: settings::options(Role::Client, common, link, transport, &protection),
         protection,
         tls,
         transport,

@@ -12,6 +12,7 @@ use x509_cert::der::{Decode, Tag, Tagged};
 
 use super::super::clock;
 use super::super::pool::Topology;
+use crate::config::DeviceType;
 use crate::net::network::Network;
 use crate::proto::tls::{decimal, short_name};
 
@@ -83,9 +84,9 @@ impl Environment {
     }
 
     /// Sets the interface's variables: `dev`, `dev_type`, `tun_mtu`.
-    pub fn set_interface(&mut self, name: &str, mtu: u32) {
+    pub fn set_interface(&mut self, name: &str, kind: DeviceType, mtu: u32) {
         self.set("dev", name);
-        self.set("dev_type", "tun");
+        self.set("dev_type", kind.name());
         self.set("tun_mtu", mtu);
     }
 

@@ -19,7 +19,7 @@ use std::time::Duration;
 use super::Program;
 use super::peers::Peer;
 use super::waiting::{Admission, Refusal, Step};
-use crate::config::{PasswordVia, PerClient};
+use crate::config::{DeviceType, PasswordVia, PerClient};
 use crate::proto::Now;
 use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
@@ -27,6 +27,7 @@ use crate::proto::server::{PeerId, Verify};
 use crate::service::context::job;
 use crate::service::hooks::{Kind, Outcome, Secret, Trust};
 use crate::service::management::ClientEvent;
+use crate::service::settings;
 
 /// The longest reason sent to a client, in characters.
 const MAX_REASON: usize = 200;
@@ -85,7 +86,9 @@ impl Program<'_> {
             peer.since = now.unix;
         }
         let mut environment = self.context.environment();
-        environment.set_interface(&self.interface, config.common.link.tun_mtu.into());
+        let common = &config.common;
+        let mtu = common.link.tun_mtu.into();
+        environment.set_interface(&self.interface, common.tunnel.device_type, mtu);
         for (name, value) in verify.peer_info.pairs() {
             environment.set_peer_info(name, value);
         }
@@ -97,6 +100,11 @@ impl Program<'_> {
             environment.set("username", verify.username.as_str());
         }
         environment.set("common_name", &name);
+        if !verify.renegotiation
+            && let Some(warning) = settings::other_device(&common.tunnel, &verify.options)
+        {
+            self.context.warn(&format!("{name} {warning}"));
+        }
         if !config.many && verify.peer_info.protocol() & protocol::REQUEST_PUSH != 0 {
             self.context.warn(&format!(
                 "{name} waits for options, but a point-to-point server pushes none: it needs \
@@ -353,7 +361,8 @@ impl Program<'_> {
             tunnel.ifconfig_ipv6.map(|ifconfig| ifconfig.address),
         );
         let environment = &mut admission.environment;
-        environment.set_client_addresses(peer.ipv4, peer.ipv6, tunnel.topology.into(), local);
+        let topology = tunnel.addressing().into();
+        environment.set_client_addresses(peer.ipv4, peer.ipv6, topology, local);
         for name in ["untrusted_ip", "untrusted_ip6", "untrusted_port"] {
             environment.remove(name);
         }
@@ -386,6 +395,14 @@ impl Program<'_> {
         };
         peer.since = now.unix;
         peer.environment = std::mem::take(&mut admission.environment);
+        if self.config.common.tunnel.device_type == DeviceType::Tap {
+            // The data path learns hardware addresses by itself.
+            peer.networks.clear();
+            if !own.routes.is_empty() || !own.routes_ipv6.is_empty() {
+                let text = format!("{}: iroute has no effect with `dev tap`", admission.name);
+                self.context.warn(&text);
+            }
+        }
         let reply = leased.and_then(|()| self.reply(&peer, own));
         if self.config.many {
             self.handle.add_peer(id.0, peer.way);

@@ -22,7 +22,7 @@ impl Program<'_> {
             link.tun_mtu,
             connected.address.ip(),
             peer.transport(),
-            peer.overhead,
+            peer.overhead + settings::frame_header(&self.config.common.tunnel),
         );
         self.handle.set_largest_tcp(id.0, largest);
         self.counts.established += 1;

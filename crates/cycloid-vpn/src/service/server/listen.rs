@@ -21,9 +21,8 @@ pub(super) fn core_settings(
         common.link.control_key,
         config::ControlKey::CryptV2 { allow_without_cookie: true, .. }
     );
-    let options = |transport| {
-        settings::options(Role::Server, &common.data, &common.link, transport, &protection)
-    };
+    let options =
+        |transport| settings::options(Role::Server, common, &common.link, transport, &protection);
     let options = (options(Transport::Udp), options(Transport::Tcp));
     Ok(ServerSettings {
         protection,
@@ -49,7 +48,7 @@ pub(super) fn core_settings(
 pub(super) fn pool_of(config: &config::Server) -> Option<Pool> {
     let tunnel = &config.common.tunnel;
     let settings = pool::Settings {
-        topology: tunnel.topology.into(),
+        topology: tunnel.addressing().into(),
         server: tunnel.ifconfig.map(|(address, _)| address),
         ipv4: config.pool.map(|pool| {
             let netmask = pool.netmask.or(tunnel.ifconfig.map(|(_, netmask)| netmask));

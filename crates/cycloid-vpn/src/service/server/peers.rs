@@ -186,11 +186,13 @@ pub(super) fn status(handle: &Handle, peers: &HashMap<PeerId, Peer>, now: Now) -
             cipher: peer.cipher.map(|cipher| cipher.name().to_owned()),
         });
         let last = counters.received_ago.map_or(peer.since, |ago| now.unix - ago.as_secs());
-        server.routes.extend(peer.networks.iter().map(|(address, prefix)| status::Route {
-            virtual_address: match (address, prefix) {
-                (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => address.to_string(),
-                _ => format!("{address}/{prefix}"),
-            },
+        let networks = peer.networks.iter().map(|(address, prefix)| match (address, prefix) {
+            (IpAddr::V4(_), 32) | (IpAddr::V6(_), 128) => address.to_string(),
+            _ => format!("{address}/{prefix}"),
+        });
+        let behind = networks.chain(handle.hardware_addresses(id.0));
+        server.routes.extend(behind.map(|virtual_address| status::Route {
+            virtual_address,
             common_name: peer.name.clone(),
             real_address: peer.address,
             last_reference: last,

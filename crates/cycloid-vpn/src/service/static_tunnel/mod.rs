@@ -19,10 +19,9 @@ use super::log::Log;
 use super::reports::counters;
 use super::signals::Signal;
 use super::status::StatusFile;
-use super::{COMPRESSES, Failure, Person, settings};
+use super::{COMPRESSES, Failure, Person, host, settings};
 use crate::config::StaticTunnel;
 use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
-use crate::net::tun::{Offload, Tun};
 use crate::net::udp::Endpoint;
 use crate::net::undo::Journal;
 use crate::proto::data::{OCC_EXIT, PING, Parameters, static_keys};
@@ -108,8 +107,7 @@ impl<'a> Program<'a> {
         let (groups, families) = bind(config, threads)?;
         let listener = listener(config)?;
         let status = StatusFile::of(&common.log)?;
-        let name = common.tunnel.device.as_deref().unwrap_or("tun");
-        let tun = Tun::open(name, threads, Offload::TcpAndUdp)?;
+        let tun = host::open(&common.tunnel, threads)?;
         let interface = tun.name().to_owned();
         let addresses = peer::resolve(config);
         let first = addresses.front().map(SocketAddr::ip);
@@ -176,6 +174,7 @@ impl<'a> Program<'a> {
         self.handle.send_under(PEER, KeyId::FIRST, sealer);
         let link = &common.link;
         let any = self.addresses.front().map_or(unspecified.ip(), SocketAddr::ip);
+        let overhead = overhead + settings::frame_header(&common.tunnel);
         let tcp = settings::largest_tcp(link.mssfix, link.tun_mtu, any, transport, overhead);
         self.handle.set_largest_tcp(PEER, tcp);
         Ok(())

@@ -3,7 +3,9 @@
 //!
 //! Needs root and iproute2.
 
+mod frames;
 #[allow(dead_code, reason = "each test program uses a part of the module")]
+#[path = "../namespaces/mod.rs"]
 mod namespaces;
 
 use std::net::{Ipv4Addr, UdpSocket};
@@ -11,6 +13,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use cycloid_vpn::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
+use cycloid_vpn::net::tun::Tun;
 use cycloid_vpn::net::udp::{self, Options};
 use cycloid_vpn::proto::data::{Opener, PING, Sealer};
 use cycloid_vpn::proto::wire::KeyId;
@@ -53,6 +56,16 @@ impl Stage {
         let namespaces = Namespaces::new();
         let tun = namespaces.tun(0, workers, 1400);
         namespaces.check(0, "ip route add 10.77.1.0/24 dev tun0");
+        Self::on(namespaces, tun, players, workers, client_to_client)
+    }
+
+    fn on(
+        namespaces: Namespaces,
+        tun: Tun,
+        players: u32,
+        workers: usize,
+        client_to_client: bool,
+    ) -> Self {
         let local = endpoint(OUTER[0], 1194).remote;
         let group =
             namespaces.run(0, move || udp::bind(local, workers, &Options::default()).unwrap());
