@@ -38,6 +38,9 @@ fn main() {
             compared += 1;
         }
     }
+    for seed in 0..FIELD_ROUNDS as u64 {
+        compared += division_steps(seed);
+    }
     compared += curve::<field::P224>([portable, ours]);
     compared += curve::<field::P256>([portable, ours]);
     compared += curve::<field::P384>([portable, ours]);
@@ -134,6 +137,27 @@ impl words::Task for OfWords {
         keep(limbs(random, n), &mut |out| words.lookup(out, &table, index));
         results
     }
+}
+
+/// Division steps, compared with their definition.
+fn division_steps(seed: u64) -> usize {
+    const STEPS: usize = 59;
+    let random = &mut Repeatable(seed);
+    let start = random.next_u32().cast_signed() as i64 % 100;
+    // The difference of two numbers does not overflow.
+    let (f, g) = (limb(random).cast_signed() >> 2 | 1, limb(random).cast_signed() >> 2);
+    let mut expected = (start, f, g);
+    for _ in 0..STEPS {
+        let (zeta, f, g) = expected;
+        expected = if zeta < 0 && g & 1 == 1 {
+            (-zeta - 2, g, (g - f) / 2)
+        } else {
+            (zeta - 1, f, (g + (g & 1) * f) / 2)
+        };
+    }
+    let got = words::divsteps::<STEPS>(start, f, g);
+    same("division steps", [vec![expected], vec![got]]);
+    1
 }
 
 /// A residue below 2^BITS: of limbs that cause carries, or close to the prime.

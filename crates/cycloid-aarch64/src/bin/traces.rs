@@ -10,8 +10,11 @@ use cycloid::internals::words::{self, Backend, Limb, Words};
 use cycloid::scheme::ec::{self, Curve, P224, P256, P384, P521};
 use cycloid::scheme::{Hash, ed25519, x25519};
 
-/// The operations, which take 32 secret bytes.
-const OPERATIONS: [(&str, fn(&[u8; 32])); 11] = [
+/// An operation on 32 secret bytes.
+type Operation = fn(&[u8; 32]);
+
+/// The operations.
+const OPERATIONS: [(&str, Operation); 11] = [
     ("leak-branch", leak_branch),
     ("leak-index", leak_index),
     ("words", |secret| Backend::best().run(OfWords(*secret))),
