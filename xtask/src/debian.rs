@@ -11,7 +11,7 @@ struct Need {
     present: fn() -> bool,
 }
 
-const NEEDS: [Need; 33] = [
+const NEEDS: [Need; 34] = [
     Need { what: "a C compiler", package: "gcc libc6-dev", present: || works("cc") },
     Need { what: "a C++ compiler, for libFuzzer", package: "g++", present: || works("c++") },
     Need {
@@ -125,6 +125,11 @@ const NEEDS: [Need; 33] = [
         what: "Chromium, for testing the page of `cycloid report`",
         package: "chromium",
         present: || works("chromium"),
+    },
+    Need {
+        what: "qemu-system-arm, for the kernels for Cortex-M4",
+        package: "qemu-system-arm",
+        present: || works("qemu-system-arm"),
     },
     Need {
         what: "qemu-aarch64, for the kernels for AArch64",

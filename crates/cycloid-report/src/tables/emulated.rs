@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use comfy_table::{Cell, Table as Grid};
 
-use super::layout::{align, ruled};
+use super::MAX_WIDTH;
+use super::layout::{align, ruled, wrapped};
 use super::number::{NONE, proportion, whole, whole_or_none};
 use cycloid_lab::record::{Peer, Record, Summary, Table};
 
@@ -51,7 +52,9 @@ pub(super) fn text(tables: &[Table], peers: &[Peer]) -> String {
             let peer = peers.iter().find(|peer| peer.name == *name);
             let remedy = peer.and_then(|peer| peer.missing.as_ref());
             let remedy = remedy.map_or(String::new(), |missing| format!(": {}", missing.remedy));
-            let _ = writeln!(text, "missing: {name}{remedy}");
+            for line in wrapped(&format!("missing: {name}{remedy}"), MAX_WIDTH) {
+                let _ = writeln!(text, "{line}");
+            }
         }
     }
     text
@@ -120,7 +123,7 @@ fn millions(count: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use cycloid_lab::record::Report;
+    use cycloid_lab::record::{Record, Report};
 
     #[test]
     fn a_record_of_an_emulated_processor_is_shown_in_100_columns_without_noise() {
@@ -136,7 +139,7 @@ mod tests {
         let mut alone = report;
         alone.tables.retain(|table| table.suite == "rsa");
         for table in &mut alone.tables {
-            table.records.retain(cycloid_lab::record::Record::is_ours);
+            table.records.retain(Record::is_ours);
             table.missing = vec!["BearSSL".into()];
         }
         let text = crate::tables::text(&alone, 100);
