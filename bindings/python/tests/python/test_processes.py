@@ -98,6 +98,8 @@ def test_ctrl_c_stops_a_batch():
     code = """
 import signal, sys
 from cycloid import ec
+# A shell that starts the tests in the background has them ignore the signal.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 key = ec.PrivateKey.generate("P-521")
 messages = [b"message"] * 3_000_000
 try:
