@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::test_bed::{SERVER, TestBed};
 
@@ -16,6 +16,9 @@ const PORT: u16 = 1194;
 
 /// How often a thread looks for changes.
 const TURN: Duration = Duration::from_millis(20);
+
+/// How long another test's process may take to start.
+const LONGEST_FORK: Duration = Duration::from_secs(20);
 
 pub(crate) struct Relay {
     shared: Arc<Shared>,
@@ -41,10 +44,8 @@ struct Shared {
 impl Relay {
     /// Starts a NAT between the client and the server.
     pub(crate) fn new(bed: &TestBed) -> Self {
-        let (inside, outside) = bed
-            .within(true, || (bind(INSIDE, PORT).expect("a socket"), outside("10.99.0.2")))
-            .join()
-            .expect("sockets");
+        let (inside, outside) =
+            bed.within(true, || (bind_inside(), outside("10.99.0.2"))).join().expect("sockets");
         let shared = Arc::new(Shared {
             inside,
             outside: Mutex::new(Arc::new(outside)),
@@ -104,6 +105,20 @@ fn bind(address: &str, port: u16) -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind((address, port))?;
     socket.set_read_timeout(Some(TURN))?;
     Ok(socket)
+}
+
+/// Binds the client's side. The port of an earlier relay stays in use while a process that another
+/// test has just forked still has its socket, until that process executes its program.
+fn bind_inside() -> UdpSocket {
+    let limit = Instant::now() + LONGEST_FORK;
+    loop {
+        match bind(INSIDE, PORT) {
+            Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < limit => {
+                std::thread::sleep(TURN);
+            }
+            socket => return socket.expect("a socket"),
+        }
+    }
 }
 
 fn outside(address: &str) -> UdpSocket {
