@@ -379,7 +379,7 @@ pub struct Emulated {
     /// Bytes of flash: by how much a program with the operation is larger than one without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flash: Option<u64>,
-    /// What the classic table of time and memory has for the same row.
+    /// The same row of the classic table of time and memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub classic: Option<Classic>,
 }

@@ -6,7 +6,7 @@ use rand_core::{TryCryptoRng, TryRng};
 
 /// SplitMix64 (Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014). Not
 /// random: a device uses its own generator here.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Repeatable(pub u64);
 
 impl Repeatable {

@@ -106,7 +106,7 @@ impl words::Task for OfWords {
         let other = LENGTHS[random.next_u32() as usize % LENGTHS.len()];
         let other = limbs(random, other);
         let mut results = Vec::new();
-        // What surrounds a result must stay.
+        // A kernel must not write the limbs before and after its result.
         let mut keep = |mut memory: Vec<Limb>, run: &mut dyn FnMut(&mut [Limb])| {
             memory.insert(0, 0x1234);
             memory.push(0x5678);

@@ -31,7 +31,7 @@ pub const NAME: &str = "cortex-m4";
 /// Its clock, in MHz, at which cycles become time: that of the classic table's device.
 pub const MEGAHERTZ: u32 = 180;
 
-/// What to measure.
+/// The suites, strategies and peers to measure.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// Names of suites, among [`SUITES`].

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 
-/// What one operation used and took.
+/// The memory and the counts of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Run {
     /// Its name.
@@ -13,11 +13,11 @@ pub(super) struct Run {
     pub(super) stack: usize,
     /// Bytes of heap, for a library that allocates.
     pub(super) heap: Option<u64>,
-    /// What the plugin counted.
+    /// The plugin's counts.
     pub(super) counts: Counts,
 }
 
-/// What the plugin counts between two marks.
+/// The plugin's counts between two marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Counts {
     /// Instructions.

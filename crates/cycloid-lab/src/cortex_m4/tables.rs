@@ -10,7 +10,7 @@ use crate::record::{
     Summary, Table, Time,
 };
 
-/// What the programs wrote, and the versions of the peers.
+/// The programs' output, and the versions of the peers.
 pub(super) struct Results<'a> {
     /// The library of each run; none is this one.
     pub(super) runs: Vec<(Option<Peer>, Run)>,

@@ -1,4 +1,4 @@
-//! What a program with one peer reports: to its manager, to Prometheus, and in the status file.
+//! Reports of a program with one peer: to its manager, to Prometheus, and in the status file.
 
 use std::net::SocketAddr;
 

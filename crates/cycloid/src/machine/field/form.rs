@@ -15,6 +15,29 @@ macro_rules! equal_limbs {
 }
 pub(super) use equal_limbs;
 
+/// Code shared by backends whose numbers modulo 2²⁵⁵ − 19 may be the prime or more.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em))]
+macro_rules! redundant_p25519 {
+    () => {
+        fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
+            let mut number = [[0; 4]];
+            let difference = Arithmetic::<P25519>::sub(self, a, b);
+            Arithmetic::<P25519>::store(self, &difference, &mut number);
+            crate::machine::words::is_zero(&number[0])
+        }
+
+        fn load(self, numbers: &[[Limb; 4]]) -> Self::Element {
+            numbers[0]
+        }
+
+        fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
+            numbers[0] = crate::machine::field::form::reduce_p25519(element);
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em))]
+pub(super) use redundant_p25519;
+
 /// Code shared by Montgomery forms with R = 2^(64·n).
 macro_rules! montgomery {
     ($prime:ident $n:literal) => {

@@ -32,6 +32,71 @@ macro_rules! one_number {
 #[allow(unused_imports, reason = "for the other backends")]
 pub(super) use one_number;
 
+/// The arithmetic of plain Rust, for the token of a backend without kernels for a prime.
+#[cfg(any(target_arch = "aarch64", cycloid_armv7em))]
+macro_rules! as_portable {
+    ($token:ident $prime:ident) => {
+        impl Arithmetic<$prime> for $token {
+            type Element = <Portable as Arithmetic<$prime>>::Element;
+            const STORED_LIMBS: usize = <Portable as Arithmetic<$prime>>::STORED_LIMBS;
+            const ZERO: Self::Element = <Portable as Arithmetic<$prime>>::ZERO;
+
+            one_number!();
+
+            #[inline(always)]
+            fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                Arithmetic::<$prime>::mul(Portable, a, b)
+            }
+
+            #[inline(always)]
+            fn square(self, a: &Self::Element) -> Self::Element {
+                Arithmetic::<$prime>::square(Portable, a)
+            }
+
+            #[inline(always)]
+            fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
+                Arithmetic::<$prime>::mul_small(Portable, a, small)
+            }
+
+            #[inline(always)]
+            fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                Arithmetic::<$prime>::add(Portable, a, b)
+            }
+
+            #[inline(always)]
+            fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
+                Arithmetic::<$prime>::sub(Portable, a, b)
+            }
+
+            fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
+                Arithmetic::<$prime>::equal(Portable, a, b)
+            }
+
+            fn load(self, numbers: &[<$prime as super::Prime>::Words]) -> Self::Element {
+                Arithmetic::<$prime>::load(Portable, numbers)
+            }
+
+            fn store(self, a: &Self::Element, numbers: &mut [<$prime as super::Prime>::Words]) {
+                Arithmetic::<$prime>::store(Portable, a, numbers);
+            }
+
+            fn stored(self, constant: &[Limb]) -> Self::Element {
+                Arithmetic::<$prime>::stored(Portable, constant)
+            }
+
+            fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
+                Arithmetic::<$prime>::lookup_stored(Portable, out, table, index);
+            }
+
+            fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
+                Arithmetic::<$prime>::lookup(Portable, out, table, index);
+            }
+        }
+    };
+}
+#[cfg(any(target_arch = "aarch64", cycloid_armv7em))]
+pub(super) use as_portable;
+
 /// A field in Montgomery form with n limbs of 64 bits.
 macro_rules! montgomery {
     ($prime:ident $n:literal $module:ident $element:ident $plain:ident

@@ -70,9 +70,9 @@ macro_rules! subtract_p {
     };
 }
 
-/// `$out` = `$a` times `$b`, less than p. Uses `x8`, which may be the lowest limb of `$b`, `x12` to
-/// `x17`, and `$t`, of which the first may be the second limb of `$b`; `$out` is none of these, but
-/// may be `$a` or `$b`.
+/// `$out` = `$a` times `$b`, less than p. Uses `x8`, `x12` to `x17`, and `$t`. The lowest limb of
+/// `$b` may be `x8`, and its second limb the first of `$t`. `$out` may be `$a` or `$b`, and shares no
+/// register with the others.
 ///
 /// One of the factors is any number below R, and the other is less than p. Two rows and two steps
 /// leave a sum W < (2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ = 2p. W plus two more rows is less than 2p + (2¹²⁸ −

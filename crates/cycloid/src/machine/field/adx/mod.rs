@@ -24,8 +24,8 @@ use core::mem::MaybeUninit;
 
 use super::super::cpu::Adx;
 use super::super::ct::Mask;
-use super::super::words::{self, Limb, Words};
-use super::form::{self, equal_limbs, montgomery};
+use super::super::words::{Limb, Words};
+use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::one_number;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
@@ -177,20 +177,7 @@ impl Arithmetic<P25519> for Adx {
         }
     }
 
-    fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
-        let mut number = [[0; 4]];
-        let difference = Arithmetic::<P25519>::sub(self, a, b);
-        Arithmetic::<P25519>::store(self, &difference, &mut number);
-        words::is_zero(&number[0])
-    }
-
-    fn load(self, numbers: &[[Limb; 4]]) -> Self::Element {
-        numbers[0]
-    }
-
-    fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
-        numbers[0] = form::reduce_p25519(element);
-    }
+    redundant_p25519!();
 }
 
 impl CurveArithmetic<P224> for Adx {}

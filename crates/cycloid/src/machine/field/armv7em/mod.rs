@@ -13,8 +13,8 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Armv7em;
 use super::super::ct::Mask;
 use super::super::words::{self, Limb, Portable, Words};
-use super::form::{self, equal_limbs, montgomery};
-use super::portable::one_number;
+use super::form::{equal_limbs, montgomery, redundant_p25519};
+use super::portable::{as_portable, one_number};
 use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
 
 /// Code shared by the primes with kernels of their own, in module `$kernels`: four limbs.
@@ -118,85 +118,10 @@ impl Arithmetic<P25519> for Armv7em {
         }
     }
 
-    fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
-        let mut number = [[0; 4]];
-        let difference = Arithmetic::<P25519>::sub(self, a, b);
-        Arithmetic::<P25519>::store(self, &difference, &mut number);
-        words::is_zero(&number[0])
-    }
-
-    fn load(self, numbers: &[[Limb; 4]]) -> Self::Element {
-        numbers[0]
-    }
-
-    fn store(self, element: &Self::Element, numbers: &mut [[Limb; 4]]) {
-        numbers[0] = form::reduce_p25519(element);
-    }
+    redundant_p25519!();
 }
 
-/// The arithmetic of plain Rust.
-macro_rules! as_portable {
-    ($prime:ident) => {
-        impl Arithmetic<$prime> for Armv7em {
-            type Element = <Portable as Arithmetic<$prime>>::Element;
-            const STORED_LIMBS: usize = <Portable as Arithmetic<$prime>>::STORED_LIMBS;
-            const ZERO: Self::Element = <Portable as Arithmetic<$prime>>::ZERO;
-
-            one_number!();
-
-            #[inline(always)]
-            fn mul(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
-                Arithmetic::<$prime>::mul(Portable, a, b)
-            }
-
-            #[inline(always)]
-            fn square(self, a: &Self::Element) -> Self::Element {
-                Arithmetic::<$prime>::square(Portable, a)
-            }
-
-            #[inline(always)]
-            fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
-                Arithmetic::<$prime>::mul_small(Portable, a, small)
-            }
-
-            #[inline(always)]
-            fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
-                Arithmetic::<$prime>::add(Portable, a, b)
-            }
-
-            #[inline(always)]
-            fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
-                Arithmetic::<$prime>::sub(Portable, a, b)
-            }
-
-            fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
-                Arithmetic::<$prime>::equal(Portable, a, b)
-            }
-
-            fn load(self, numbers: &[<$prime as super::Prime>::Words]) -> Self::Element {
-                Arithmetic::<$prime>::load(Portable, numbers)
-            }
-
-            fn store(self, a: &Self::Element, numbers: &mut [<$prime as super::Prime>::Words]) {
-                Arithmetic::<$prime>::store(Portable, a, numbers);
-            }
-
-            fn stored(self, constant: &[Limb]) -> Self::Element {
-                Arithmetic::<$prime>::stored(Portable, constant)
-            }
-
-            fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
-                Arithmetic::<$prime>::lookup_stored(Portable, out, table, index);
-            }
-
-            fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
-                Arithmetic::<$prime>::lookup(Portable, out, table, index);
-            }
-        }
-    };
-}
-
-as_portable!(P521);
+as_portable!(Armv7em P521);
 
 impl CurveArithmetic<P224> for Armv7em {}
 impl CurveArithmetic<P384> for Armv7em {}
