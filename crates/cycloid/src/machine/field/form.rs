@@ -69,19 +69,32 @@ pub(super) use montgomery;
 /// Returns a + b modulo a modulus below 2^(64·N − 1).
 #[inline(always)]
 pub(super) fn add<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
-    let mut sum = *a;
-    words::add(&mut sum, b);
-    let mut less = sum;
-    let below = Mask::from_bit(words::sub(&mut less, modulus));
-    core::array::from_fn(|i| below.select(sum[i], less[i]))
+    let (mut sum, mut less) = ([0; N], [0; N]);
+    let (mut carry, mut borrow) = (0, 0);
+    for i in 0..N {
+        (sum[i], carry) = words::add_carry(a[i], b[i], carry);
+        (less[i], borrow) = words::sub_borrow(sum[i], modulus[i], borrow);
+    }
+    let below = Mask::from_bit(borrow);
+    for i in 0..N {
+        less[i] = below.select(sum[i], less[i]);
+    }
+    less
 }
 
 /// Returns a − b modulo a modulus of N limbs.
 #[inline(always)]
 pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
-    let mut difference = *a;
-    let negative = Mask::from_bit(words::sub(&mut difference, b));
-    words::add_if(negative, &mut difference, modulus);
+    let mut difference = [0; N];
+    let (mut borrow, mut carry) = (0, 0);
+    for i in 0..N {
+        (difference[i], borrow) = words::sub_borrow(a[i], b[i], borrow);
+    }
+    let negative = Mask::from_bit(borrow);
+    for i in 0..N {
+        let back = negative.value() & modulus[i];
+        (difference[i], carry) = words::add_carry(difference[i], back, carry);
+    }
     difference
 }
 

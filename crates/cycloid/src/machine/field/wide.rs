@@ -74,6 +74,44 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         self.add(a, b)
     }
 
+    /// Returns a + b of numbers a₀ + a₁·i with i² = −1.
+    #[inline(always)]
+    fn add_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        [self.add(&a[0], &b[0]), self.add(&a[1], &b[1])]
+    }
+
+    /// Returns a − b.
+    #[inline(always)]
+    fn sub_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        [self.sub(&a[0], &b[0]), self.sub(&a[1], &b[1])]
+    }
+
+    /// Returns (1 + i)·a.
+    #[inline(always)]
+    fn turn_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+        [self.sub(&a[0], &a[1]), self.add(&a[0], &a[1])]
+    }
+
+    /// Returns a + (1 + i)·b.
+    #[inline(always)]
+    fn add_turned(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        self.add_complex(a, &self.turn_complex(b))
+    }
+
+    /// Returns 3a + 2b.
+    #[inline(always)]
+    fn thrice_more(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        let sum = self.add_complex(a, b);
+        self.add_complex(&self.add_complex(&sum, &sum), a)
+    }
+
+    /// Returns 3a − 2b.
+    #[inline(always)]
+    fn thrice_less(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        let difference = self.sub_complex(a, b);
+        self.add_complex(&self.add_complex(&difference, &difference), a)
+    }
+
     /// Returns (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
     #[inline(always)]
     fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {

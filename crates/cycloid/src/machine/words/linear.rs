@@ -5,7 +5,7 @@ use super::{LIMB_BITS, Limb};
 
 /// Returns `a + b + carry`, and the carry out.
 #[inline(always)]
-fn add_carry(a: Limb, b: Limb, carry: Limb) -> (Limb, Limb) {
+pub fn add_carry(a: Limb, b: Limb, carry: Limb) -> (Limb, Limb) {
     let (sum, c1) = a.overflowing_add(b);
     let (sum, c2) = sum.overflowing_add(carry);
     (sum, Limb::from(c1) | Limb::from(c2))
@@ -13,7 +13,7 @@ fn add_carry(a: Limb, b: Limb, carry: Limb) -> (Limb, Limb) {
 
 /// Returns `a − b − borrow`, and the borrow out.
 #[inline(always)]
-fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
+pub fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     let (difference, b1) = a.overflowing_sub(b);
     let (difference, b2) = difference.overflowing_sub(borrow);
     (difference, Limb::from(b1) | Limb::from(b2))

@@ -27,8 +27,8 @@ pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
 pub use divsteps::divsteps;
 pub use linear::{
-    add, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less, is_zero,
-    reduce_once, sub, sub_if, trim_vartime,
+    add, add_carry, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less,
+    is_zero, reduce_once, sub, sub_borrow, sub_if, trim_vartime,
 };
 pub use portable::Portable;
 

@@ -19,8 +19,8 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
                 let (a0, a1) = square_fp4(z0, z1);
                 let Compressed { z2, z3, z4, z5 } = Compressed::of(self).square();
                 Self {
-                    c0: Fp6 { c0: thrice_less(&a0, z0), c1: z4, c2: z3 },
-                    c1: Fp6 { c0: z2, c1: thrice_more(&a1, z1), c2: z5 },
+                    c0: Fp6 { c0: a0.thrice_less(z0), c1: z4, c2: z3 },
+                    c1: Fp6 { c0: z2, c1: a1.thrice_more(z1), c2: z5 },
                 }
             },
         )
@@ -97,10 +97,10 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
         let (b0, b1) = square_fp4(z2, z3);
         let (c0, c1) = square_fp4(z4, z5);
         Self {
-            z2: thrice_more(&c1.mul_xi(), z2),
-            z3: thrice_less(&c0, z3),
-            z4: thrice_less(&b0, z4),
-            z5: thrice_more(&b1, z5),
+            z2: c1.mul_xi().thrice_more(z2),
+            z3: c0.thrice_less(z3),
+            z4: b0.thrice_less(z4),
+            z5: b1.thrice_more(z5),
         }
     }
 
@@ -115,7 +115,7 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
         let mut product = one;
         let fractions = powers.map(|Self { z2, z3, z4, z5 }| {
             let (square, zero) = (z4.square(), z2.is_zero());
-            let numerator = thrice_less(&square, &z3);
+            let numerator = square.thrice_less(&z3);
             let numerator = Field::add(&numerator, &z5.square().mul_xi());
             let numerator = Fp2::select(zero, &z4.mul(&z5).double(), &numerator);
             let denominator = Fp2::select(zero, &z3, &z2.double().double());
@@ -141,21 +141,9 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
     }
 }
 
-/// Returns 3a − 2z.
-#[inline(always)]
-fn thrice_less<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
-    Field::add(&a.sub(z).double(), a)
-}
-
-/// Returns 3a + 2z.
-#[inline(always)]
-fn thrice_more<A: Wide<Bls12Base>>(a: &Fp2<A>, z: &Fp2<A>) -> Fp2<A> {
-    Field::add(&Field::add(a, z).double(), a)
-}
-
 /// Returns (a + b·t)² for t² = ξ: a² + ξ·b² and 2·a·b = (a + b)² − a² − b².
 #[inline(always)]
 fn square_fp4<A: Wide<Bls12Base>>(a: &Fp2<A>, b: &Fp2<A>) -> (Fp2<A>, Fp2<A>) {
     let (aa, bb) = (a.square(), b.square());
-    (aa.add(&bb.mul_xi()), a.add(b).square().sub(&aa).sub(&bb))
+    (aa.add_xi(&bb), a.add(b).square().sub(&aa).sub(&bb))
 }

@@ -1,5 +1,7 @@
 //! The coordinate fields: Fp, and Fp2 = Fp[u] / (u² + 1).
 
+use core::slice;
+
 use super::constants::HALF;
 use super::{Fp, Words};
 use crate::machine::field::{Arithmetic, Bls12Base, Masks, Wide};
@@ -35,6 +37,9 @@ pub(crate) trait Field: Copy {
 
     /// Returns the same element in each of the numbers.
     fn constant(arithmetic: Self::Arithmetic, memory: &Self::Memory) -> Self {
+        if Self::Arithmetic::WIDTH == 1 {
+            return Self::import(arithmetic, slice::from_ref(memory));
+        }
         Self::import(arithmetic, &[*memory; MAX_WIDTH][..Self::Arithmetic::WIDTH])
     }
 
@@ -97,10 +102,12 @@ impl<A: Wide<Bls12Base>> Field for Fp<A> {
         Self::one(arithmetic)
     }
 
+    #[inline]
     fn import(arithmetic: A, memory: &[Words]) -> Self {
         Self::from_raw(arithmetic, arithmetic.import(memory))
     }
 
+    #[inline]
     fn export(&self, memory: &mut [Words]) {
         self.arithmetic().export(self.raw(), memory);
     }
@@ -214,7 +221,8 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
 
     #[inline(always)]
     pub(super) fn parts(&self) -> [Fp<A>; 2] {
-        self.value.map(|part| Fp::from_raw(self.arithmetic, part))
+        let [c0, c1] = self.value;
+        [Fp::from_raw(self.arithmetic, c0), Fp::from_raw(self.arithmetic, c1)]
     }
 
     #[inline(always)]
@@ -226,9 +234,28 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
     /// Returns the element times ξ = 1 + u.
     #[inline(always)]
     pub(super) fn mul_xi(&self) -> Self {
-        let f = self.arithmetic;
-        let [c0, c1] = &self.value;
-        Self { value: [f.sub(c0, c1), f.add(c0, c1)], arithmetic: f }
+        Self { value: self.arithmetic.turn_complex(&self.value), arithmetic: self.arithmetic }
+    }
+
+    /// Returns the sum with ξ times another element.
+    #[inline(always)]
+    pub(super) fn add_xi(&self, other: &Self) -> Self {
+        let value = self.arithmetic.add_turned(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
+    }
+
+    /// Returns three times the element and twice another.
+    #[inline(always)]
+    pub(super) fn thrice_more(&self, other: &Self) -> Self {
+        let value = self.arithmetic.thrice_more(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
+    }
+
+    /// Returns three times the element less twice another.
+    #[inline(always)]
+    pub(super) fn thrice_less(&self, other: &Self) -> Self {
+        let value = self.arithmetic.thrice_less(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
     }
 
     /// Returns the p-th power: c₀ − c₁·u.
@@ -266,7 +293,12 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Fp2Wide { value, arithmetic: self.arithmetic }
     }
 
+    #[inline(always)]
     fn read_parts(memory: &[[Words; 2]], read: impl Fn(&[Words]) -> Fp<A>) -> Self {
+        if A::WIDTH == 1 {
+            let [c0, c1] = &memory[0];
+            return Self::new(&read(slice::from_ref(c0)), &read(slice::from_ref(c1)));
+        }
         let part = |i: usize| {
             let mut words = [[0; 6]; MAX_WIDTH];
             words.iter_mut().zip(memory).for_each(|(words, memory)| *words = memory[i]);
@@ -275,7 +307,13 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self::new(&part(0), &part(1))
     }
 
+    #[inline(always)]
     fn write_parts(&self, memory: &mut [[Words; 2]], write: impl Fn(&Fp<A>, &mut [Words])) {
+        if A::WIDTH == 1 {
+            let ([c0, c1], [to_c0, to_c1]) = (self.parts(), &mut memory[0]);
+            write(&c0, slice::from_mut(to_c0));
+            return write(&c1, slice::from_mut(to_c1));
+        }
         for (i, part) in self.parts().iter().enumerate() {
             let mut words = [[0; 6]; MAX_WIDTH];
             write(part, &mut words[..A::WIDTH]);
@@ -355,10 +393,12 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
         Self::new(&Fp::one(arithmetic), &Fp::zero(arithmetic))
     }
 
+    #[inline(always)]
     fn import(arithmetic: A, memory: &[[Words; 2]]) -> Self {
         Self::read_parts(memory, |words| Fp::import(arithmetic, words))
     }
 
+    #[inline(always)]
     fn export(&self, memory: &mut [[Words; 2]]) {
         self.write_parts(memory, Fp::export);
     }
@@ -383,16 +423,14 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
 
     #[inline(always)]
     fn add(&self, other: &Self) -> Self {
-        let f = self.arithmetic;
-        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
-        Self { value: [f.add(a0, b0), f.add(a1, b1)], arithmetic: f }
+        let value = self.arithmetic.add_complex(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
     }
 
     #[inline(always)]
     fn sub(&self, other: &Self) -> Self {
-        let f = self.arithmetic;
-        let ([a0, a1], [b0, b1]) = (&self.value, &other.value);
-        Self { value: [f.sub(a0, b0), f.sub(a1, b1)], arithmetic: f }
+        let value = self.arithmetic.sub_complex(&self.value, &other.value);
+        Self { value, arithmetic: self.arithmetic }
     }
 
     #[inline(always)]

@@ -11,7 +11,6 @@ mod cyclotomic;
 mod fourier;
 mod fp2;
 mod generator;
-#[cfg(feature = "internals")]
 mod jacobian;
 mod map;
 mod multiply;

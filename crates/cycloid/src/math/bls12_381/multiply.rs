@@ -96,13 +96,15 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
 /// Returns |x|·P, for any point.
 fn times_x<F: Field>(point: &Point<F>) -> Point<F> {
     let mut multiple = *point;
+    let mut doublings = 0;
     for bit in x_bits() {
-        multiple = multiple.double();
+        doublings += 1;
         if bit {
-            multiple = multiple.add(point);
+            multiple = multiple.double_times(doublings).add(point);
+            doublings = 0;
         }
     }
-    multiple
+    multiple.double_times(doublings)
 }
 
 /// Bits of a window.

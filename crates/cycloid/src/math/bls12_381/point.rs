@@ -6,7 +6,11 @@
 //! addition formulas for prime order elliptic curves, 2016, section 3 and algorithms 7 to 9).
 
 use super::fp2::{Field, MaskOf};
+use super::jacobian::Jacobian;
 use crate::machine::field::Arithmetic;
+
+/// Number of doublings from which on two conversions to and from Jacobian coordinates save time.
+const JACOBIAN: usize = 8;
 
 /// A point.
 #[derive(Clone, Copy)]
@@ -99,11 +103,28 @@ impl<F: Field> Point<F> {
 
     /// Returns P doubled `times` times; `times` is public.
     pub(crate) fn double_times(&self, times: usize) -> Self {
+        if times >= JACOBIAN {
+            return self.double_many_times(times);
+        }
         let mut point = *self;
         for _ in 0..times {
             point = point.double();
         }
         point
+    }
+
+    #[inline(never)]
+    fn double_many_times(&self, times: usize) -> Self {
+        self.x.arithmetic().run(
+            #[inline(always)]
+            || {
+                let mut point = Jacobian::from_point(self);
+                for _ in 0..times {
+                    point = point.double();
+                }
+                point.to_point()
+            },
+        )
     }
 
     /// Returns P + Q. 12M, with three reductions fewer.

@@ -3,10 +3,13 @@
 #[cfg(test)]
 mod tests;
 
+use core::slice;
+
 use super::Words;
 use super::constants::FROBENIUS;
 use super::fp2::{Field, Fp2, Fp2Wide, MaskOf};
 use crate::machine::field::{Bls12Base, Wide};
+use crate::math::field::MAX_WIDTH;
 
 /// An element c₀ + c₁·v + c₂·v² of Fp6.
 #[derive(Clone, Copy)]
@@ -240,6 +243,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
         [&c0.c0, &c0.c1, &c0.c2, &c1.c0, &c1.c1, &c1.c2]
     }
 
+    #[inline(always)]
     fn from_coefficients(coefficient: impl Fn(usize) -> Fp2<A>) -> Self {
         let half = |at: usize| Fp6 {
             c0: coefficient(at),
@@ -252,7 +256,10 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
     /// Loads each number's coefficients from memory.
     pub(crate) fn import(arithmetic: A, memory: &[[[Words; 2]; 6]]) -> Self {
         Self::from_coefficients(|i| {
-            let mut part = [Fp2::<A>::MEMORY_ZERO; crate::math::field::MAX_WIDTH];
+            if A::WIDTH == 1 {
+                return Fp2::import(arithmetic, slice::from_ref(&memory[0][i]));
+            }
+            let mut part = [Fp2::<A>::MEMORY_ZERO; MAX_WIDTH];
             part.iter_mut().zip(memory).for_each(|(part, memory)| *part = memory[i]);
             Fp2::import(arithmetic, &part[..A::WIDTH])
         })
@@ -260,7 +267,11 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
 
     pub(crate) fn export(&self, memory: &mut [[[Words; 2]; 6]]) {
         for (i, coefficient) in self.coefficients().into_iter().enumerate() {
-            let mut part = [Fp2::<A>::MEMORY_ZERO; crate::math::field::MAX_WIDTH];
+            if A::WIDTH == 1 {
+                coefficient.export(slice::from_mut(&mut memory[0][i]));
+                continue;
+            }
+            let mut part = [Fp2::<A>::MEMORY_ZERO; MAX_WIDTH];
             coefficient.export(&mut part[..A::WIDTH]);
             memory.iter_mut().zip(part).for_each(|(memory, part)| memory[i] = part);
         }
@@ -281,10 +292,6 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
 
     pub(crate) fn arithmetic(&self) -> A {
         self.c0.c0.arithmetic()
-    }
-
-    pub(crate) fn add(&self, other: &Self) -> Self {
-        Self { c0: self.c0.add(&other.c0), c1: self.c1.add(&other.c1) }
     }
 
     pub(crate) fn sub(&self, other: &Self) -> Self {

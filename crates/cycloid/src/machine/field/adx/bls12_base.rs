@@ -3,7 +3,7 @@
 //! p is less than 2³⁸¹, so the window of a row and a step has three spare bits.
 
 use super::dense::Modulus;
-use super::{Bls12Base, Limb, Prime};
+use super::{Bls12Base, Limb, Prime, Returned};
 use core::arch::naked_asm;
 
 pub(super) static MODULUS: Modulus<6> = Modulus::of(Bls12Base::MODULUS);
@@ -156,7 +156,7 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
 /// The processor has BMI2 and ADX. `wide` is twelve limbs and `out` has room for six; it may be
 /// where `wide` is, and need not be initialised.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn reduce_wide(out: *mut Limb, wide: *const Limb) {
+pub(super) unsafe extern "sysv64" fn reduce_wide(wide: &[Limb; 12]) -> Returned<[Limb; 6]> {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14"),
         load!("rsi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
@@ -189,6 +189,7 @@ pub(super) unsafe extern "sysv64" fn reduce_wide(out: *mut Limb, wide: *const Li
         subtract_modulus!("rip + {modulus}" [1 2 3 4 5 6] "rax" "rbx" "rcx" "rdx" "rsi" "rbp";
             "r8" "r9" "r10" "r11" "r12" "r13"),
         store!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "mov rax, rdi",
         leave!("r14" "r13" "r12" "rbp" "rbx"),
         modulus = sym MODULUS,
         twice = sym TWICE,

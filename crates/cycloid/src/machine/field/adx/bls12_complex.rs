@@ -4,9 +4,15 @@
 //! reduction, and only the residue is stored (Longa, Efficient algorithms for large prime
 //! characteristic fields and their application to bilinear pairings, 2022).
 
-use super::Limb;
 use super::bls12_base::MODULUS;
+use super::{Limb, Returned};
 use core::arch::naked_asm;
+
+/// A number.
+pub(super) type Complex = [[Limb; 6]; 2];
+
+/// An unreduced product.
+type ComplexWide = [[Limb; 12]; 2];
 
 /// For each given pair: adds the limbs of a₀ times `$by` and those of a₁, at `[rsi + 48]`, times
 /// `$with`, and then a step; the window's top limb is fresh.
@@ -32,7 +38,7 @@ macro_rules! pairs_of_rows_and_steps {
 /// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has room for
 /// twelve, apart from both; it need not be initialised.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
+pub(super) unsafe extern "sysv64" fn mul(a: &Complex, b: &Complex) -> Returned<Complex> {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         reserve!(64),
@@ -68,6 +74,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
         "add rcx, 48",
         "dec qword ptr [rsp + 56]",
         "jnz 2b",
+        "lea rax, [r8 - 96]",
         release!(64),
         leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
         modulus = sym MODULUS,
@@ -84,7 +91,7 @@ pub(super) unsafe extern "sysv64" fn mul(out: *mut Limb, a: *const Limb, b: *con
 /// The processor has BMI2 and ADX. `a` is twelve limbs, and `out` has room for twelve; it may be
 /// where `a` is, and need not be initialised.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
+pub(super) unsafe extern "sysv64" fn square(a: &Complex) -> Returned<Complex> {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         reserve!(160),
@@ -140,6 +147,7 @@ pub(super) unsafe extern "sysv64" fn square(out: *mut Limb, a: *const Limb) {
         "lea rcx, [rdi + 48]",
         "dec qword ptr [rsp + 152]",
         "jnz 2b",
+        "lea rax, [r8 - 96]",
         release!(160),
         leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
         modulus = sym MODULUS,
@@ -171,7 +179,7 @@ macro_rules! pairs_of_rows {
 /// The processor has BMI2 and ADX. `a` and `b` are twelve limbs each, and `out` has room for 24,
 /// apart from both; it need not be initialised.
 #[unsafe(naked)]
-pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b: *const Limb) {
+pub(super) unsafe extern "sysv64" fn mul_wide(a: &Complex, b: &Complex) -> Returned<ComplexWide> {
     naked_asm!(
         enter!("rbx" "rbp" "r12" "r13" "r14" "r15"),
         reserve!(104),
@@ -214,6 +222,7 @@ pub(super) unsafe extern "sysv64" fn mul_wide(out: *mut Limb, a: *const Limb, b:
         "xor r13d, r13d",
         "dec qword ptr [rsp + 96]",
         "jnz 2b",
+        "lea rax, [r15 - 192]",
         release!(104),
         leave!("r15" "r14" "r13" "r12" "rbp" "rbx"),
     )

@@ -11,6 +11,7 @@ mod bls12_base;
 mod bls12_complex;
 mod bls12_scalar;
 mod linear;
+mod linear_complex;
 mod linear_dense;
 mod linear_long;
 mod p224;
@@ -30,6 +31,12 @@ use super::portable::one_number;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
 };
+
+/// What a kernel returns: the caller gives the address of memory for it in `rdi` and gets it back in
+/// `rax`, by the System V ABI. So the compiler can have a kernel write where the value is needed. A
+/// copy would wait for the kernel's stores: it loads more at a time than they wrote.
+#[repr(C)]
+struct Returned<T>(T);
 
 /// Code shared by all primes: the kernels of module `$kernels` for `$n` limbs, `$add` and `$sub`,
 /// and tables.

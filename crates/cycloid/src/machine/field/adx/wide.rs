@@ -5,7 +5,7 @@ use core::mem::MaybeUninit;
 
 use super::super::super::cpu::Adx;
 use super::super::{Bls12Base, Bls12Scalar, Wide};
-use super::{Limb, bls12_base, bls12_complex, bls12_scalar, linear_dense};
+use super::{Limb, bls12_base, bls12_complex, bls12_scalar, linear_complex, linear_dense};
 
 /// The kernels of module `$kernels` for `$n` limbs, and the names of those in `linear_dense`.
 macro_rules! wide {
@@ -57,51 +57,63 @@ macro_rules! wide {
             }
 
             $($more)*
-
-            #[inline(always)]
-            fn reduce_wide(self, wide: &Self::Wide) -> [Limb; $n] {
-                let mut residue = MaybeUninit::<[Limb; $n]>::uninit();
-                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole residue.
-                unsafe {
-                    $kernels::reduce_wide(residue.as_mut_ptr().cast(), wide.as_ptr());
-                    residue.assume_init()
-                }
-            }
         }
     };
 }
 
 wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
     #[inline(always)]
+    fn reduce_wide(self, wide: &[Limb; 12]) -> [Limb; 6] {
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_base::reduce_wide(wide).0 }
+    }
+
+    #[inline(always)]
     fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        let mut product = MaybeUninit::<[Self::Element; 2]>::uninit();
-        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole product, which does
-        // not overlap either factor.
-        unsafe {
-            bls12_complex::mul(product.as_mut_ptr().cast(), a.as_ptr().cast(), b.as_ptr().cast());
-            product.assume_init()
-        }
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_complex::mul(a, b).0 }
     }
 
     #[inline(always)]
     fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
-        let mut square = MaybeUninit::<[Self::Element; 2]>::uninit();
-        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole square.
-        unsafe {
-            bls12_complex::square(square.as_mut_ptr().cast(), a.as_ptr().cast());
-            square.assume_init()
-        }
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_complex::square(a).0 }
     }
 
     #[inline(always)]
     fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
-        let mut product = MaybeUninit::<[Self::Wide; 2]>::uninit();
-        // SAFETY: as above.
-        unsafe {
-            let (a, b) = (a.as_ptr().cast(), b.as_ptr().cast());
-            bls12_complex::mul_wide(product.as_mut_ptr().cast(), a, b);
-            product.assume_init()
-        }
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_complex::mul_wide(a, b).0 }
+    }
+
+    #[inline(always)]
+    fn add_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::add(a, b).0
+    }
+
+    #[inline(always)]
+    fn sub_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::sub(a, b).0
+    }
+
+    #[inline(always)]
+    fn turn_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::turn(a).0
+    }
+
+    #[inline(always)]
+    fn add_turned(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::add_turned(b, a).0
+    }
+
+    #[inline(always)]
+    fn thrice_more(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::thrice_more(a, b).0
+    }
+
+    #[inline(always)]
+    fn thrice_less(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+        linear_complex::thrice_less(a, b).0
     }
 
     #[inline(always)]
@@ -128,4 +140,14 @@ wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
         linear_dense::add_plain_6(a, b)
     }
 }
-wide! { Bls12Scalar 4 bls12_scalar add_wide_4 sub_wide_4; }
+wide! { Bls12Scalar 4 bls12_scalar add_wide_4 sub_wide_4;
+    #[inline(always)]
+            fn reduce_wide(self, wide: &Self::Wide) -> [Limb; 4] {
+                let mut residue = MaybeUninit::<[Limb; 4]>::uninit();
+                // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole residue.
+                unsafe {
+                    bls12_scalar::reduce_wide(residue.as_mut_ptr().cast(), wide.as_ptr());
+                    residue.assume_init()
+                }
+            }
+}

@@ -247,6 +247,15 @@ pub(super) fn import_affine<G: Curve, A: Wide<Bls12Base>>(
     bls12_381::Affine { x: column::<G, A, 2>(f, points, 0), y: column::<G, A, 2>(f, points, 1) }
 }
 
+/// Loads the same finite point in each of the numbers.
+pub(super) fn import_one<G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    point: &Memory2<G>,
+) -> bls12_381::Affine<G::Field<A>> {
+    let [x, y] = point;
+    bls12_381::Affine { x: Field::constant(f, x), y: Field::constant(f, y) }
+}
+
 /// Loads the points from the start of a range; the last one fills missing places.
 #[inline(always)]
 pub(super) fn import_some<'a, G: Curve, A: Wide<Bls12Base>>(

@@ -1,5 +1,7 @@
 //! Running the same operation on many inputs: eight side by side, or one by one.
 
+use core::slice;
+
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::machine::words;
@@ -37,10 +39,10 @@ pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
 }
 
 /// Runs the operation on one input.
-pub(super) fn single<E: Each>(input: E::Input, output: E::Output) -> E::Output {
-    let mut outputs = [output];
-    one(Work::<E> { inputs: &[input], outputs: &mut outputs });
-    outputs[0]
+#[inline(always)]
+pub(super) fn single<E: Each>(input: &E::Input, mut output: E::Output) -> E::Output {
+    one(Work::<E> { inputs: slice::from_ref(input), outputs: slice::from_mut(&mut output) });
+    output
 }
 
 /// Returns the number of inputs from which on they run side by side. Without IFMA eight take as
@@ -62,7 +64,7 @@ pub(super) fn many<E: Each>(inputs: &[E::Input], outputs: &mut [E::Output]) {
             }
             _ => {
                 for (input, output) in inputs.iter().zip(outputs) {
-                    *output = single::<E>(*input, *output);
+                    *output = single::<E>(input, *output);
                 }
             }
         }

@@ -50,12 +50,12 @@ impl<G: Curve> Each for Compute<G> {
 
 /// Computes with an element of Fp in memory.
 pub(in super::super) fn compute_first(operation: Operation, a: &Words) -> Words {
-    single::<Compute<First>>((operation, *a), First::ZERO)
+    single::<Compute<First>>(&(operation, *a), First::ZERO)
 }
 
 /// Computes with an element of Fp2 in memory.
 pub(in super::super) fn compute_second(operation: Operation, a: &[Words; 2]) -> [Words; 2] {
-    single::<Compute<Second>>((operation, *a), Second::ZERO)
+    single::<Compute<Second>>(&(operation, *a), Second::ZERO)
 }
 
 struct Map<G>(PhantomData<G>);
@@ -81,6 +81,6 @@ pub(in super::super) fn map_second(u: &[Words; 2]) -> [[Words; 2]; 2] {
 }
 
 fn map<G: Curve>(u: &G::Memory) -> Memory2<G> {
-    let point = single::<Map<G>>(*u, [G::ZERO, G::ONE, G::ZERO]);
-    single::<ToAffine<G>>(point, [G::ZERO; 2])
+    let point = single::<Map<G>>(u, [G::ZERO, G::ONE, G::ZERO]);
+    single::<ToAffine<G>>(&point, [G::ZERO; 2])
 }

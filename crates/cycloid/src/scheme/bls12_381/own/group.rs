@@ -1,13 +1,14 @@
 //! Operations in G1 and G2.
 
 use core::marker::PhantomData;
+use core::slice;
 
 use super::super::backend::{First, Group, Integer, Scalars, Second, SourceGroup};
 use super::super::{Affine, Fr, Projective, hash};
 use super::Cycloid;
 use super::curve::{
-    Curve, Memory2, Memory3, are_equal, export, export_affine, import, import_affine, is_zero,
-    to_memory3,
+    Curve, Memory2, Memory3, are_equal, export, export_affine, import, import_affine, import_one,
+    is_zero, to_memory3,
 };
 use super::each::{Each, many, single};
 use super::msm::{self, Plan};
@@ -16,17 +17,17 @@ use super::threads;
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
 use crate::machine::lanes::{Backend, LANES};
-use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Words, reveal};
+use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Point, Words, reveal};
 use crate::math::field::MAX_WIDTH;
 
 /// Declares operations that run on each of many inputs.
 macro_rules! each {
-    ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
+    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
         $(#[$doc])*
-        pub(super) struct $name<G>(PhantomData<G>);
+        pub(super) struct $name<$($life,)? G>(PhantomData<(G, $(&$life (),)?)>);
 
-        impl<G: Curve> Each for $name<G> {
+        impl<$($life,)? G: Curve> Each for $name<$($life,)? G> {
             type Input = $input;
             type Output = $output;
 
@@ -44,24 +45,30 @@ each! {
         export::<G, A>(&import::<G, A>(f, inputs).negate(), outputs);
     }
 
-    Add: [Memory3<G>; 2] => Memory3<G>, |f, inputs, outputs| {
-        let side = |i: usize| import::<G, A>(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
+    Add<'a>: [&'a Memory3<G>; 2] => Memory3<G>, |f, inputs, outputs| {
+        let side = |i: usize| import_side::<G, A>(f, inputs, i);
         export::<G, A>(&side(0).add(&side(1)), outputs);
     }
 
     /// The second point is finite.
-    AddAffine: (Memory3<G>, Memory2<G>) => Memory3<G>, |f, inputs, outputs| {
+    AddAffine<'a>: (&'a Memory3<G>, &'a Memory2<G>) => Memory3<G>, |f, inputs, outputs| {
+        if A::WIDTH == 1 {
+            let (point, affine) = inputs[0];
+            let point = import::<G, A>(f, slice::from_ref(point));
+            let sum = point.add_affine(&import_one::<G, A>(f, affine));
+            return export::<G, A>(&sum, outputs);
+        }
         let mut points = [[G::ZERO; 3]; MAX_WIDTH];
         let mut affine = [[G::ZERO; 2]; MAX_WIDTH];
         for (place, input) in inputs.iter().enumerate() {
-            (points[place], affine[place]) = *input;
+            (points[place], affine[place]) = (*input.0, *input.1);
         }
         let affine = import_affine::<G, A>(f, &affine[..A::WIDTH]);
         export::<G, A>(&import::<G, A>(f, &points[..A::WIDTH]).add_affine(&affine), outputs);
     }
 
-    Equal: [Memory3<G>; 2] => bool, |f, inputs, outputs| {
-        let side = |i: usize| import::<G, A>(f, &sides::<_, 2>(inputs, i)[..A::WIDTH]);
+    Equal<'a>: [&'a Memory3<G>; 2] => bool, |f, inputs, outputs| {
+        let side = |i: usize| import_side::<G, A>(f, inputs, i);
         outputs.copy_from_slice(&reveal::<A>(side(0).equal(&side(1)))[..A::WIDTH]);
     }
 
@@ -172,6 +179,18 @@ each! {
     }
 }
 
+/// Loads the `i`-th point of each input.
+fn import_side<G: Curve, A: Wide<Bls12Base>>(
+    f: A,
+    inputs: &[[&Memory3<G>; 2]],
+    i: usize,
+) -> Point<G::Field<A>> {
+    if A::WIDTH == 1 {
+        return import::<G, A>(f, slice::from_ref(inputs[0][i]));
+    }
+    import::<G, A>(f, &sides::<_, 2>(inputs, i).map(|point| *point)[..A::WIDTH])
+}
+
 /// Returns the `i`-th component of each input.
 fn sides<T: Copy, const N: usize>(inputs: &[[T; N]], i: usize) -> [T; MAX_WIDTH] {
     core::array::from_fn(|place| inputs[place.min(inputs.len() - 1)][i])
@@ -270,7 +289,7 @@ macro_rules! group {
             }
 
             fn equal(a: &[$memory; 3], b: &[$memory; 3]) -> bool {
-                single::<Equal<$G>>([*a, *b], false)
+                single::<Equal<'_, $G>>(&[a, b], false)
             }
 
             fn affine_equal(a: &[$memory; 2], b: &[$memory; 2]) -> bool {
@@ -278,26 +297,26 @@ macro_rules! group {
             }
 
             fn add(a: &[$memory; 3], b: &[$memory; 3]) -> [$memory; 3] {
-                single::<Add<$G>>([*a, *b], *a)
+                single::<Add<'_, $G>>(&[a, b], *a)
             }
 
             fn add_affine(a: &[$memory; 3], b: &[$memory; 2]) -> [$memory; 3] {
                 if is_zero::<$G>(b) {
                     return *a;
                 }
-                single::<AddAffine<$G>>((*a, *b), *a)
+                single::<AddAffine<'_, $G>>(&(a, b), *a)
             }
 
             fn double(a: &[$memory; 3]) -> [$memory; 3] {
-                single::<Double<$G>>(*a, *a)
+                single::<Double<$G>>(a, *a)
             }
 
             fn negate(a: &[$memory; 3]) -> [$memory; 3] {
-                single::<Negate<$G>>(*a, *a)
+                single::<Negate<$G>>(a, *a)
             }
 
             fn affine_negate(a: &[$memory; 2]) -> [$memory; 2] {
-                single::<NegateAffine<$G>>(*a, *a)
+                single::<NegateAffine<$G>>(a, *a)
             }
 
             fn from_affine(a: &[$memory; 2]) -> [$memory; 3] {
@@ -305,7 +324,7 @@ macro_rules! group {
             }
 
             fn to_affine(a: &[$memory; 3]) -> [$memory; 2] {
-                single::<ToAffine<$G>>(*a, [$G::ZERO; 2])
+                single::<ToAffine<$G>>(a, [$G::ZERO; 2])
             }
 
             fn to_affine_many(points: &[Projective<Self, $G>], affine: &mut [Affine<Self, $G>]) {
@@ -322,13 +341,13 @@ macro_rules! group {
                 x: &<$G as SourceGroup>::Compressed,
                 y: &<$G as SourceGroup>::Compressed,
             ) -> Option<[$memory; 2]> {
-                single::<FromCoordinates<$G>>([$G::from_bytes(x), $G::from_bytes(y)], None)
+                single::<FromCoordinates<$G>>(&[$G::from_bytes(x), $G::from_bytes(y)], None)
             }
 
             fn coordinates(
                 a: &[$memory; 2],
             ) -> (<$G as SourceGroup>::Compressed, <$G as SourceGroup>::Compressed) {
-                let [x, y] = single::<Coordinates<$G>>(*a, *a);
+                let [x, y] = single::<Coordinates<$G>>(a, *a);
                 ($G::to_bytes(&x), $G::to_bytes(&y))
             }
 
@@ -336,7 +355,7 @@ macro_rules! group {
                 x: &<$G as SourceGroup>::Compressed,
                 larger: bool,
             ) -> Option<[$memory; 2]> {
-                single::<Decompress<$G>>(($G::from_bytes(x), larger), None)
+                single::<Decompress<$G>>(&($G::from_bytes(x), larger), None)
             }
 
             fn decompress_many(
@@ -358,7 +377,7 @@ macro_rules! group {
             }
 
             fn in_group(a: &[$memory; 2]) -> bool {
-                single::<IsInGroup<$G>>(to_memory3::<$G>(a), false)
+                single::<IsInGroup<$G>>(&to_memory3::<$G>(a), false)
             }
 
             fn in_group_many(points: &[Affine<Self, $G>], members: &mut [bool]) {
@@ -375,14 +394,14 @@ macro_rules! group {
                 let mut integer = Self::fr_to_integer(k);
                 let parts = $G::split(&integer);
                 ct::wipe(&mut integer);
-                single::<Multiply<$G>>((*a, parts), *a)
+                single::<Multiply<$G>>(&(*a, parts), *a)
             }
 
             fn multiply_generator(k: &Self::Fr) -> [$memory; 3] {
                 let mut integer = Self::fr_to_integer(k);
                 let mut parts = $G::split(&integer);
                 ct::wipe(&mut integer);
-                let multiple = single::<MultiplyGenerator<$G>>(parts, [$G::ZERO; 3]);
+                let multiple = single::<MultiplyGenerator<$G>>(&parts, [$G::ZERO; 3]);
                 bls12_381::wipe_parts(&mut parts);
                 multiple
             }
@@ -418,7 +437,7 @@ macro_rules! group {
             }
 
             fn clear_cofactor(a: &[$memory; 3]) -> [$memory; 3] {
-                single::<ClearCofactor<$G>>(*a, *a)
+                single::<ClearCofactor<$G>>(a, *a)
             }
 
             fn map_to_curve(uniform: &[[u8; 64]]) -> [$memory; 3] {
@@ -426,9 +445,9 @@ macro_rules! group {
                 input[..uniform.len()].copy_from_slice(uniform);
                 let infinity = <Self as Group<$G>>::identity();
                 if uniform.len() == $G::DEGREE {
-                    single::<EncodeToCurve<$G>>(input, infinity)
+                    single::<EncodeToCurve<$G>>(&input, infinity)
                 } else {
-                    single::<HashToCurve<$G>>(input, infinity)
+                    single::<HashToCurve<$G>>(&input, infinity)
                 }
             }
 

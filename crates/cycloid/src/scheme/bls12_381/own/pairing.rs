@@ -1,12 +1,15 @@
 //! Fq12, GT and the pairing on the library's own arithmetic.
 
+use core::marker::PhantomData;
+use core::slice;
+
 use super::super::backend::{First, Pairing, Scalars, Second};
 use super::super::{G1Affine, G2Affine};
 use super::Cycloid;
-use super::curve::{Memory2, import_affine};
+use super::curve::{Memory2, import_affine, import_one};
 use super::each::{Each, fewest, many, one, single};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{Bls12Base, Wide, WideTask};
+use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::bls12_381::{
@@ -24,12 +27,12 @@ type Prepared = [[[Words; 2]; 3]; LINES];
 
 /// Declares operations that run on each of many elements of Fq12.
 macro_rules! each {
-    ($($(#[$doc:meta])* $name:ident: $input:ty => $output:ty,
+    ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?: $input:ty => $output:ty,
         |$f:ident, $inputs:ident, $outputs:ident| $body:block)+) => {$(
         $(#[$doc])*
-        pub(super) struct $name;
+        pub(super) struct $name $(<$life>(PhantomData<&$life ()>))?;
 
-        impl Each for $name {
+        impl $(<$life>)? Each for $name $(<$life>)? {
             type Input = $input;
             type Output = $output;
 
@@ -39,22 +42,17 @@ macro_rules! each {
 }
 
 /// Returns the `i`-th element of each input.
-fn side<A: Wide<Bls12Base>>(f: A, inputs: &[[Memory; 2]], i: usize) -> Fp12<A> {
+fn side<A: Wide<Bls12Base>>(f: A, inputs: &[[&Memory; 2]], i: usize) -> Fp12<A> {
+    if A::WIDTH == 1 {
+        return Fp12::import(f, slice::from_ref(inputs[0][i]));
+    }
     let mut side = [ZERO; MAX_WIDTH];
-    side.iter_mut().zip(inputs).for_each(|(side, input)| *side = input[i]);
+    side.iter_mut().zip(inputs).for_each(|(side, input)| *side = *input[i]);
     Fp12::import(f, &side[..A::WIDTH])
 }
 
 each! {
-    Add: [Memory; 2] => Memory, |f, inputs, outputs| {
-        side(f, inputs, 0).add(&side(f, inputs, 1)).export(outputs);
-    }
-
-    Sub: [Memory; 2] => Memory, |f, inputs, outputs| {
-        side(f, inputs, 0).sub(&side(f, inputs, 1)).export(outputs);
-    }
-
-    Mul: [Memory; 2] => Memory, |f, inputs, outputs| {
+    Mul<'a>: [&'a Memory; 2] => Memory, |f, inputs, outputs| {
         side(f, inputs, 0).mul(&side(f, inputs, 1)).export(outputs);
     }
 
@@ -68,10 +66,6 @@ each! {
 
     Invert: Memory => Memory, |f, inputs, outputs| {
         Fp12::import(f, inputs).invert().export(outputs);
-    }
-
-    Conjugate: Memory => Memory, |f, inputs, outputs| {
-        Fp12::import(f, inputs).conjugate().export(outputs);
     }
 
     IsInGroup: Memory => bool, |f, inputs, outputs| {
@@ -143,9 +137,8 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     type Output = Memory;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory {
-        let p = |i: usize| import_affine::<First, A>(f, &[*self.p[i].raw(); MAX_WIDTH][..A::WIDTH]);
-        let q =
-            |i: usize| import_affine::<Second, A>(f, &[*self.q[i].raw(); MAX_WIDTH][..A::WIDTH]);
+        let p = |i: usize| import_one::<First, A>(f, self.p[i].raw());
+        let q = |i: usize| import_one::<Second, A>(f, self.q[i].raw());
         let last = self.p.len() - 1;
         let points: [_; N] = core::array::from_fn(|i| p(i.min(last)));
         let mut runners: [_; N] = core::array::from_fn(|i| Runner::new(&q(i.min(last))));
@@ -164,7 +157,7 @@ impl WideTask<Bls12Base> for TogetherPrepared<'_> {
     type Output = Memory;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory {
-        let p = |i: usize| import_affine::<First, A>(f, &[*self.p[i].raw(); MAX_WIDTH][..A::WIDTH]);
+        let p = |i: usize| import_one::<First, A>(f, self.p[i].raw());
         let last = self.p.len() - 1;
         let points: [_; PAIRS] = core::array::from_fn(|i| p(i.min(last)));
         let line = |pair: usize, place: usize| -> Line<A> {
@@ -181,7 +174,7 @@ impl WideTask<Bls12Base> for Prepare<'_> {
     type Output = Prepared;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Prepared {
-        let q = import_affine::<Second, A>(f, &[*self.0; MAX_WIDTH][..A::WIDTH]);
+        let q = import_one::<Second, A>(f, self.0);
         let mut lines = [[[[0; 6]; 2]; 3]; LINES];
         bls12_381::prepare(&q, |place, line: &Line<A>| {
             for (to, coefficient) in lines[place].iter_mut().zip(line) {
@@ -224,11 +217,11 @@ impl Pairing for Cycloid {
         for (integer, bytes) in integers.as_flattened_mut().iter_mut().zip(coefficients) {
             words::from_be_bytes(integer, bytes);
         }
-        single::<Load>(integers, ZERO)
+        single::<Load>(&integers, ZERO)
     }
 
     fn fq12_coefficients(a: &Memory) -> [[u8; 48]; 12] {
-        let integers = single::<Store>(*a, ZERO);
+        let integers = single::<Store>(a, ZERO);
         let mut coefficients = [[0; 48]; 12];
         for (bytes, integer) in coefficients.iter_mut().zip(integers.as_flattened()) {
             words::to_be_bytes(bytes, integer);
@@ -249,27 +242,39 @@ impl Pairing for Cycloid {
     }
 
     fn fq12_add(a: &Memory, b: &Memory) -> Memory {
-        single::<Add>([*a, *b], ZERO)
+        let mut sum = *a;
+        for (part, b) in sum.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+            *part = Bls12Base::add_words(part, b);
+        }
+        sum
     }
 
     fn fq12_sub(a: &Memory, b: &Memory) -> Memory {
-        single::<Sub>([*a, *b], ZERO)
+        let mut difference = *a;
+        for (part, b) in difference.as_flattened_mut().iter_mut().zip(b.as_flattened()) {
+            *part = Bls12Base::sub_words(part, b);
+        }
+        difference
     }
 
     fn fq12_mul(a: &Memory, b: &Memory) -> Memory {
-        single::<Mul>([*a, *b], ZERO)
+        single::<Mul<'_>>(&[a, b], ZERO)
     }
 
     fn fq12_square(a: &Memory) -> Memory {
-        single::<Square>(*a, ZERO)
+        single::<Square>(a, ZERO)
     }
 
     fn fq12_invert(a: &Memory) -> Memory {
-        single::<Invert>(*a, ZERO)
+        single::<Invert>(a, ZERO)
     }
 
     fn fq12_conjugate(a: &Memory) -> Memory {
-        single::<Conjugate>(*a, ZERO)
+        let mut conjugate = *a;
+        for part in conjugate[3..].as_flattened_mut() {
+            *part = Bls12Base::sub_words(&[0; 6], part);
+        }
+        conjugate
     }
 
     fn fq12_select(mask: Mask, a: &Memory, b: &Memory) -> Memory {
@@ -281,18 +286,18 @@ impl Pairing for Cycloid {
     }
 
     fn gt_contains(a: &Memory) -> bool {
-        single::<IsInGroup>(*a, false)
+        single::<IsInGroup>(a, false)
     }
 
     fn gt_square(a: &Memory) -> Memory {
-        single::<SquareCyclotomic>(*a, ZERO)
+        single::<SquareCyclotomic>(a, ZERO)
     }
 
     fn gt_pow(a: &Memory, k: &Self::Fr) -> Memory {
         let mut integer = Self::fr_to_integer(k);
         let parts = bls12_381::split_second(&integer);
         ct::wipe(&mut integer);
-        single::<Pow>((*a, parts), ZERO)
+        single::<Pow>(&(*a, parts), ZERO)
     }
 
     fn gt_pow_vartime(a: &Memory, k: &Self::Fr) -> Memory {
@@ -351,6 +356,6 @@ impl Pairing for Cycloid {
     }
 
     fn final_exponentiation(a: &Memory) -> Memory {
-        single::<FinalExponentiation>(*a, ZERO)
+        single::<FinalExponentiation>(a, ZERO)
     }
 }

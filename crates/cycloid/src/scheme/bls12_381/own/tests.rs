@@ -22,7 +22,7 @@ fn compare<E: Each>(what: &str, inputs: &[E::Input; LANES], start: E::Output)
 where
     E::Output: PartialEq + core::fmt::Debug,
 {
-    let expected: Vec<E::Output> = inputs.iter().map(|input| single::<E>(*input, start)).collect();
+    let expected: Vec<E::Output> = inputs.iter().map(|input| single::<E>(input, start)).collect();
     for backend in words::Backend::available() {
         for (input, expected) in inputs.iter().zip(&expected) {
             let mut output = [start];
@@ -65,20 +65,20 @@ where
     let seeds: [[[u8; 64]; 4]; LANES] = core::array::from_fn(|i| uniform(i as u64));
     compare::<EncodeToCurve<G>>(name, &seeds, infinity);
     compare::<HashToCurve<G>>(name, &seeds, infinity);
-    let mut points = seeds.map(|seed| single::<HashToCurve<G>>(seed, infinity));
+    let mut points = seeds.map(|seed| single::<HashToCurve<G>>(&seed, infinity));
     points[2] = infinity;
     points[3] = points[4];
     let others: [_; LANES] = core::array::from_fn(|i| points[(i + 1) % LANES]);
-    let pairs: [_; LANES] = core::array::from_fn(|i| [points[i], others[i]]);
-    compare::<Add<G>>(name, &pairs, infinity);
-    compare::<Equal<G>>(name, &pairs, false);
+    let pairs: [_; LANES] = core::array::from_fn(|i| [&points[i], &others[i]]);
+    compare::<Add<'_, G>>(name, &pairs, infinity);
+    compare::<Equal<'_, G>>(name, &pairs, false);
     compare::<Double<G>>(name, &points, infinity);
     let affine: [Memory2<G>; LANES] =
-        points.map(|point| single::<ToAffine<G>>(point, [G::ZERO; 2]));
+        points.map(|point| single::<ToAffine<G>>(&point, [G::ZERO; 2]));
     compare::<ToAffine<G>>(name, &points, [G::ZERO; 2]);
     compare::<Coordinates<G>>(name, &affine, [G::ZERO; 2]);
-    let mixed: [_; LANES] = core::array::from_fn(|i| (points[i], affine[(i + 5) % 2 + 4]));
-    compare::<AddAffine<G>>(name, &mixed, infinity);
+    let mixed: [_; LANES] = core::array::from_fn(|i| (&points[i], &affine[(i + 5) % 2 + 4]));
+    compare::<AddAffine<'_, G>>(name, &mixed, infinity);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, bits)));
     compare::<Multiply<G>>(name, &multiples, infinity);
     multiples_of_the_generator::<G>(bits);
@@ -86,7 +86,7 @@ where
     compare::<MultiplyShort<G>>(name, &multiples, infinity);
     // x coordinates of members, of other points of the curve, and of no point.
     let abscissas: [_; LANES] = core::array::from_fn(|i| {
-        let mut x = single::<Coordinates<G>>(affine[i], affine[i])[0];
+        let mut x = single::<Coordinates<G>>(&affine[i], affine[i])[0];
         if i > 4 {
             x = G::small(i as u64);
         }
@@ -94,7 +94,7 @@ where
     });
     compare::<Decompress<G>>(name, &abscissas, None);
     let candidates = abscissas.map(|abscissa| {
-        let found = single::<Decompress<G>>(abscissa, None);
+        let found = single::<Decompress<G>>(&abscissa, None);
         found.map_or(infinity, |point| to_memory3::<G>(&point))
     });
     compare::<IsInGroup<G>>(name, &candidates, false);
@@ -114,7 +114,7 @@ where
     scalars.extend((0..20).map(|seed| parts(seed, bits)));
     for scalar in scalars {
         // Where a group has two parts, the others do not count.
-        let expected = single::<Multiply<G>>((to_memory3::<G>(&G::GENERATOR), scalar), infinity);
+        let expected = single::<Multiply<G>>(&(to_memory3::<G>(&G::GENERATOR), scalar), infinity);
         for backend in words::Backend::available() {
             let mut output = [infinity];
             let work = Work::<MultiplyGenerator<G>> { inputs: &[scalar], outputs: &mut output };
@@ -144,23 +144,23 @@ fn pairing_on_every_backend() {
     let infinity = (<Cycloid as Group<First>>::identity(), <Cycloid as Group<Second>>::identity());
     let pairs: [_; LANES] = core::array::from_fn(|i| {
         let seed = uniform(100 + i as u64);
-        let p = single::<HashToCurve<First>>(seed, infinity.0);
-        let q = single::<HashToCurve<Second>>(seed, infinity.1);
+        let p = single::<HashToCurve<First>>(&seed, infinity.0);
+        let q = single::<HashToCurve<Second>>(&seed, infinity.1);
         (<Cycloid as Group<First>>::to_affine(&p), <Cycloid as Group<Second>>::to_affine(&q))
     });
     compare::<MillerLoop>("loop", &pairs, pairing::ZERO);
-    let values = pairs.map(|pair| single::<MillerLoop>(pair, pairing::ZERO));
+    let values = pairs.map(|pair| single::<MillerLoop>(&pair, pairing::ZERO));
     compare::<Invert>("inverse", &values, pairing::ZERO);
     compare::<FinalExponentiation>("final exponentiation", &values, pairing::ZERO);
-    let members = values.map(|value| single::<FinalExponentiation>(value, pairing::ZERO));
+    let members = values.map(|value| single::<FinalExponentiation>(&value, pairing::ZERO));
     compare::<SquareCyclotomic>("square", &members, pairing::ZERO);
-    let products: [_; LANES] = core::array::from_fn(|i| [members[i], values[i]]);
-    compare::<Mul>("product", &products, pairing::ZERO);
+    let products: [_; LANES] = core::array::from_fn(|i| [&members[i], &values[i]]);
+    compare::<Mul<'_>>("product", &products, pairing::ZERO);
     let powers: [_; LANES] = core::array::from_fn(|i| (members[i], parts(i as u64, 64)));
     compare::<Pow>("power", &powers, pairing::ZERO);
     for (seed, member) in members.iter().enumerate() {
-        assert!(single::<pairing::IsInGroup>(*member, false), "{seed}");
-        assert!(!single::<pairing::IsInGroup>(values[seed], false), "{seed}");
+        assert!(single::<pairing::IsInGroup>(member, false), "{seed}");
+        assert!(!single::<pairing::IsInGroup>(&values[seed], false), "{seed}");
     }
     compare::<pairing::IsInGroup>("membership", &members, false);
 }

@@ -30,13 +30,13 @@ fn points<G: Curve<Memory: PartialEq>>(n: usize) -> Vec<Memory2<G>> {
     let mut next = random(1);
     let mut point = || {
         let uniform = [(); 4].map(|()| core::array::from_fn(|_| next() as u8));
-        single::<ToAffine<G>>(single::<HashToCurve<G>>(uniform, infinity), [G::ZERO; 2])
+        single::<ToAffine<G>>(&single::<HashToCurve<G>>(&uniform, infinity), [G::ZERO; 2])
     };
     let distinct: Vec<_> = (0..n.min(12)).map(|_| point()).collect();
     (0..n)
         .map(|i| match i % 17 {
             5 => [G::ZERO; 2],
-            7 => single::<NegateAffine<G>>(distinct[3], [G::ZERO; 2]),
+            7 => single::<NegateAffine<G>>(&distinct[3], [G::ZERO; 2]),
             j => distinct[j % 12],
         })
         .collect()
@@ -61,8 +61,8 @@ fn slow<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], scalars: &[Integer])
     let mut sum = [G::ZERO, G::ONE, G::ZERO];
     for (point, scalar) in points.iter().zip(scalars) {
         let point = to_memory3::<G>(point);
-        let multiple = single::<Multiply<G>>((point, G::split(scalar)), sum);
-        sum = single::<Add<G>>([sum, multiple], sum);
+        let multiple = single::<Multiply<G>>(&(point, G::split(scalar)), sum);
+        sum = single::<Add<'_, G>>(&[&sum, &multiple], sum);
     }
     sum
 }
@@ -76,7 +76,7 @@ fn check<G: Curve<Memory: PartialEq>>(
 ) where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
-    let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
+    let affine = |point| single::<ToAffine<G>>(&point, [G::ZERO; 2]);
     let expected = affine(slow::<G>(points, scalars));
     let plans = [(Plan::of_members::<G>(points.len()), true), (Plan::of_any(points.len()), false)];
     for (plan, in_parts) in plans {
@@ -101,13 +101,13 @@ fn check_lists<G: Curve<Memory: PartialEq>>(points: &[Memory2<G>], emulated: boo
 where
     Cycloid: Group<G, Projective = Memory3<G>, Affine = Memory2<G>>,
 {
-    let affine = |point| single::<ToAffine<G>>(point, [G::ZERO; 2]);
+    let affine = |point| single::<ToAffine<G>>(&point, [G::ZERO; 2]);
     let ones = vec![[1, 0, 0, 0]; points.len()];
     let expected = affine(slow::<G>(points, &ones));
     // Homogeneous points with Z other than 1.
     let doubles: Vec<_> = points
         .iter()
-        .map(|point| single::<Double<G>>(to_memory3::<G>(point), to_memory3::<G>(point)))
+        .map(|point| single::<Double<G>>(&to_memory3::<G>(point), to_memory3::<G>(point)))
         .collect();
     // The same points in Jacobian coordinates: (X·Z : Y·Z² : Z).
     let jacobian: Vec<_> =
@@ -159,7 +159,7 @@ where
         check_lists::<G>(&points[..n], n == 65);
     }
     // All in the same buckets, and half of them cancelling the other half.
-    let opposite = single::<NegateAffine<G>>(points[1], points[1]);
+    let opposite = single::<NegateAffine<G>>(&points[1], points[1]);
     for n in [2, 7, 8, 65] {
         let same = vec![points[1]; n];
         check_lists::<G>(&same, n == 7);
@@ -270,11 +270,11 @@ fn long_buckets() {
         }
         for (point, scalar, count) in terms {
             let multiple = slow::<First>(&[point], &[scalar]);
-            let affine = single::<ToAffine<First>>(multiple, point);
+            let affine = single::<ToAffine<First>>(&multiple, point);
             let multiple = slow::<First>(&[affine], &[[count, 0, 0, 0]]);
-            expected = single::<Add<First>>([expected, multiple], expected);
+            expected = single::<Add<'_, First>>(&[&expected, &multiple], expected);
         }
-        let affine = |point| single::<ToAffine<First>>(point, [First::ZERO; 2]);
+        let affine = |point| single::<ToAffine<First>>(&point, [First::ZERO; 2]);
         assert_eq!(affine(sum), affine(expected), "{equal}");
     }
 }
