@@ -3,6 +3,7 @@
 //!
 //! Writes the number of comparisons, or names the first kernel that differs.
 
+use cycloid::bls12_381::signature::{MinPk, Scheme, SecretKey};
 use cycloid::bls12_381::{Cycloid, G1Affine, G2Affine, pairing};
 use cycloid::cpu::{self, Level};
 use cycloid::internals::field::{
@@ -212,10 +213,18 @@ impl<P: CurvePrime> CurveTask<P> for OfCurve {
         f.square_times_in_place(&mut a, 2);
         keep(&a);
         f.double_times(&[a, b, c], 3).iter().for_each(&mut keep);
-        f.add_edwards(&[a, b, c, b], &[c, a, b]).iter().for_each(&mut keep);
+        f.add_affine(&[a, b, c], &[c, a]).iter().for_each(&mut keep);
+        f.add_edwards(&[a, b, c, b], &[c, a, b], swap).iter().for_each(&mut keep);
         let mut state = [a, b, f.mul(&a, &c), f.square(&b)];
         for _ in 0..2 {
             f.ladder_step(&c, &mut state, swap, 121_665);
+            state.iter().for_each(&mut keep);
+        }
+        // Takes as long as the rest of a hundred rounds.
+        if self.0.is_multiple_of(64) {
+            let swaps: [Limb; 4] = core::array::from_fn(|_| limb(random));
+            let steps = random.next_u32() as usize % 256 + 1;
+            f.ladder(&c, &mut state, steps, &[swaps], 121_665);
             state.iter().for_each(&mut keep);
         }
         assert!(!A::Mask::none().reveal_any());
@@ -246,7 +255,14 @@ impl<P: Dense> WideTask<P> for OfDense {
         f.add_complex_wide(&mut sum, &other);
         f.add_turned_wide(&mut sum, &other);
         f.sub_both_wide(&mut sum, &other, &f.mul_complex_wide(&[b, b], &[c, d]));
-        let wide = f.mul_wide(&f.add_factor(&a, &b), &f.add_factor(&c, &d));
+        let mut difference = f.square_complex_wide(&[a, d]);
+        f.sub_complex_wide(&mut difference, &f.square_complex_wide(&[c, b]));
+        let difference = f.reduce_complex_wide(&difference);
+        let [ab, cd, ac] = [(&a, &b), (&c, &d), (&a, &c)].map(|(a, b)| f.add_factor(a, b));
+        let factors = f.reduce_complex_wide(&f.mul_complex_wide(&[ab, cd], &[cd, ac]));
+        let squares = f.reduce_complex_wide(&f.square_complex_wide(&[ab, cd]));
+        let quartic = f.square_quartic(&[a, b], &[c, d]);
+        let wide = f.mul_wide(&ab, &cd);
         let elements = [
             f.mul(&a, &b),
             f.square(&a),
@@ -254,6 +270,20 @@ impl<P: Dense> WideTask<P> for OfDense {
             f.add(&a, &b),
             f.sub(&a, &b),
             f.negate(&c),
+            f.double(&d),
+            f.mul_small(&a, 12),
+            f.sum_of_products([&a, &b], [&c, &d]),
+            f.difference_of_products([&a, &b], [&c, &d]),
+            difference[0],
+            difference[1],
+            factors[0],
+            factors[1],
+            squares[0],
+            squares[1],
+            quartic[0][0],
+            quartic[0][1],
+            quartic[1][0],
+            quartic[1][1],
             x,
             y,
             z,
@@ -297,6 +327,14 @@ fn operations() -> Vec<Vec<u8>> {
         let key = x25519::PrivateKey::from([seed; 32]);
         let peer = x25519::PrivateKey::from([seed + 9; 32]).public_key();
         results.push(key.agree(&peer).expect("agrees").as_bytes().to_vec());
+    }
+    for seed in 1..4u8 {
+        let key = SecretKey::<Cycloid, MinPk>::from_bytes(&[seed; 32]).expect("a key");
+        let signature = key.sign(Scheme::ProofOfPossession, &[seed]);
+        let public = key.public_key();
+        public.verify(Scheme::ProofOfPossession, &[seed], &signature).expect("valid");
+        assert!(public.verify(Scheme::ProofOfPossession, b"other", &signature).is_err());
+        results.extend([public.to_bytes().to_vec(), signature.to_bytes().to_vec()]);
     }
     let paired = pairing(&G1Affine::<Cycloid>::generator(), &G2Affine::generator());
     results.push(format!("{paired:?}").into_bytes());

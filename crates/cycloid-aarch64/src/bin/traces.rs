@@ -6,6 +6,8 @@
 
 use std::hint::black_box;
 
+use cycloid::bls12_381::signature::{MinPk, Scheme, SecretKey};
+use cycloid::bls12_381::{Cycloid, Fr, G1, G2, pairing};
 use cycloid::internals::words::{self, Backend, Limb, Words};
 use cycloid::scheme::ec::{self, Curve, P224, P256, P384, P521};
 use cycloid::scheme::{Hash, ed25519, x25519};
@@ -14,7 +16,7 @@ use cycloid::scheme::{Hash, ed25519, x25519};
 type Operation = fn(&[u8; 32]);
 
 /// The operations.
-const OPERATIONS: [(&str, Operation); 11] = [
+const OPERATIONS: [(&str, Operation); 15] = [
     ("leak-branch", leak_branch),
     ("leak-index", leak_index),
     ("words", |secret| Backend::best().run(OfWords(*secret))),
@@ -30,6 +32,20 @@ const OPERATIONS: [(&str, Operation); 11] = [
         let mut nine = [0; 32];
         nine[0] = 9;
         drop(black_box(key.agree(&nine)));
+    }),
+    ("bls-scalars", |secret| {
+        let (a, b) = (scalar(secret), Fr::from(3));
+        black_box(((a * b - a).square() + b.double()).invert());
+    }),
+    ("bls-g1", |secret| _ = black_box((G1::generator() * scalar(secret)).to_affine())),
+    ("bls-sign", |secret| {
+        let key = SecretKey::<Cycloid, MinPk>::from_scalar(scalar(secret)).expect("a key");
+        black_box(key.sign(Scheme::ProofOfPossession, b"message"));
+    }),
+    ("bls-pairing", |secret| {
+        let scalar = scalar(secret);
+        let (p, q) = (G1::generator() * scalar, G2::generator() * scalar);
+        black_box(pairing(&p.to_affine(), &q.to_affine()));
     }),
 ];
 
@@ -55,6 +71,11 @@ fn leak_branch(secret: &[u8; 32]) {
 fn leak_index(secret: &[u8; 32]) {
     let table = black_box([1u8; 256]);
     black_box(table[usize::from(black_box(secret[0]))]);
+}
+
+/// Returns a secret as a scalar of BLS12-381.
+fn scalar(secret: &[u8; 32]) -> Fr<Cycloid> {
+    Fr::from_bytes_wide(secret)
 }
 
 fn sign<C: Curve>(private: &[u8]) {

@@ -23,7 +23,7 @@ pub fn operation(name: &str) -> Option<Operation> {
             let signed = key.sign(&random, MESSAGE).ok()?.as_ref().to_vec();
             let public = key.public_key().as_ref().to_vec();
             if what == "sign" {
-                Box::new(move || drop(black_box(key.sign(&random, MESSAGE))))
+                Box::new(move || _ = black_box(key.sign(&random, MESSAGE)))
             } else {
                 let public = UnparsedPublicKey::new(verifying, public).parse().ok()?;
                 Box::new(move || public.verify_sig(MESSAGE, &signed).expect("valid"))
@@ -51,7 +51,7 @@ pub fn operation(name: &str) -> Option<Operation> {
             let signed = key.sign(MESSAGE);
             let public = key.public_key().as_ref().to_vec();
             match what {
-                "sign" => Box::new(move || drop(black_box(key.sign(MESSAGE)))),
+                "sign" => Box::new(move || _ = black_box(key.sign(MESSAGE))),
                 "verify" => {
                     let public =
                         UnparsedPublicKey::new(&signature::ED25519, public).parse().ok()?;

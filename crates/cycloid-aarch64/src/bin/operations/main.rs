@@ -2,10 +2,12 @@
 //! difference between two numbers of times, counted by the plugin, is the cost of the operation.
 //!
 //! The libraries are `portable` and `aarch64`, which are Cycloid's backends, `graviola` and, with
-//! the feature `aws-lc`, `aws-lc`. Results are checked once.
+//! features of these names, `aws-lc` and `blst`. Results are checked once.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
+#[cfg(feature = "blst")]
+mod blst;
 mod graviola;
 mod ours;
 
@@ -17,6 +19,9 @@ pub const PRIVATE: [u8; 32] = [
     0x2a, 0x9f, 0x11, 0x5c, 0x83, 0xe4, 0x07, 0xb6, 0x39, 0xd2, 0x6a, 0xf8, 0x14, 0x70, 0xcb, 0x95,
     0x5d, 0x0e, 0xa7, 0x42, 0xfc, 0x31, 0x88, 0x1b, 0xe9, 0x64, 0x23, 0xbd, 0x50, 0x9a, 0xc6, 0x7f,
 ];
+
+/// The scalar on BLS12-381, big-endian: less than the order.
+pub const SCALAR: [u8; 32] = PRIVATE;
 
 /// The message to sign.
 pub const MESSAGE: &[u8] = b"sample";
@@ -45,6 +50,8 @@ fn main() {
         "graviola" => graviola::operation(name),
         #[cfg(feature = "aws-lc")]
         "aws-lc" => aws_lc::operation(name),
+        #[cfg(feature = "blst")]
+        "blst" => blst::operation(name),
         level => {
             let level = cycloid::cpu::Level::from_name(level).expect("a library");
             cycloid::cpu::limit(level);

@@ -2,14 +2,15 @@
 
 use std::hint::black_box;
 
-use cycloid::bls12_381::{Cycloid, G1Affine, G2Affine, pairing};
+use cycloid::bls12_381::signature::{MinPk, Scheme, SecretKey};
+use cycloid::bls12_381::{Cycloid, Fr, G1, G1Affine, G2, G2Affine, miller_loop, pairing};
 use cycloid::internals::field::{self, CurveArithmetic, CurvePrime, Prime};
 use cycloid::internals::words;
 use cycloid::scheme::ec::{self, Curve, P256, P384};
 use cycloid::scheme::rsa::{self, SignatureScheme};
 use cycloid::scheme::{Hash, ed25519, x25519};
 
-use crate::{MESSAGE, Operation, PRIVATE, RSA, long_private};
+use crate::{MESSAGE, Operation, PRIVATE, RSA, SCALAR, long_private};
 use cycloid_aarch64::random::Repeatable;
 
 /// Returns the operation with that name.
@@ -24,10 +25,7 @@ pub fn operation(name: &str) -> Option<Operation> {
             let peer = x25519::PrivateKey::from([7; 32]).public_key();
             Box::new(move || drop(black_box(key.agree(&peer))))
         }
-        "pairing" => {
-            let (p, q) = (G1Affine::<Cycloid>::generator(), G2Affine::generator());
-            Box::new(move || _ = black_box(pairing(&p, &q)))
-        }
+        "bls" => bls(what)?,
         "field" => {
             let (prime, what) = what.split_once('-')?;
             match prime {
@@ -67,6 +65,37 @@ fn edwards(what: &str) -> Option<Operation> {
     })
 }
 
+/// The operations on BLS12-381.
+fn bls(what: &str) -> Option<Operation> {
+    let (p, q) = (G1Affine::<Cycloid>::generator(), G2Affine::generator());
+    let scalar = Fr::<Cycloid>::from_be_bytes(&SCALAR).ok()?;
+    let key = SecretKey::<Cycloid, MinPk>::from_bytes(&SCALAR).ok()?;
+    let public = key.public_key();
+    let signature = key.sign(Scheme::ProofOfPossession, MESSAGE);
+    public.verify(Scheme::ProofOfPossession, MESSAGE, &signature).ok()?;
+    Some(match what {
+        "pairing" => Box::new(move || _ = black_box(pairing(&p, &q))),
+        "miller" => Box::new(move || _ = black_box(miller_loop(&[p], &[q]))),
+        "final" => {
+            let value = miller_loop(&[p], &[q]).ok()?;
+            Box::new(move || _ = black_box(value.final_exponentiation()))
+        }
+        "g1" => {
+            let point = G1::from(p).double();
+            Box::new(move || _ = black_box(point.multiply(&scalar)))
+        }
+        "g2" => {
+            let point = G2::from(q).double();
+            Box::new(move || _ = black_box(point.multiply(&scalar)))
+        }
+        "sign" => Box::new(move || _ = black_box(key.sign(Scheme::ProofOfPossession, MESSAGE))),
+        "verify" => Box::new(move || {
+            public.verify(Scheme::ProofOfPossession, MESSAGE, &signature).expect("valid");
+        }),
+        _ => return None,
+    })
+}
+
 fn rivest(what: &str, der: &[u8]) -> Option<Operation> {
     let key = rsa::KeyPair::from_der(der).ok()?;
     let scheme = SignatureScheme::Pkcs1v15(Hash::Sha256);
@@ -101,6 +130,13 @@ impl<P: CurvePrime> field::CurveTask<P> for Field<'_> {
             "double" => {
                 let mut point = [a, b, a];
                 Box::new(move || point = f.double_times(&point, 1))
+            }
+            "addition" => {
+                let mut point = [a, b, a, a, b];
+                Box::new(move || {
+                    let [x, y, z, ..] = point;
+                    point = f.add_affine(&[x, y, z], &[b, a]);
+                })
             }
             _ => return None,
         })

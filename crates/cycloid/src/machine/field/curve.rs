@@ -1,6 +1,7 @@
 //! Steps of curve formulas that a backend may compute as one kernel.
 
 use super::super::backends::{with_one, with_vectors};
+use super::super::ct::Mask;
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::prime::apart;
@@ -41,6 +42,28 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         ];
     }
 
+    /// Computes a number of steps, not 0, for the bits from `steps` − 1 to 0 of
+    /// [`WIDTH`](Arithmetic::WIDTH) numbers, on a state as in [`ladder_step`](Self::ladder_step),
+    /// whose two points are swapped in the step for bit t where that bit of `swaps` is set. `steps`
+    /// is public, and at most 256.
+    #[inline(always)]
+    fn ladder(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        steps: usize,
+        swaps: &[[Limb; 4]],
+        a24: Limb,
+    ) {
+        for t in (0..steps).rev() {
+            let swap = self.mask(|place| {
+                let limb = swaps[place][t / words::LIMB_BITS];
+                Mask::from_bit(limb >> (t % words::LIMB_BITS) & 1)
+            });
+            self.ladder_step(x1, state, swap, a24);
+        }
+    }
+
     /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times;
     /// `times` is public. 4M + 4S each.
     #[inline(always)]
@@ -52,15 +75,38 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         point
     }
 
+    /// Adds a point in Jacobian coordinates X, Y and Z and one in affine coordinates x and y, two
+    /// distinct finite points (Cohen, Miyaji, Ono, as for doublings). 8M + 3S. Returns X, Y and Z
+    /// of the sum, and H = x·Z² − X and R = y·Z³ − Y.
+    #[inline(always)]
+    fn add_affine(
+        self,
+        [x1, y1, z1]: &[Self::Element; 3],
+        [x2, y2]: &[Self::Element; 2],
+    ) -> [Self::Element; 5] {
+        let zz = self.square(z1);
+        let h = self.sub(&self.mul(x2, &zz), x1);
+        let r = self.sub(&self.mul(y2, &self.mul(z1, &zz)), y1);
+        let hh = self.square(&h);
+        let hhh = self.mul(&h, &hh);
+        let v = self.mul(x1, &hh);
+        let x3 = self.sub(&self.sub(&self.square(&r), &hhh), &self.double(&v));
+        let y3 = self.sub(&self.mul(&r, &self.sub(&v, &x3)), &self.mul(y1, &hhh));
+        [x3, y3, self.mul(z1, &h), h, r]
+    }
+
     /// Adds a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
-    /// coordinates, and one given by y + x, y − x and 2d·x·y: "add-2008-hwcd-3" (Hisil, Wong,
-    /// Carter, Dawson, Twisted Edwards curves revisited, 2008), 7M.
+    /// coordinates, and one given by y + x, y − x and 2d·x·y, or subtracts it where `negative` is
+    /// true: "add-2008-hwcd-3" (Hisil, Wong, Carter, Dawson, Twisted Edwards curves revisited,
+    /// 2008), 7M.
     #[inline(always)]
     fn add_edwards(
         self,
         [x, y, z, t]: &[Self::Element; 4],
-        [sum, difference, product]: &[Self::Element; 3],
+        addend: &[Self::Element; 3],
+        negative: Self::Mask,
     ) -> [Self::Element; 4] {
+        let [sum, difference, product] = &edwards_negated(self, addend, negative);
         let a = self.mul(&self.sub(y, x), difference);
         let b = self.mul(&self.add(y, x), sum);
         let c = self.mul(t, product);
@@ -69,6 +115,20 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         let (g, h) = (self.add(&d, &c), self.add(&b, &a));
         [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), self.mul(&e, &h)]
     }
+}
+
+/// Returns y + x, y − x and 2d·x·y of a point, negated where `negative` is true.
+#[inline(always)]
+pub(super) fn edwards_negated<P: Prime, A: Arithmetic<P>>(
+    f: A,
+    [sum, difference, product]: &[A::Element; 3],
+    negative: A::Mask,
+) -> [A::Element; 3] {
+    [
+        f.select(negative, difference, sum),
+        f.select(negative, sum, difference),
+        f.select(negative, &f.negate(product), product),
+    ]
 }
 
 /// Doubles by the formula of Cohen, Miyaji, Ono, Efficient elliptic curve exponentiation using

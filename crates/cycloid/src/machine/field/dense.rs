@@ -1,6 +1,6 @@
-//! One number modulo primes whose form, if they have a special one, is not used, on the products and
-//! reductions of `words`: those of BLS12-381, P-192, secp256k1, the brainpool curves and edwards448
-//! in plain Rust, and several for Armv7E-M.
+//! One number modulo primes whose form, if they have a special one, is not used, on the products
+//! and reductions of `words`: those of BLS12-381, P-192, secp256k1, the brainpool curves and
+//! edwards448 in plain Rust, P-224 for AArch64, and several for Armv7E-M.
 //!
 //! Elements are saturated limbs of 64 bits in Montgomery form, less than the prime.
 
@@ -152,10 +152,6 @@ mod aarch64 {
     use crate::machine::cpu::Aarch64;
 
     dense!(Aarch64 P224 4);
-    dense!(Aarch64 Bls12Base 6);
-    dense!(Aarch64 Bls12Scalar 4);
-    wide!(Aarch64 Bls12Base 6);
-    wide!(Aarch64 Bls12Scalar 4);
 }
 
 #[cfg(cycloid_armv7em)]

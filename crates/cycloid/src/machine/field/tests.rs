@@ -137,6 +137,7 @@ impl<P: CurvePrime> CurveTask<P> for CurveAgainstIntegers {
             for j in (0..samples.len()).step_by(self.stride) {
                 doubles(f, &samples, [i, j, i + 3 * j]);
                 edwards(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7, 3 * i + j, i + j]);
+                affine_sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7]);
                 checked += 1;
             }
         }
@@ -199,15 +200,40 @@ fn doubles<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [
 fn edwards<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 7]) {
     let p = integer(P::MODULUS);
     let ([x, y, z, t, sum, difference, product], integers) = chosen::<P, A, 7>(f, samples, places);
+    let negative = |w: usize| (places[0] ^ places[1] ^ w) & 1 == 1;
     let expected = |w| {
-        let [x, y, z, t, sum, difference, product] = integers(w);
+        let [x, y, z, t, mut sum, mut difference, mut product] = integers(w);
+        if negative(w) {
+            core::mem::swap(&mut sum, &mut difference);
+            product = &p - product;
+        }
         let (a, b) = ((&p + &y - &x) * difference % &p, (y + x) * sum % &p);
         let (c, d) = (t * product % &p, 2u8 * z);
         let [e, f, g, h] = [&p + &b - &a, &p + &d - &c, d + c, b + a];
         [&e * &f, &g * &h, f * g, e * h]
     };
-    let total = f.add_edwards(&[x, y, z, t], &[sum, difference, product]);
+    let negative = f.mask(|w| Mask::from_bit(negative(w).into()));
+    let total = f.add_edwards(&[x, y, z, t], &[sum, difference, product], negative);
     check_all::<P, A, 4>(f, "sum", &total, expected);
+}
+
+/// Compares sums of a point in Jacobian coordinates and an affine one with the same on integers.
+fn affine_sums<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 5]) {
+    let p = integer(P::MODULUS);
+    let ([x1, y1, z1, x2, y2], integers) = chosen::<P, A, 5>(f, samples, places);
+    let expected = |w| {
+        let [x1, y1, z1, x2, y2] = integers(w);
+        let zz = &z1 * &z1 % &p;
+        let h = (x2 * &zz + &p - &x1) % &p;
+        let r = (y2 * &zz * &z1 + &p - &y1) % &p;
+        let v = x1 * &h * &h % &p;
+        let hhh = &h * &h * &h % &p;
+        let x3 = (&r * &r + &p - &hhh + 2u8 * (&p - &v)) % &p;
+        let y3 = (&r * (v + &p - &x3) + y1 * (&p - hhh)) % &p;
+        [x3, y3, z1 * &h % &p, h, r]
+    };
+    let sum = f.add_affine(&[x1, y1, z1], &[x2, y2]);
+    check_all::<P, A, 5>(f, "affine sum", &sum, expected);
 }
 
 /// Compares two ladder steps from five of the samples with the same on integers.
@@ -221,9 +247,14 @@ fn ladder<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], start: usi
     let a24 = 121_665;
     let x1 = load(4);
     let mut state = [0, 1, 2, 3].map(load);
+    let mut whole = state;
     for step in 0..2 {
         f.ladder_step(&x1, &mut state, f.mask(|w| Mask::from_bit(swapped(w, step) as Limb)), a24);
     }
+    let swaps: Vec<_> = (0..A::WIDTH)
+        .map(|w| [(swapped(w, 0) << 1 | swapped(w, 1)) as Limb, 0, 0, Limb::MAX])
+        .collect();
+    f.ladder(&x1, &mut whole, 2, &swaps, a24);
     let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
     for w in 0..A::WIDTH {
         let [mut x2, mut z2, mut x3, mut z3] = [0, 1, 2, 3].map(|place| sample(w, place) % &p);
@@ -242,9 +273,11 @@ fn ladder<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], start: usi
             x2 = &aa * &bb % &p;
             z2 = &e * (&aa + a24 * &e) % &p;
         }
-        for (coordinate, expected) in state.iter().zip([x2, z2, x3, z3]) {
-            f.store(coordinate, &mut numbers);
-            assert_eq!(integer(numbers[w]), expected, "{} {} ladder {w}", P::NAME, A::NAME);
+        for (i, expected) in [x2, z2, x3, z3].into_iter().enumerate() {
+            for coordinate in [&state[i], &whole[i]] {
+                f.store(coordinate, &mut numbers);
+                assert_eq!(integer(numbers[w]), expected, "{} {} ladder {w}", P::NAME, A::NAME);
+            }
         }
     }
 }
@@ -417,6 +450,12 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (product, square) = (f.mul_wide(&a, &b), f.mul_wide(&a, &a));
             check("product", &f.reduce_wide(&product), &|w| x[w] * y[w]);
             check("square", &f.reduce_wide(&square), &|w| x[w] * x[w]);
+            check("sum of products", &f.sum_of_products([&a, &b], [&a, &a]), &|w| {
+                x[w] * y[w] + x[w] * x[w]
+            });
+            check("difference", &f.difference_of_products([&a, &b], [&b, &b]), &|w| {
+                x[w] * y[w] + (&p - y[w]) * y[w]
+            });
             // As many as allowed, as intermediate and final values, with both signs.
             let (mut sum, mut difference) = (square, f.sub_wide(&product, &square));
             for _ in 0..19 {
@@ -485,7 +524,49 @@ impl<P: Dense> WideTask<P> for ComplexAgainstIntegers {
                 false,
             );
             check("square", f.square_complex(&a), true);
+            check("unreduced", f.reduce_complex_wide(&f.square_complex_wide(&a)), true);
+            // (a + b)² − b² − 2·a·b.
+            let quartic = f.square_quartic(&a, &b);
+            let bb = f.square_complex(&b);
+            let turned = [f.sub(&bb[0], &bb[1]), f.add(&bb[0], &bb[1])];
+            check("first", [0, 1].map(|part| f.sub(&quartic[0][part], &turned[part])), true);
+            let both = [0, 1].map(|part| f.add_factor(&a[part], &b[part]));
+            let mut rest = f.square_complex_wide(&both);
+            f.sub_complex_wide(&mut rest, &f.square_complex_wide(&b));
+            let rest = f.reduce_complex_wide(&rest);
+            check("second", [0, 1].map(|part| f.sub(&rest[part], &quartic[1][part])), true);
+            // a·b + a·a − a·a, and (a·b − b·a) + a·a.
+            let sum = f.sum_of_complex_products([&a, &b], [&a, &a]);
+            check("sum of products", f.sub_complex(&sum, &f.square_complex(&a)), false);
+            let none = f.difference_of_complex_products([&a, &b], [&b, &a]);
+            check("difference of products", f.add_complex(&none, &f.square_complex(&a)), true);
+            let difference = f.difference_of_complex_products([&a, &b], [&b, &b]);
+            let sum = f.add_complex(&difference, &f.square_complex(&b));
+            check("other difference of products", sum, false);
             check("product with itself", f.mul_complex(&a, &a), true);
+            let export = |element: &A::Element| {
+                let mut words = std::vec![P::Words::ZERO; A::WIDTH];
+                f.export(element, &mut words);
+                words.iter().map(|words| integer(*words)).collect::<Vec<_>>()
+            };
+            let agrees =
+                |what: &str, found: [A::Element; 2], [real, imaginary]: [A::Element; 2]| {
+                    let found = found.each_ref().map(export);
+                    let expected = [export(&real), export(&imaginary)];
+                    assert_eq!(found, expected, "{} {} {what} {i}", P::NAME, A::NAME);
+                };
+            let each = |work: &dyn Fn(usize) -> A::Element| [work(0), work(1)];
+            let turned = |a: &[A::Element; 2]| [f.sub(&a[0], &a[1]), f.add(&a[0], &a[1])];
+            let thrice = |at: usize| f.add(&f.double(&a[at]), &a[at]);
+            agrees("sum", f.add_complex(&a, &b), each(&|at| f.add(&a[at], &b[at])));
+            agrees("difference", f.sub_complex(&a, &b), each(&|at| f.sub(&a[at], &b[at])));
+            agrees("turned", f.turn_complex(&a), turned(&a));
+            let expected = each(&|at| f.add(&a[at], &turned(&b)[at]));
+            agrees("sum with a turned number", f.add_turned(&a, &b), expected);
+            let expected = each(&|at| f.add(&thrice(at), &f.double(&b[at])));
+            agrees("3a + 2b", f.thrice_more(&a, &b), expected);
+            let expected = each(&|at| f.sub(&thrice(at), &f.double(&b[at])));
+            agrees("3a - 2b", f.thrice_less(&a, &b), expected);
             let [mut product, mut square] = [a, a];
             product = f.mul_complex(&product, &b);
             square = f.square_complex(&square);

@@ -67,6 +67,26 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Returns the residue.
     fn reduce_wide(self, wide: &Self::Wide) -> Self::Element;
 
+    /// Returns a·b + c·d.
+    #[inline(always)]
+    fn sum_of_products(
+        self,
+        [a, b]: [&Self::Element; 2],
+        [c, d]: [&Self::Element; 2],
+    ) -> Self::Element {
+        self.reduce_wide(&self.add_wide(&self.mul_wide(a, b), &self.mul_wide(c, d)))
+    }
+
+    /// Returns a·b − c·d.
+    #[inline(always)]
+    fn difference_of_products(
+        self,
+        [a, b]: [&Self::Element; 2],
+        [c, d]: [&Self::Element; 2],
+    ) -> Self::Element {
+        self.reduce_wide(&self.sub_wide(&self.mul_wide(a, b), &self.mul_wide(c, d)))
+    }
+
     /// Returns a + b as a factor of unreduced products, and for nothing else; the factors of a
     /// product may contain at most four residues in total.
     #[inline(always)]
@@ -125,6 +145,18 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         [real, self.mul(&self.double(&a[0]), &a[1])]
     }
 
+    /// Returns (a + b·t)² for t² = 1 + i: a² + (1 + i)·b² and 2·a·b = (a + b)² − a² − b².
+    #[inline(always)]
+    fn square_quartic(
+        self,
+        a: &[Self::Element; 2],
+        b: &[Self::Element; 2],
+    ) -> [[Self::Element; 2]; 2] {
+        let both = self.square_complex(&self.add_complex(a, b));
+        let (aa, bb) = (self.square_complex(a), self.square_complex(b));
+        [self.add_turned(&aa, &bb), self.sub_complex(&self.sub_complex(&both, &aa), &bb)]
+    }
+
     /// Returns the same product, unreduced (Karatsuba and Ofman, 1962).
     #[inline(always)]
     fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
@@ -133,6 +165,49 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         let both = self.mul_wide(&self.add(&a[0], &a[1]), &self.add(&b[0], &b[1]));
         let imaginary = self.sub_wide(&self.sub_wide(&both, &low), &high);
         [self.sub_wide(&low, &high), imaginary]
+    }
+
+    /// Returns (a₀ + a₁·i)², unreduced.
+    #[inline(always)]
+    fn square_complex_wide(self, a: &[Self::Element; 2]) -> [Self::Wide; 2] {
+        self.mul_complex_wide(a, a)
+    }
+
+    /// Returns the residues of both parts.
+    #[inline(always)]
+    fn reduce_complex_wide(self, wide: &[Self::Wide; 2]) -> [Self::Element; 2] {
+        let [real, imaginary] = wide;
+        [self.reduce_wide(real), self.reduce_wide(imaginary)]
+    }
+
+    /// Returns a·b + c·d of numbers a₀ + a₁·i with i² = −1.
+    #[inline(always)]
+    fn sum_of_complex_products(
+        self,
+        [a, b]: [&[Self::Element; 2]; 2],
+        [c, d]: [&[Self::Element; 2]; 2],
+    ) -> [Self::Element; 2] {
+        let mut sum = self.mul_complex_wide(a, b);
+        self.add_complex_wide(&mut sum, &self.mul_complex_wide(c, d));
+        self.reduce_complex_wide(&sum)
+    }
+
+    /// Returns a·b − c·d.
+    #[inline(always)]
+    fn difference_of_complex_products(
+        self,
+        [a, b]: [&[Self::Element; 2]; 2],
+        [c, d]: [&[Self::Element; 2]; 2],
+    ) -> [Self::Element; 2] {
+        let mut difference = self.mul_complex_wide(a, b);
+        self.sub_complex_wide(&mut difference, &self.mul_complex_wide(c, d));
+        self.reduce_complex_wide(&difference)
+    }
+
+    /// Computes a ← a − b, on unreduced products.
+    #[inline(always)]
+    fn sub_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+        *a = [self.sub_wide(&a[0], &b[0]), self.sub_wide(&a[1], &b[1])];
     }
 
     /// Computes a ← a + b, on unreduced products.

@@ -16,7 +16,7 @@ impl<A: Wide<Bls12Base>> Fp12<A> {
             #[inline(always)]
             || {
                 let [z0, _, _, _, z1, _] = self.coefficients();
-                let (a0, a1) = square_fp4(z0, z1);
+                let (a0, a1) = Fp2::square_fp4(z0, z1);
                 let Compressed { z2, z3, z4, z5 } = Compressed::of(self).square();
                 Self {
                     c0: Fp6 { c0: a0.thrice_less(z0), c1: z4, c2: z3 },
@@ -94,8 +94,8 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
     #[inline(always)]
     fn square(&self) -> Self {
         let Self { z2, z3, z4, z5 } = self;
-        let (b0, b1) = square_fp4(z2, z3);
-        let (c0, c1) = square_fp4(z4, z5);
+        let (b0, b1) = Fp2::square_fp4(z2, z3);
+        let (c0, c1) = Fp2::square_fp4(z4, z5);
         Self {
             z2: c1.mul_xi().thrice_more(z2),
             z3: c0.thrice_less(z3),
@@ -139,11 +139,4 @@ impl<A: Wide<Bls12Base>> Compressed<A> {
         }
         elements
     }
-}
-
-/// Returns (a + b·t)² for t² = ξ: a² + ξ·b² and 2·a·b = (a + b)² − a² − b².
-#[inline(always)]
-fn square_fp4<A: Wide<Bls12Base>>(a: &Fp2<A>, b: &Fp2<A>) -> (Fp2<A>, Fp2<A>) {
-    let (aa, bb) = (a.square(), b.square());
-    (aa.add_xi(&bb), a.add(b).square().sub(&aa).sub(&bb))
 }

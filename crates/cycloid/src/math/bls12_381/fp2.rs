@@ -2,7 +2,6 @@
 
 use core::slice;
 
-use super::constants::HALF;
 use super::{Fp, Words};
 use crate::machine::field::{Arithmetic, Bls12Base, Masks, Wide};
 use crate::math::field::MAX_WIDTH;
@@ -163,15 +162,13 @@ impl<A: Wide<Bls12Base>> Field for Fp<A> {
     #[inline(always)]
     fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
         let f = a.arithmetic();
-        let sum = f.add_wide(&f.mul_wide(a.raw(), b.raw()), &f.mul_wide(c.raw(), d.raw()));
-        Self::from_raw(f, f.reduce_wide(&sum))
+        Self::from_raw(f, f.sum_of_products([a.raw(), b.raw()], [c.raw(), d.raw()]))
     }
 
     #[inline(always)]
     fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
         let f = a.arithmetic();
-        let difference = f.sub_wide(&f.mul_wide(a.raw(), b.raw()), &f.mul_wide(c.raw(), d.raw()));
-        Self::from_raw(f, f.reduce_wide(&difference))
+        Self::from_raw(f, f.difference_of_products([a.raw(), b.raw()], [c.raw(), d.raw()]))
     }
 
     #[inline(always)]
@@ -237,13 +234,6 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         Self { value: self.arithmetic.turn_complex(&self.value), arithmetic: self.arithmetic }
     }
 
-    /// Returns the sum with ξ times another element.
-    #[inline(always)]
-    pub(super) fn add_xi(&self, other: &Self) -> Self {
-        let value = self.arithmetic.add_turned(&self.value, &other.value);
-        Self { value, arithmetic: self.arithmetic }
-    }
-
     /// Returns three times the element and twice another.
     #[inline(always)]
     pub(super) fn thrice_more(&self, other: &Self) -> Self {
@@ -272,10 +262,12 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
         self.map(|part| self.arithmetic.mul(part, by.raw()))
     }
 
-    /// Returns half of the element.
+    /// Returns (a + b·t)² for t² = ξ: a² + ξ·b² and 2·a·b.
     #[inline(always)]
-    pub(super) fn halve(&self) -> Self {
-        self.scale(&Fp::constant_from(self.arithmetic, &HALF))
+    pub(super) fn square_fp4(a: &Self, b: &Self) -> (Self, Self) {
+        let arithmetic = a.arithmetic;
+        let [first, second] = arithmetic.square_quartic(&a.value, &b.value);
+        (Self { value: first, arithmetic }, Self { value: second, arithmetic })
     }
 
     /// Returns the sum with another element, as a factor of [`mul_wide`](Self::mul_wide).
@@ -353,10 +345,7 @@ impl<A: Wide<Bls12Base>> Fp2Wide<A> {
     /// Subtracts another element.
     #[inline(always)]
     pub(super) fn sub(&mut self, other: &Self) {
-        let f = self.arithmetic;
-        for (a, b) in self.value.iter_mut().zip(&other.value) {
-            *a = f.sub_wide(a, b);
-        }
+        self.arithmetic.sub_complex_wide(&mut self.value, &other.value);
     }
 
     /// Subtracts two other elements.
@@ -368,8 +357,7 @@ impl<A: Wide<Bls12Base>> Fp2Wide<A> {
     #[inline(always)]
     pub(super) fn reduce(&self) -> Fp2<A> {
         let f = self.arithmetic;
-        let [c0, c1] = &self.value;
-        Fp2 { value: [f.reduce_wide(c0), f.reduce_wide(c1)], arithmetic: f }
+        Fp2 { value: f.reduce_complex_wide(&self.value), arithmetic: f }
     }
 }
 
@@ -456,16 +444,16 @@ impl<A: Wide<Bls12Base>> Field for Fp2<A> {
 
     #[inline(always)]
     fn sum_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
-        let mut sum = a.mul_wide(b);
-        sum.add(&c.mul_wide(d));
-        sum.reduce()
+        let f = a.arithmetic;
+        let value = f.sum_of_complex_products([&a.value, &b.value], [&c.value, &d.value]);
+        Self { value, arithmetic: f }
     }
 
     #[inline(always)]
     fn difference_of_products(a: &Self, b: &Self, c: &Self, d: &Self) -> Self {
-        let mut difference = a.mul_wide(b);
-        difference.sub(&c.mul_wide(d));
-        difference.reduce()
+        let f = a.arithmetic;
+        let value = f.difference_of_complex_products([&a.value, &b.value], [&c.value, &d.value]);
+        Self { value, arithmetic: f }
     }
 
     #[inline(always)]

@@ -1,19 +1,12 @@
 //! Points in Jacobian coordinates: (X : Y : Z) is x = X/Z², y = Y/Z³, and Z = 0 is infinity.
 //!
 //! The library computes in homogeneous coordinates ([`Point`]), whose additions are complete.
-//! A doubling takes less time in Jacobian ones, and long runs of doublings convert for it. Programs
-//! that were written for other libraries hand over Jacobian coordinates. A conversion takes as long
-//! as a fifth of an addition, so single sums are computed here without one.
+//! Programs that were written for other libraries hand over Jacobian ones. A conversion takes as
+//! long as a fifth of an addition, so single sums are computed here without one.
 
-use super::fp2::Field;
-#[cfg(feature = "internals")]
-use super::fp2::MaskOf;
-#[cfg(feature = "internals")]
+use super::fp2::{Field, MaskOf};
 use super::map::Mapped;
-#[cfg(feature = "internals")]
-use super::point::Affine;
-use super::point::Point;
-#[cfg(feature = "internals")]
+use super::point::{Affine, Point, double_jacobian};
 use crate::machine::field::Masks;
 
 /// A point in Jacobian coordinates.
@@ -25,6 +18,22 @@ pub(crate) struct Jacobian<F: Field> {
 }
 
 impl<F: Field> Jacobian<F> {
+    #[inline(always)]
+    fn select(mask: MaskOf<F::Arithmetic>, a: &Self, b: &Self) -> Self {
+        Self {
+            x: F::select(mask, &a.x, &b.x),
+            y: F::select(mask, &a.y, &b.y),
+            z: F::select(mask, &a.z, &b.z),
+        }
+    }
+
+    /// Returns the point with Z = 1; infinity where `infinite` is true.
+    #[inline(always)]
+    pub(crate) fn from_affine(point: &Affine<F>, infinite: MaskOf<F::Arithmetic>) -> Self {
+        let f = point.x.arithmetic();
+        Self { x: point.x, y: point.y, z: F::select(infinite, &F::zero(f), &F::one(f)) }
+    }
+
     /// Converts to homogeneous coordinates, (X·Z : Y : Z³). 2M + 1S.
     #[inline(always)]
     pub(crate) fn to_point(self) -> Point<F> {
@@ -41,39 +50,6 @@ impl<F: Field> Jacobian<F> {
     #[inline(always)]
     pub(crate) fn from_point(point: &Point<F>) -> Self {
         Self { x: point.x.mul(&point.z), y: point.y.mul(&point.z.square()), z: point.z }
-    }
-
-    /// Returns 2P for a = 0: "dbl-2009-l" of the Explicit-Formulas Database, with a product for 4·X·Y²
-    /// and 8·Y⁴ as 2·(2Y²)². 3M + 4S.
-    #[inline(always)]
-    pub(crate) fn double(&self) -> Self {
-        let Self { x, y, z } = self;
-        let xx = x.square();
-        let yy2 = y.square().double();
-        let d = x.mul(&yy2).double();
-        let e = xx.double().add(&xx);
-        let x3 = e.square().sub(&d.double());
-        let y3 = e.mul(&d.sub(&x3)).sub(&yy2.square().double());
-        Self { x: x3, y: y3, z: y.mul(z).double() }
-    }
-}
-
-#[cfg(feature = "internals")]
-impl<F: Field> Jacobian<F> {
-    #[inline(always)]
-    fn select(mask: MaskOf<F::Arithmetic>, a: &Self, b: &Self) -> Self {
-        Self {
-            x: F::select(mask, &a.x, &b.x),
-            y: F::select(mask, &a.y, &b.y),
-            z: F::select(mask, &a.z, &b.z),
-        }
-    }
-
-    /// Returns the point with Z = 1; infinity where `infinite` is true.
-    #[inline(always)]
-    pub(crate) fn from_affine(point: &Affine<F>, infinite: MaskOf<F::Arithmetic>) -> Self {
-        let f = point.x.arithmetic();
-        Self { x: point.x, y: point.y, z: F::select(infinite, &F::zero(f), &F::one(f)) }
     }
 
     #[inline(always)]
@@ -102,6 +78,13 @@ impl<F: Field> Jacobian<F> {
         let y = y1.equal(&other.y.mul(&zz1.mul(&self.z)));
         let (first, second) = (self.is_infinity(), other.is_infinity());
         (first & second) | (x & y & !first & !second)
+    }
+
+    /// Returns 2P; see [`double_jacobian`].
+    #[inline(always)]
+    pub(crate) fn double(&self) -> Self {
+        let [x, y, z] = double_jacobian(&[self.x, self.y, self.z]);
+        Self { x, y, z }
     }
 
     /// Returns P + Q, or infinity for two equal points: "add-2007-bl". 11M + 5S.
@@ -192,7 +175,6 @@ impl<F: Field> Jacobian<F> {
     }
 }
 
-#[cfg(feature = "internals")]
 impl<F: Mapped> Jacobian<F> {
     /// Returns where a point is on the curve, Y² = X³ + b·Z⁶, or infinity.
     pub(crate) fn is_on_curve(&self) -> MaskOf<F::Arithmetic> {
@@ -202,7 +184,7 @@ impl<F: Mapped> Jacobian<F> {
     }
 }
 
-#[cfg(all(test, feature = "internals"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};

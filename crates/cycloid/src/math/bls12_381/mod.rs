@@ -11,6 +11,7 @@ mod cyclotomic;
 mod fourier;
 mod fp2;
 mod generator;
+#[cfg(feature = "internals")]
 mod jacobian;
 mod map;
 mod multiply;

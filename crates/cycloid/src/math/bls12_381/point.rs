@@ -6,7 +6,6 @@
 //! addition formulas for prime order elliptic curves, 2016, section 3 and algorithms 7 to 9).
 
 use super::fp2::{Field, MaskOf};
-use super::jacobian::Jacobian;
 use crate::machine::field::Arithmetic;
 
 /// Number of doublings from which on two conversions to and from Jacobian coordinates save time.
@@ -113,16 +112,21 @@ impl<F: Field> Point<F> {
         point
     }
 
+    /// The same in Jacobian coordinates, (X·Z : Y·Z² : Z).
     #[inline(never)]
     fn double_many_times(&self, times: usize) -> Self {
         self.x.arithmetic().run(
             #[inline(always)]
             || {
-                let mut point = Jacobian::from_point(self);
+                let Self { x, y, z } = self;
+                let mut point = [x.mul(z), y.mul(&z.square()), *z];
                 for _ in 0..times {
-                    point = point.double();
+                    point = double_jacobian(&point);
                 }
-                point.to_point()
+                let [x, y, z] = &point;
+                // Infinity has become (0 : 0 : 0).
+                let y = F::select(z.is_zero(), &F::one(z.arithmetic()), y);
+                Self { x: x.mul(z), y, z: z.square().mul(z) }
             },
         )
     }
@@ -184,4 +188,17 @@ impl<F: Field> Point<F> {
 
     /// Backend elements per table entry.
     pub(super) const RAW: usize = 3 * F::DEGREE;
+}
+
+/// Returns twice a point in Jacobian coordinates, for a = 0: "dbl-2009-l" of the Explicit-Formulas
+/// Database, with a product for 4·X·Y² and 8·Y⁴ as 2·(2Y²)². 3M + 4S.
+#[inline(always)]
+pub(super) fn double_jacobian<F: Field>([x, y, z]: &[F; 3]) -> [F; 3] {
+    let xx = x.square();
+    let yy2 = y.square().double();
+    let d = x.mul(&yy2).double();
+    let e = xx.double().add(&xx);
+    let x3 = e.square().sub(&d.double());
+    let y3 = e.mul(&d.sub(&x3)).sub(&yy2.square().double());
+    [x3, y3, y.mul(z).double()]
 }

@@ -114,20 +114,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         )
     }
 
-    /// Returns P + Q. 8M + 3S.
-    #[inline(never)]
-    pub(super) fn add_affine(&self, other: &Affine<C, A>) -> Added<C, A> {
-        self.z.arithmetic().run(
-            #[inline(always)]
-            || {
-                let zz1 = self.z.square();
-                let u2 = &other.x * &zz1;
-                let s2 = &other.y * &(&self.z * &zz1);
-                Added::new(&self.x, &u2, &self.y, &s2, &self.z)
-            },
-        )
-    }
-
     #[inline(always)]
     pub(super) fn raw(&self) -> [A::Element; 3] {
         [*self.x.raw(), *self.y.raw(), *self.z.raw()]
@@ -187,6 +173,20 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
 }
 
 impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
+    /// Returns P + Q. 8M + 3S.
+    #[inline(never)]
+    pub(super) fn add_affine(&self, other: &Affine<C, A>) -> Added<C, A> {
+        let arithmetic = self.z.arithmetic();
+        arithmetic.run(
+            #[inline(always)]
+            || {
+                let sum = arithmetic.add_affine(&self.raw(), &[*other.x.raw(), *other.y.raw()]);
+                let [x, y, z, h, r] = sum.map(|value| Element::from_raw(arithmetic, value));
+                Added { sum: Jacobian { x, y, z }, h, r }
+            },
+        )
+    }
+
     /// Returns 2P.
     #[inline]
     pub(super) fn double(&self) -> Self {
@@ -228,12 +228,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
         let y3 = &(&r * &(&v - &x3)) - &(s1 * &hhh);
         let z3 = z * &h;
         Self { sum: Jacobian { x: x3, y: y3, z: z3 }, h, r }
-    }
-
-    /// Returns Z of the sum divided by the product of the points' Z.
-    #[inline(always)]
-    pub(super) fn difference(&self) -> &Element<C::Field, A> {
-        &self.h
     }
 }
 

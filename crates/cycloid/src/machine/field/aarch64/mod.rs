@@ -1,26 +1,39 @@
-//! AArch64 for one number: kernels for P-256, P-384 and 2²⁵⁵ − 19.
+//! AArch64 for one number: kernels for P-256, P-384, 2²⁵⁵ − 19 and the primes of BLS12-381.
 //!
-//! P-224 and the primes of BLS12-381 use the kernels of `words` (`dense`). P-521 is as in
-//! plain Rust.
+//! P-224 uses the kernels of `words` (`field::dense`). P-521 is as in plain Rust.
 
 #[macro_use]
 mod text;
+#[macro_use]
+mod dense;
+#[macro_use]
+mod bls12_base;
+mod bls12_complex;
+mod bls12_scalar;
+mod linear_dense;
 mod p25519;
 mod p256;
 mod p384;
+mod wide;
 
 use core::mem::MaybeUninit;
 
 use super::super::cpu::Aarch64;
 use super::super::ct::Mask;
-use super::super::words::{self, Limb, Portable, Words};
+use super::super::words::{Limb, Portable, Words};
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::{as_portable, one_number};
-use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
+use super::{
+    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
+};
 
-/// Code shared by the primes with kernels of their own, in module `$kernels`: n limbs.
+/// Code shared by the primes with kernels of their own, in module `$kernels`: n limbs. Sums and
+/// differences are there as well, unless `$add` and `$sub` say otherwise.
 macro_rules! from_kernels {
     ($prime:ident $n:literal $kernels:ident) => {
+        from_kernels!($prime $n $kernels $kernels::add, $kernels::sub);
+    };
+    ($prime:ident $n:literal $kernels:ident $add:path, $sub:path) => {
         type Element = [Limb; $n];
         const STORED_LIMBS: usize = $n;
         const ZERO: Self::Element = [0; $n];
@@ -71,12 +84,12 @@ macro_rules! from_kernels {
 
         #[inline(always)]
         fn add(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
-            $kernels::add(a, b)
+            $add(a, b)
         }
 
         #[inline(always)]
         fn sub(self, a: &Self::Element, b: &Self::Element) -> Self::Element {
-            $kernels::sub(a, b)
+            $sub(a, b)
         }
 
         #[inline(always)]
@@ -106,6 +119,26 @@ impl Arithmetic<P384> for Aarch64 {
     montgomery!(P384 6);
 }
 
+impl Arithmetic<Bls12Base> for Aarch64 {
+    from_kernels!(Bls12Base 6 bls12_base linear_dense::add_6, linear_dense::sub_6);
+    montgomery!(Bls12Base 6);
+
+    #[inline(always)]
+    fn double(self, a: &Self::Element) -> Self::Element {
+        linear_dense::double_6(a)
+    }
+}
+
+impl Arithmetic<Bls12Scalar> for Aarch64 {
+    from_kernels!(Bls12Scalar 4 bls12_scalar linear_dense::add_4, linear_dense::sub_4);
+    montgomery!(Bls12Scalar 4);
+
+    #[inline(always)]
+    fn double(self, a: &Self::Element) -> Self::Element {
+        linear_dense::double_4(a)
+    }
+}
+
 impl Arithmetic<P25519> for Aarch64 {
     from_kernels!(P25519 4 p25519);
 
@@ -126,7 +159,6 @@ impl Arithmetic<P25519> for Aarch64 {
 as_portable!(Aarch64 P521);
 
 impl CurveArithmetic<P224> for Aarch64 {}
-impl CurveArithmetic<P384> for Aarch64 {}
 impl CurveArithmetic<P521> for Aarch64 {}
 
 impl CurveArithmetic<P256> for Aarch64 {
@@ -139,29 +171,61 @@ impl CurveArithmetic<P256> for Aarch64 {
         }
         point
     }
+
+    #[inline(always)]
+    fn add_affine(self, point: &[[Limb; 4]; 3], addend: &[[Limb; 4]; 2]) -> [[Limb; 4]; 5] {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 5]>::uninit();
+        // SAFETY: the kernel writes the whole sum, H and R, which are apart from both points.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p256::add_affine(sum.as_mut_ptr().cast(), point, addend);
+            sum.assume_init()
+        }
+    }
+}
+
+impl CurveArithmetic<P384> for Aarch64 {
+    #[inline(always)]
+    fn double_times(self, point: &[[Limb; 6]; 3], times: usize) -> [[Limb; 6]; 3] {
+        let mut point = *point;
+        if times != 0 {
+            // SAFETY: the point is eighteen limbs, and `times` is not 0.
+            unsafe { p384::double_times(point.as_mut_ptr().cast(), times) };
+        }
+        point
+    }
 }
 
 impl CurveArithmetic<P25519> for Aarch64 {
     #[inline(always)]
-    fn ladder_step(
+    fn ladder(
         self,
         x1: &Self::Element,
         state: &mut [Self::Element; 4],
-        swap: Mask,
+        steps: usize,
+        swaps: &[[Limb; 4]],
         a24: Limb,
     ) {
         debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
-        // SAFETY: the state is sixteen limbs, one after the other.
-        unsafe { p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24) };
+        assert!((1..=256).contains(&steps));
+        let swaps = swaps[0].as_ptr();
+        // SAFETY: the state is sixteen limbs, one after the other, and there are from 1 to 256
+        // steps.
+        unsafe { p25519::ladder(state.as_mut_ptr().cast(), x1.as_ptr(), swaps, a24, steps) };
     }
 
     #[inline(always)]
-    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+    fn add_edwards(
+        self,
+        point: &[[Limb; 4]; 4],
+        addend: &[[Limb; 4]; 3],
+        negative: Mask,
+    ) -> [[Limb; 4]; 4] {
         let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
         // SAFETY: the kernel writes the whole sum.
         unsafe {
             let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
-            p25519::add_edwards(sum.as_mut_ptr().cast(), point, addend);
+            p25519::add_edwards(sum.as_mut_ptr().cast(), point, addend, negative.value());
             sum.assume_init()
         }
     }

@@ -114,10 +114,25 @@ macro_rules! short_difference {
     };
 }
 
+/// `$d = $a` where the flag says not equal, `$b` else.
+#[rustfmt::skip]
+macro_rules! choose {
+    ($d0:literal $d1:literal $d2:literal $d3:literal =
+        $a0:literal $a1:literal $a2:literal $a3:literal,
+        $b0:literal $b1:literal $b2:literal $b3:literal) => {
+        concat!(
+            "csel ", $d0, ", ", $a0, ", ", $b0, ", ne\n",
+            "csel ", $d1, ", ", $a1, ", ", $b1, ", ne\n",
+            "csel ", $d2, ", ", $a2, ", ", $b2, ", ne\n",
+            "csel ", $d3, ", ", $a3, ", ", $b3, ", ne\n",
+        )
+    };
+}
+
 mod edwards;
 mod ladder;
 pub(super) use edwards::add_edwards;
-pub(super) use ladder::ladder_step;
+pub(super) use ladder::ladder;
 
 /// Computes `out = a · b`, less than 2²⁵⁵ + 2¹¹, for any factors.
 ///

@@ -8,10 +8,11 @@ use core::arch::{asm, naked_asm};
 
 use super::Limb;
 
-/// The constants that products use: p's top limb, which is also 2⁶⁴ − 2³² + 1, in `x3`.
+/// The constants that products use: p's top limb, which is also 2⁶⁴ − 2³² + 1, in `x3`, and its
+/// second limb in `$p1`.
 macro_rules! constants {
-    () => {
-        "mov x3, #0xffffffff00000001\n"
+    ($p1:literal) => {
+        concat!("mov x3, #0xffffffff00000001\nmov ", $p1, ", #0xffffffff\n")
     };
 }
 
@@ -48,7 +49,7 @@ macro_rules! reduce_two {
 }
 
 /// `$t` = the number below 2p in `$w` and the fifth limb `$w4`, minus p unless that is negative.
-/// Needs `$p1`.
+/// `$p1` is p's second limb.
 #[rustfmt::skip]
 macro_rules! subtract_p {
     (
@@ -56,7 +57,6 @@ macro_rules! subtract_p {
         [$t0:literal $t1:literal $t2:literal $t3:literal]
     ) => {
         concat!(
-            "mov ", $p1, ", #0xffffffff\n",
             "adds ", $t0, ", ", $w0, ", #1\n",
             "sbcs ", $t1, ", ", $w1, ", ", $p1, "\n",
             "sbcs ", $t2, ", ", $w2, ", xzr\n",
@@ -71,16 +71,16 @@ macro_rules! subtract_p {
 }
 
 /// `$out` = `$a` times `$b`, less than p. Uses `x8`, `x12` to `x17`, and `$t`. The lowest limb of
-/// `$b` may be `x8`, and its second limb the first of `$t`. `$out` may be `$a` or `$b`, and shares no
-/// register with the others.
+/// `$b` may be `x8`, and its second limb the first of `$t`. `$out` may be `$a` or `$b`, and shares
+/// no register with the others.
 ///
-/// One of the factors is any number below R, and the other is less than p. Two rows and two steps
+/// `$a` is less than p, and `$b` any number below R. Two rows and two steps
 /// leave a sum W < (2¹²⁸·p + 2¹²⁸·p) / 2¹²⁸ = 2p. W plus two more rows is less than 2p + (2¹²⁸ −
 /// 1)·p < 2³⁸⁴; likewise, W plus one row is less than 2³²⁰. The final value is again less than 2p.
 macro_rules! product {
     (
         $out:tt = $a:tt, [$b0:literal $b1:literal $b2:literal $b3:literal];
-        [$t0:literal $t1:literal $t2:literal $t3:literal]
+        [$t0:literal $t1:literal $t2:literal $t3:literal] $p1:literal
     ) => {
         concat!(
             first_row!($b0 "x17"; $a "x12" "x13" "x14" "x15" "x16"),
@@ -89,7 +89,7 @@ macro_rules! product {
             row!(used $b2 "x17"; $a "x14" "x15" "x16" "x8" "x12"),
             row!(fresh $b3 "x17"; $a "x15" "x16" "x8" "x12" "x13"),
             reduce_two!([$t0 $t1 $t2 $t3]; "x14" "x15" "x16" "x8" "x12" "x13", "x14"),
-            subtract_p!($t1; "x16" "x8" "x12" "x13" "x14"; $out),
+            subtract_p!($p1; "x16" "x8" "x12" "x13" "x14"; $out),
         )
     };
 }
@@ -99,23 +99,63 @@ macro_rules! product {
 macro_rules! square {
     (
         $out:tt = [$a0:literal $a1:literal $a2:literal $a3:literal];
-        [$t0:literal $t1:literal $t2:literal $t3:literal]
+        [$t0:literal $t1:literal $t2:literal $t3:literal] $p1:literal
     ) => {
         concat!(
             square_4!($a0 $a1 $a2 $a3; "x17"; "x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11"),
             // The square is less than p², so its reduction does not carry out of the eight limbs.
             reduce_two!([$t0 $t1 $t2 $t3]; "x12" "x13" "x14" "x15" "x16" "x8" "x10" "x11", "x12"),
             reduce_two!([$t0 $t1 $t2 $t3]; "x14" "x15" "x16" "x8" "x10" "x11", "x12"),
-            subtract_p!($t1; "x16" "x8" "x10" "x11" "x12"; $out),
+            subtract_p!($p1; "x16" "x8" "x10" "x11" "x12"; $out),
         )
     };
 }
 
+/// `$d = $a − $b`, less than p as both; `$d` may be `$a` or `$b`. Uses `x8` to `x10`.
+#[rustfmt::skip]
+macro_rules! difference {
+    (
+        [$d0:literal $d1:literal $d2:literal $d3:literal] =
+        [$a0:literal $a1:literal $a2:literal $a3:literal],
+        [$b0:literal $b1:literal $b2:literal $b3:literal]
+    ) => {
+        concat!(
+            "subs ", $d0, ", ", $a0, ", ", $b0, "\n",
+            "sbcs ", $d1, ", ", $a1, ", ", $b1, "\n",
+            "sbcs ", $d2, ", ", $a2, ", ", $b2, "\n",
+            "sbcs ", $d3, ", ", $a3, ", ", $b3, "\n",
+            "csetm x8, cc\n",
+            "and x9, x8, #0xffffffff\n",
+            "and x10, x8, #0xffffffff00000001\n",
+            "adds ", $d0, ", ", $d0, ", x8\n",
+            "adcs ", $d1, ", ", $d1, ", x9\n",
+            "adcs ", $d2, ", ", $d2, ", xzr\n",
+            "adc ", $d3, ", ", $d3, ", x10\n",
+        )
+    };
+}
+
+/// A product of a kernel, with p's second limb in `x30`: uses `x1`, `x8` to `x17`.
+macro_rules! times {
+    ($out:tt = $a:tt, $b:tt) => {
+        product!($out = $a, $b; ["x9" "x10" "x11" "x1"] "x30")
+    };
+}
+
+/// A square of a kernel, likewise: uses `x1`, `x2`, `x8` to `x17` and `x27`.
+macro_rules! squared {
+    ($out:tt = $a:tt) => {
+        square!($out = $a; ["x9" "x1" "x2" "x27"] "x30")
+    };
+}
+
+mod add;
 mod double;
+pub(super) use add::add_affine;
 pub(super) use double::double_times;
 
-/// Computes `out = a · b / R mod p`, less than p. One of the factors is any number below R, and the
-/// other is less than p.
+/// Computes `out = a · b / R mod p`, less than p. `a` is any number below R, and `b` is less than
+/// p.
 ///
 /// # Safety
 /// `a` and `b` are four limbs each, and `out` has room for four; it may be where `a` or `b` are,
@@ -123,17 +163,14 @@ pub(super) use double::double_times;
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        ".cfi_startproc",
-        "str x19, [sp, #-16]!\n.cfi_adjust_cfa_offset 16\n.cfi_rel_offset x19, 0",
-        load!("x1" 0; "x4" "x5" "x6" "x7"),
-        load!("x2" 0; "x8" "x9" "x10" "x11"),
-        constants!(),
+        enter!(16 "x19" "x20" 0),
+        load!("x2" 0; "x4" "x5" "x6" "x7"),
+        load!("x1" 0; "x8" "x9" "x10" "x11"),
+        constants!("x20"),
         product!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x8" "x9" "x10" "x11"];
-            ["x9" "x1" "x2" "x19"]),
+            ["x9" "x1" "x2" "x19"] "x20"),
         store!("x0" 0; "x4" "x5" "x6" "x7"),
-        "ldr x19, [sp], #16\n.cfi_adjust_cfa_offset -16\n.cfi_restore x19",
-        "ret",
-        ".cfi_endproc",
+        leave!(16 "x19" "x20" 0),
     )
 }
 
@@ -144,15 +181,15 @@ pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Li
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn square_times(out: *mut Limb, a: *const Limb, times: usize) {
     naked_asm!(
-        enter!(16 "x19" "x20" 0),
+        enter!(32 "x19" "x20" 0 "x21" "x22" 16),
         load!("x1" 0; "x4" "x5" "x6" "x7"),
-        constants!(),
+        constants!("x21"),
         "2:",
-        square!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"]; ["x9" "x1" "x19" "x20"]),
+        square!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"]; ["x9" "x1" "x19" "x20"] "x21"),
         "sub x2, x2, #1",
         "cbnz x2, 2b",
         store!("x0" 0; "x4" "x5" "x6" "x7"),
-        leave!(16 "x19" "x20" 0),
+        leave!(32 "x19" "x20" 0 "x21" "x22" 16),
     )
 }
 

@@ -1,82 +1,152 @@
 //! P-384 in Montgomery form, R = 2³⁸⁴.
 //!
-//! −1/p is 2³² + 1 modulo 2⁶⁴, so a quotient limb q is the lowest limb times that. p is 2³⁸⁴ −
-//! (2¹²⁸ + 2⁹⁶ − 2³² + 1): adding q·p adds q six limbs up and subtracts q times the rest.
+//! p is 2³⁸⁴ − (2¹²⁸ + 2⁹⁶ − 2³² + 1).
 
 use core::arch::{asm, naked_asm};
 
 use super::Limb;
 
-/// A reduction step for each limb `$k`, on a window as long as the prime, whose lowest limb becomes
-/// the top one each time. The number is at most p afterwards. Needs `$t`.
+/// Two reduction steps at a time, for each pair of limbs `$k`, on a window as long as the prime,
+/// whose lowest limbs become the top ones each time. The number is at most p afterwards. Needs five
+/// registers.
 ///
-/// q·(2¹²⁸ + 2⁹⁶ − 2³² + 1), without its lowest limb, which is that of the window, is a number of
-/// 129 bits: q·2⁶⁴ − q + ⌊q / 2³²⌋ without its lowest 32 bits, plus q·2⁶⁴.
+/// −1/p is 2⁶⁴ + 2³² + 1 modulo 2¹²⁸, and the quotient Q, of two limbs, is the lowest two limbs
+/// times that. Adding Q·p adds Q six limbs up, and subtracts Q·2¹²⁸ and Q·(2⁹⁶ − 2³² + 1), whose
+/// lowest two limbs are those of the window. With S = Q·2³², the latter is Q − S + S·2⁶⁴.
 #[rustfmt::skip]
 macro_rules! steps {
     ([] $t:tt; $($window:literal)+) => { "" };
     (
-        [$k:literal $($more:literal)*] [$q:literal $t0:literal $t1:literal $t2:literal];
+        [$k:literal $($more:literal)*] [$q0:literal $q1:literal $s0:literal $s1:literal $s2:literal];
         $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal
     ) => {
         concat!(
-            "add ", $q, ", ", $w0, ", ", $w0, ", lsl #32\n",
-            "lsr ", $t0, ", ", $q, ", #32\n",
-            "subs ", $t0, ", ", $t0, ", ", $q, "\n",
-            "sbc ", $t1, ", ", $q, ", xzr\n",
-            "extr ", $t0, ", ", $t1, ", ", $t0, ", #32\n",
-            "adds ", $t1, ", ", $q, ", ", $t1, ", lsr #32\n",
-            "adc ", $t2, ", xzr, xzr\n",
-            "subs ", $w1, ", ", $w1, ", ", $t0, "\n",
-            "sbcs ", $w2, ", ", $w2, ", ", $t1, "\n",
-            "sbcs ", $w3, ", ", $w3, ", ", $t2, "\n",
-            "sbcs ", $w4, ", ", $w4, ", xzr\n",
+            // Q.
+            "adds ", $q0, ", ", $w0, ", ", $w0, ", lsl #32\n",
+            "extr ", $s1, ", ", $w1, ", ", $w0, ", #32\n",
+            "adc ", $q1, ", ", $w1, ", ", $s1, "\n",
+            "add ", $q1, ", ", $q1, ", ", $w0, "\n",
+            // S.
+            "lsl ", $s0, ", ", $q0, ", #32\n",
+            "extr ", $s1, ", ", $q1, ", ", $q0, ", #32\n",
+            "lsr ", $s2, ", ", $q1, ", #32\n",
+            // The upper limbs of Q − S + S·2⁶⁴, plus Q; the third is a carry minus a borrow.
+            "cmp ", $q0, ", ", $s0, "\n",
+            "sbcs ", $w0, ", ", $q1, ", ", $s1, "\n",
+            "sbcs ", $s1, ", ", $s1, ", ", $s2, "\n",
+            "sbcs ", $s2, ", ", $s2, ", xzr\n",
+            "sbc ", $w1, ", xzr, xzr\n",
+            "cmn ", $w0, ", ", $s0, "\n",
+            "adcs ", $s1, ", ", $s1, ", ", $q0, "\n",
+            "adcs ", $s2, ", ", $s2, ", ", $q1, "\n",
+            "adc ", $w1, ", ", $w1, ", xzr\n",
+            "subs ", $w2, ", ", $w2, ", ", $s1, "\n",
+            "sbcs ", $w3, ", ", $w3, ", ", $s2, "\n",
+            "sbcs ", $w4, ", ", $w4, ", ", $w1, "\n",
             "sbcs ", $w5, ", ", $w5, ", xzr\n",
-            "sbc ", $w0, ", ", $q, ", xzr\n",
-            steps!([$($more)*] [$q $t0 $t1 $t2]; $w1 $w2 $w3 $w4 $w5 $w0),
+            "sbcs ", $w0, ", ", $q0, ", xzr\n",
+            "sbc ", $w1, ", ", $q1, ", xzr\n",
+            steps!([$($more)*] [$q0 $q1 $s0 $s1 $s2]; $w2 $w3 $w4 $w5 $w0 $w1),
         )
     };
 }
 
-/// `$w` = the twelve limbs, less than p·R, divided by R modulo p: the reduced lower half, plus the
-/// upper half `$u`, minus p unless that is negative. Needs `$t` and `$s`, six registers.
+/// The constants that sums, differences and reductions use: p's lowest limbs. The others are 2⁶⁴ −
+/// 1, and subtracting that with a borrow is adding the carry.
+macro_rules! constants {
+    () => {
+        "mov x24, #0xffffffff\nmov x25, #0xffffffff00000000\nmov x26, #0xfffffffffffffffe\n"
+    };
+}
+
+/// `$out` = the number below 2p in `$w` and the limb `$carry`, minus p unless that is negative.
+/// Needs `$t`.
 #[rustfmt::skip]
-macro_rules! reduce {
+macro_rules! subtract_p {
     (
-        $t:tt;
-        $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal;
-        $u0:literal $u1:literal $u2:literal $u3:literal $u4:literal $u5:literal;
-        $carry:literal $p:literal
+        $out:tt = $w:tt $carry:literal;
+        [$t0:literal $t1:literal $t2:literal $t3:literal $t4:literal $t5:literal]
     ) => {
         concat!(
-            steps!([0 1 2 3 4 5] $t; $w0 $w1 $w2 $w3 $w4 $w5),
-            "adds ", $w0, ", ", $w0, ", ", $u0, "\n",
-            "adcs ", $w1, ", ", $w1, ", ", $u1, "\n",
-            "adcs ", $w2, ", ", $w2, ", ", $u2, "\n",
-            "adcs ", $w3, ", ", $w3, ", ", $u3, "\n",
-            "adcs ", $w4, ", ", $w4, ", ", $u4, "\n",
-            "adcs ", $w5, ", ", $w5, ", ", $u5, "\n",
-            "adc ", $carry, ", xzr, xzr\n",
-            "mov ", $p, ", #0xffffffff\n",
-            "subs ", $u0, ", ", $w0, ", ", $p, "\n",
-            "mov ", $p, ", #0xffffffff00000000\n",
-            "sbcs ", $u1, ", ", $w1, ", ", $p, "\n",
-            "mov ", $p, ", #0xfffffffffffffffe\n",
-            "sbcs ", $u2, ", ", $w2, ", ", $p, "\n",
-            "mov ", $p, ", #-1\n",
-            "sbcs ", $u3, ", ", $w3, ", ", $p, "\n",
-            "sbcs ", $u4, ", ", $w4, ", ", $p, "\n",
-            "sbcs ", $u5, ", ", $w5, ", ", $p, "\n",
+            subtract_p!(@$w $t0 $t1 $t2 $t3 $t4 $t5),
             "sbcs xzr, ", $carry, ", xzr\n",
-            "csel ", $w0, ", ", $w0, ", ", $u0, ", cc\n",
-            "csel ", $w1, ", ", $w1, ", ", $u1, ", cc\n",
-            "csel ", $w2, ", ", $w2, ", ", $u2, ", cc\n",
-            "csel ", $w3, ", ", $w3, ", ", $u3, ", cc\n",
-            "csel ", $w4, ", ", $w4, ", ", $u4, ", cc\n",
-            "csel ", $w5, ", ", $w5, ", ", $u5, ", cc\n",
+            select_limbs!("cc"; $out $w [$t0 $t1 $t2 $t3 $t4 $t5]),
+        )
+    };
+    (
+        @[$w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal]
+        $t0:literal $t1:literal $t2:literal $t3:literal $t4:literal $t5:literal
+    ) => {
+        concat!(
+            "subs ", $t0, ", ", $w0, ", x24\n",
+            "sbcs ", $t1, ", ", $w1, ", x25\n",
+            "sbcs ", $t2, ", ", $w2, ", x26\n",
+            "adcs ", $t3, ", ", $w3, ", xzr\n",
+            "adcs ", $t4, ", ", $w4, ", xzr\n",
+            "adcs ", $t5, ", ", $w5, ", xzr\n",
         )
     };
 }
+
+/// `x10` to `x15` = the twelve limbs `x10` to `x17`, `x19` to `x22`, less than p·R, divided by R
+/// modulo p: the reduced lower half, plus the upper half, minus p unless that is negative. Needs
+/// `x1` to `x3`, `x23` and `x27`.
+macro_rules! reduce {
+    () => {
+        concat!(
+            steps!([0 2 4] ["x1" "x2" "x3" "x23" "x27"]; "x10" "x11" "x12" "x13" "x14" "x15"),
+            chain!("adds" "adcs"; ["x10" "x11" "x12" "x13" "x14" "x15"]
+                ["x10" "x11" "x12" "x13" "x14" "x15"] ["x16" "x17" "x19" "x20" "x21" "x22"]),
+            "adc x23, xzr, xzr\n",
+            subtract_p!(["x10" "x11" "x12" "x13" "x14" "x15"] =
+                ["x10" "x11" "x12" "x13" "x14" "x15"] "x23";
+                ["x16" "x17" "x19" "x20" "x21" "x22"]),
+        )
+    };
+}
+
+/// `x10` to `x15` = `x4` to `x9` times the limbs at `[x2]`, less than p; one of the factors is any
+/// number below R, and the other is less than p. Uses `x1` to `x3`, `x16`, `x17`, `x19` to `x23`
+/// and `x27`.
+macro_rules! product {
+    () => {
+        concat!(
+            "ldp x1, x3, [x2]\n",
+            first_row!("x1" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x10" "x11" "x12" "x13" "x14" "x15" "x16"),
+            row!(fresh "x3" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x11" "x12" "x13" "x14" "x15" "x16" "x17"),
+            "ldp x1, x3, [x2, #16]\n",
+            row!(fresh "x1" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x12" "x13" "x14" "x15" "x16" "x17" "x19"),
+            row!(fresh "x3" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x13" "x14" "x15" "x16" "x17" "x19" "x20"),
+            "ldp x1, x3, [x2, #32]\n",
+            row!(fresh "x1" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x14" "x15" "x16" "x17" "x19" "x20" "x21"),
+            row!(fresh "x3" "x23"; ["x4" "x5" "x6" "x7" "x8" "x9"]
+                "x15" "x16" "x17" "x19" "x20" "x21" "x22"),
+            reduce!(),
+        )
+    };
+}
+
+/// `x10` to `x15` = the square of `x4` to `x9`, less than p as both; registers as in [`product`].
+///
+/// First the products of different limbs, each once, from the second place on. Twice their sum is
+/// less than R².
+macro_rules! square {
+    () => {
+        concat!(
+            square_6!("x4" "x5" "x6" "x7" "x8" "x9"; "x23";
+                "x10" "x11" "x12" "x13" "x14" "x15" "x16" "x17" "x19" "x20" "x21" "x22"),
+            reduce!(),
+        )
+    };
+}
+
+mod double;
+pub(super) use double::double_times;
 
 /// Computes `out = a · b / R mod p`, less than p. One of the factors is any number below R, and the
 /// other is less than p.
@@ -87,40 +157,13 @@ macro_rules! reduce {
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn mul(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        enter!(48 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32),
+        enter!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
         load!("x1" 0; "x4" "x5" "x6" "x7" "x8" "x9"),
-        "ldp x1, x3, [x2]",
-        first_row!("x1" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x10" "x11" "x12" "x13" "x14" "x15" "x16"),
-        row!(fresh "x3" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x11" "x12" "x13" "x14" "x15" "x16" "x19"),
-        "ldp x1, x3, [x2, #16]",
-        row!(fresh "x1" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x12" "x13" "x14" "x15" "x16" "x19" "x20"),
-        row!(fresh "x3" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x13" "x14" "x15" "x16" "x19" "x20" "x21"),
-        "ldp x1, x3, [x2, #32]",
-        row!(fresh "x1" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x14" "x15" "x16" "x19" "x20" "x21" "x22"),
-        row!(fresh "x3" "x17"; ["x4" "x5" "x6" "x7" "x8" "x9"]
-            "x15" "x16" "x19" "x20" "x21" "x22" "x23"),
-        reduce!(["x1" "x2" "x3" "x17"]; "x10" "x11" "x12" "x13" "x14" "x15";
-            "x16" "x19" "x20" "x21" "x22" "x23"; "x1" "x17"),
+        constants!(),
+        product!(),
         store!("x0" 0; "x10" "x11" "x12" "x13" "x14" "x15"),
-        leave!(48 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32),
+        leave!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
     )
-}
-
-/// `$even` and `$odd` = twice themselves plus `$a`², the sum with a carry from the limbs below and
-/// to those above. Needs `x17`.
-#[rustfmt::skip]
-macro_rules! add_square {
-    ($a:literal; $even:literal $odd:literal) => {
-        concat!(
-            "mul x17, ", $a, ", ", $a, "\nadcs ", $even, ", ", $even, ", x17\n",
-            "umulh x17, ", $a, ", ", $a, "\nadcs ", $odd, ", ", $odd, ", x17\n",
-        )
-    };
 }
 
 /// Computes `out = a` squared `times` times, less than p, for `a` less than p; `times` is not 0.
@@ -130,50 +173,19 @@ macro_rules! add_square {
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn square_times(out: *mut Limb, a: *const Limb, times: usize) {
     naked_asm!(
-        enter!(48 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32),
-        load!("x1" 0; "x10" "x11" "x12" "x13" "x14" "x15"),
+        enter!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
+        load!("x1" 0; "x4" "x5" "x6" "x7" "x8" "x9"),
+        "mov x28, x2",
+        constants!(),
         "2:",
-        "mov x4, x10",
-        "mov x5, x11",
-        "mov x6, x12",
-        "mov x7, x13",
-        "mov x8, x14",
-        "mov x9, x15",
-        // The products of different limbs, each once, from the second place on.
-        first_row!("x4" "x17"; ["x5" "x6" "x7" "x8" "x9"] "x11" "x12" "x13" "x14" "x15" "x16"),
-        row!(fresh "x5" "x17"; ["x6" "x7" "x8" "x9"] "x13" "x14" "x15" "x16" "x19"),
-        row!(fresh "x6" "x17"; ["x7" "x8" "x9"] "x15" "x16" "x19" "x20"),
-        row!(fresh "x7" "x17"; ["x8" "x9"] "x19" "x20" "x21"),
-        "mul x17, x8, x9",
-        "umulh x22, x8, x9",
-        "adds x21, x21, x17",
-        "adc x22, x22, xzr",
-        // Twice their sum, which is less than R² / 2, plus the squares.
-        "adds x11, x11, x11",
-        "adcs x12, x12, x12",
-        "adcs x13, x13, x13",
-        "adcs x14, x14, x14",
-        "adcs x15, x15, x15",
-        "adcs x16, x16, x16",
-        "adcs x19, x19, x19",
-        "adcs x20, x20, x20",
-        "adcs x21, x21, x21",
-        "adcs x22, x22, x22",
-        "adc x23, xzr, xzr",
-        "mul x10, x4, x4",
-        "umulh x17, x4, x4",
-        "adds x11, x11, x17",
-        add_square!("x5"; "x12" "x13"),
-        add_square!("x6"; "x14" "x15"),
-        add_square!("x7"; "x16" "x19"),
-        add_square!("x8"; "x20" "x21"),
-        add_square!("x9"; "x22" "x23"),
-        reduce!(["x1" "x3" "x4" "x17"]; "x10" "x11" "x12" "x13" "x14" "x15";
-            "x16" "x19" "x20" "x21" "x22" "x23"; "x1" "x17"),
-        "sub x2, x2, #1",
-        "cbnz x2, 2b",
+        square!(),
+        "sub x28, x28, #1",
+        "cbz x28, 3f",
+        copy!(["x4" "x5" "x6" "x7" "x8" "x9"] ["x10" "x11" "x12" "x13" "x14" "x15"]),
+        "b 2b",
+        "3:",
         store!("x0" 0; "x10" "x11" "x12" "x13" "x14" "x15"),
-        leave!(48 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32),
+        leave!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
     )
 }
 

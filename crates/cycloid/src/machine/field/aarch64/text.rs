@@ -190,3 +190,82 @@ macro_rules! square_4 {
         )
     };
 }
+
+/// `$even` and `$odd` += `$a`², with a carry from the limbs below and to those above. Needs `$t`.
+#[rustfmt::skip]
+macro_rules! add_square {
+    ($a:literal $t:literal; $even:literal $odd:literal) => {
+        concat!(
+            "mul ", $t, ", ", $a, ", ", $a, "\nadcs ", $even, ", ", $even, ", ", $t, "\n",
+            "umulh ", $t, ", ", $a, ", ", $a, "\nadcs ", $odd, ", ", $odd, ", ", $t, "\n",
+        )
+    };
+}
+
+/// The twelve limbs of a square from the six in `$a`, all of them fresh and none of them `$a`.
+///
+/// First the products of different limbs, each once, from the second place on. They sum to less
+/// than 2⁷⁶⁷, so twice their sum plus the squares needs no thirteenth limb. Needs `$t`.
+#[rustfmt::skip]
+macro_rules! square_6 {
+    (
+        $a0:literal $a1:literal $a2:literal $a3:literal $a4:literal $a5:literal; $t:literal;
+        $w0:literal $w1:literal $w2:literal $w3:literal $w4:literal $w5:literal
+        $w6:literal $w7:literal $w8:literal $w9:literal $w10:literal $w11:literal
+    ) => {
+        concat!(
+            first_row!($a0 $t; [$a1 $a2 $a3 $a4 $a5] $w1 $w2 $w3 $w4 $w5 $w6),
+            row!(fresh $a1 $t; [$a2 $a3 $a4 $a5] $w3 $w4 $w5 $w6 $w7),
+            row!(fresh $a2 $t; [$a3 $a4 $a5] $w5 $w6 $w7 $w8),
+            row!(fresh $a3 $t; [$a4 $a5] $w7 $w8 $w9),
+            "mul ", $t, ", ", $a4, ", ", $a5, "\numulh ", $w10, ", ", $a4, ", ", $a5, "\n",
+            "adds ", $w9, ", ", $w9, ", ", $t, "\nadc ", $w10, ", ", $w10, ", xzr\n",
+            chain!("adds" "adcs"; [$w1 $w2 $w3 $w4 $w5 $w6 $w7 $w8 $w9 $w10]
+                [$w1 $w2 $w3 $w4 $w5 $w6 $w7 $w8 $w9 $w10]
+                [$w1 $w2 $w3 $w4 $w5 $w6 $w7 $w8 $w9 $w10]),
+            "adc ", $w11, ", xzr, xzr\n",
+            "mul ", $w0, ", ", $a0, ", ", $a0, "\n",
+            "umulh ", $t, ", ", $a0, ", ", $a0, "\nadds ", $w1, ", ", $w1, ", ", $t, "\n",
+            add_square!($a1 $t; $w2 $w3),
+            add_square!($a2 $t; $w4 $w5),
+            add_square!($a3 $t; $w6 $w7),
+            add_square!($a4 $t; $w8 $w9),
+            add_square!($a5 $t; $w10 $w11),
+        )
+    };
+}
+
+/// `$d` = `$a`, combined with `$b` limb by limb, by `$first` for the lowest limb and by `$next` for
+/// the others.
+macro_rules! chain {
+    (
+        $first:literal $next:literal; [$d0:literal $($d:literal)+]
+        [$a0:literal $($a:literal)+] [$b0:literal $($b:literal)+]
+    ) => {
+        concat!(
+            $first, " ", $d0, ", ", $a0, ", ", $b0, "\n",
+            $($next, " ", $d, ", ", $a, ", ", $b, "\n",)+
+        )
+    };
+}
+
+/// `$d` = `$a` if the condition `$if` holds, `$b` otherwise, limb by limb.
+macro_rules! select_limbs {
+    ($if:literal; [$($d:literal)+] [$($a:literal)+] [$($b:literal)+]) => {
+        concat!($("csel ", $d, ", ", $a, ", ", $b, ", ", $if, "\n",)+)
+    };
+}
+
+/// `$d` = `$a` if the condition `$if` holds, 0 otherwise, limb by limb.
+macro_rules! keep_if {
+    ($if:literal; [$($d:literal)+] [$($a:literal)+]) => {
+        concat!($("csel ", $d, ", ", $a, ", xzr, ", $if, "\n",)+)
+    };
+}
+
+/// `$d` = `$a`, limb by limb.
+macro_rules! copy {
+    ([$($d:literal)+] [$($a:literal)+]) => {
+        concat!($("mov ", $d, ", ", $a, "\n",)+)
+    };
+}

@@ -10,6 +10,7 @@ mod dense;
 mod bls12_base;
 mod bls12_complex;
 mod bls12_scalar;
+mod bls12_sums;
 mod linear;
 mod linear_complex;
 mod linear_dense;
@@ -26,6 +27,7 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Adx;
 use super::super::ct::Mask;
 use super::super::words::{Limb, Words};
+use super::curve::edwards_negated;
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::one_number;
 use super::{
@@ -201,6 +203,17 @@ impl CurveArithmetic<P256> for Adx {
         }
         point
     }
+
+    #[inline(always)]
+    fn add_affine(self, point: &[[Limb; 4]; 3], addend: &[[Limb; 4]; 2]) -> [[Limb; 4]; 5] {
+        let mut sum = MaybeUninit::<[[Limb; 4]; 5]>::uninit();
+        // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole sum.
+        unsafe {
+            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
+            p256::add_affine(sum.as_mut_ptr().cast(), point, addend);
+            sum.assume_init()
+        }
+    }
 }
 
 impl CurveArithmetic<P25519> for Adx {
@@ -220,7 +233,13 @@ impl CurveArithmetic<P25519> for Adx {
     }
 
     #[inline(always)]
-    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+    fn add_edwards(
+        self,
+        point: &[[Limb; 4]; 4],
+        addend: &[[Limb; 4]; 3],
+        negative: Mask,
+    ) -> [[Limb; 4]; 4] {
+        let addend = &edwards_negated::<P25519, _>(self, addend, negative);
         let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
         // SAFETY: the token proves BMI2 and ADX; the kernel writes the whole sum.
         unsafe {

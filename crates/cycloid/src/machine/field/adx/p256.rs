@@ -80,7 +80,11 @@ macro_rules! product {
     };
 }
 
+#[macro_use]
+mod calls;
+mod add;
 mod double;
+pub(super) use add::add_affine;
 pub(super) use double::double;
 
 /// Computes `out = a · b / R mod p`, less than p.

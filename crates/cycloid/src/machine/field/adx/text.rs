@@ -90,7 +90,7 @@ macro_rules! row {
     ($kind:ident $by:literal; $js:tt $($limb:literal)+) => {
         row!($kind "rsi" $by; $js $($limb)+)
     };
-    ($kind:ident $base:literal $by:literal; $js:tt $($limb:literal)+) => {
+    ($kind:ident $base:literal $by:expr; $js:tt $($limb:literal)+) => {
         concat!(
             "mov rdx, ", $by, "\n",
             "xor eax, eax\n",

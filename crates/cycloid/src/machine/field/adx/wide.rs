@@ -5,7 +5,9 @@ use core::mem::MaybeUninit;
 
 use super::super::super::cpu::Adx;
 use super::super::{Bls12Base, Bls12Scalar, Wide};
-use super::{Limb, bls12_base, bls12_complex, bls12_scalar, linear_complex, linear_dense};
+use super::{
+    Limb, bls12_base, bls12_complex, bls12_scalar, bls12_sums, linear_complex, linear_dense,
+};
 
 /// The kernels of module `$kernels` for `$n` limbs, and the names of those in `linear_dense`.
 macro_rules! wide {
@@ -66,6 +68,38 @@ wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
     fn reduce_wide(self, wide: &[Limb; 12]) -> [Limb; 6] {
         // SAFETY: the token proves BMI2 and ADX.
         unsafe { bls12_base::reduce_wide(wide).0 }
+    }
+
+    #[inline(always)]
+    fn sum_of_products(self, [a, b]: [&[Limb; 6]; 2], [c, d]: [&[Limb; 6]; 2]) -> [Limb; 6] {
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_sums::sum(a, b, c, d).0 }
+    }
+
+    #[inline(always)]
+    fn difference_of_products(self, ab: [&[Limb; 6]; 2], [c, d]: [&[Limb; 6]; 2]) -> [Limb; 6] {
+        let negative = linear_dense::sub_6(&[0; 6], c);
+        Wide::<Bls12Base>::sum_of_products(self, ab, [&negative, d])
+    }
+
+    #[inline(always)]
+    fn sum_of_complex_products(
+        self,
+        [a, b]: [&[Self::Element; 2]; 2],
+        [c, d]: [&[Self::Element; 2]; 2],
+    ) -> [Self::Element; 2] {
+        // SAFETY: the token proves BMI2 and ADX.
+        unsafe { bls12_sums::sum_complex(a, b, c, d).0 }
+    }
+
+    #[inline(always)]
+    fn difference_of_complex_products(
+        self,
+        ab: [&[Self::Element; 2]; 2],
+        [c, d]: [&[Self::Element; 2]; 2],
+    ) -> [Self::Element; 2] {
+        let negative = [linear_dense::sub_6(&[0; 6], &c[0]), linear_dense::sub_6(&[0; 6], &c[1])];
+        Wide::<Bls12Base>::sum_of_complex_products(self, ab, [&negative, d])
     }
 
     #[inline(always)]

@@ -12,6 +12,20 @@ const WIDEST: usize = 16;
 pub(super) fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
     let n = out.len();
     assert!(n != 0 && table.len().is_multiple_of(n));
+    // Entries that are affine points on curves over 256 bits.
+    match n {
+        // SAFETY: the table is entries of as many limbs, and `out` is uniquely borrowed.
+        8 => {
+            return unsafe { entry_of_8(out.as_mut_ptr(), table.as_ptr(), table.len() / 8, index) };
+        }
+        // SAFETY: likewise.
+        12 => {
+            return unsafe {
+                entry_of_12(out.as_mut_ptr(), table.as_ptr(), table.len() / 12, index)
+            };
+        }
+        _ => (),
+    }
     let mut place = 0;
     while n - place >= 2 * WIDEST {
         columns::<WIDEST>(out, table, index, place);
@@ -44,6 +58,73 @@ pub(super) fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
         _ => columns::<1>(out, table, index, n - 2),
     }
 }
+
+/// Defines a function that copies `out = table[index]` for entries of two limbs in each of the
+/// vectors `$sum`; `v0` is the index minus the place of the next entry.
+#[cfg(target_feature = "neon")]
+macro_rules! whole_entries {
+    ($name:ident $([$sum0:literal $sum1:literal])+; $([$store:literal $q0:literal $q1:literal])+) => {
+        /// Copies `out = table[index]`, or 0 for an index outside the table.
+        ///
+        /// # Safety
+        /// `table` is `entries` entries, and `out` has room for one; it need not be initialised.
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name(
+            out: *mut Limb,
+            table: *const Limb,
+            entries: usize,
+            index: usize,
+        ) {
+            core::arch::naked_asm!(
+                ".cfi_startproc",
+                "dup v0.2d, x3",
+                "mov x4, #1",
+                "dup v1.2d, x4",
+                $(
+                    concat!("movi ", $sum0, ".2d, #0"),
+                    concat!("movi ", $sum1, ".2d, #0"),
+                )+
+                "subs x2, x2, #4",
+                "b.lo 3f",
+                "2:",
+                whole_entries!(@$([$sum0 $sum1])+),
+                whole_entries!(@$([$sum0 $sum1])+),
+                whole_entries!(@$([$sum0 $sum1])+),
+                whole_entries!(@$([$sum0 $sum1])+),
+                "subs x2, x2, #4",
+                "b.hs 2b",
+                "3:",
+                "ands x2, x2, #3",
+                "b.eq 5f",
+                "4:",
+                whole_entries!(@$([$sum0 $sum1])+),
+                "subs x2, x2, #1",
+                "b.ne 4b",
+                "5:",
+                $(concat!("stp ", $q0, ", ", $q1, ", [x0, #", $store, "]"),)+
+                "ret",
+                ".cfi_endproc",
+            )
+        }
+    };
+    (@$([$sum0:literal $sum1:literal])+) => {
+        concat!(
+            "cmeq v16.2d, v0.2d, #0\n",
+            $(
+                "ldp q17, q18, [x1], #32\n",
+                "bit ", $sum0, ".16b, v17.16b, v16.16b\n",
+                "bit ", $sum1, ".16b, v18.16b, v16.16b\n",
+            )+
+            "sub v0.2d, v0.2d, v1.2d\n",
+        )
+    };
+}
+
+#[cfg(target_feature = "neon")]
+whole_entries!(entry_of_8 ["v2" "v3"] ["v4" "v5"]; [0 "q2" "q3"] [32 "q4" "q5"]);
+#[cfg(target_feature = "neon")]
+whole_entries!(entry_of_12 ["v2" "v3"] ["v4" "v5"] ["v6" "v7"];
+    [0 "q2" "q3"] [32 "q4" "q5"] [64 "q6" "q7"]);
 
 /// Copies the 2·`V` limbs from `place` on of entry `index`.
 #[cfg(target_feature = "neon")]

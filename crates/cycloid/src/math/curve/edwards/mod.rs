@@ -118,13 +118,14 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &self.z.double())
     }
 
-    /// Returns the sum with all coordinates, which a backend may compute as a whole.
+    /// Returns the sum with all coordinates, or the difference where `negative` is true, which a
+    /// backend may compute as a whole.
     #[inline(always)]
-    fn plus_affine(&self, other: &AffineAddend<A>) -> Self {
+    fn plus_affine(&self, other: &AffineAddend<A>, negative: A::Mask) -> Self {
         let arithmetic = self.x.arithmetic();
         let point = [&self.x, &self.y, &self.z, &self.t].map(|field| *field.raw());
         let addend = [&other.sum, &other.difference, &other.t].map(|field| *field.raw());
-        let sum = arithmetic.add_edwards(&point, &addend);
+        let sum = arithmetic.add_edwards(&point, &addend, negative);
         let [x, y, z, t] = sum.map(|raw| Field::from_raw(arithmetic, raw));
         Self { x, y, z, t }
     }

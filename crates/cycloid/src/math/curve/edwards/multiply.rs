@@ -41,7 +41,8 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let row = entries(BASE_WIDTH) * 3 * A::STORED_LIMBS;
         let mut sum = digits.affine_addend(arithmetic, &table[..row], 0).extended();
         for (i, row) in table.chunks_exact(row).enumerate().skip(1) {
-            sum = sum.plus_affine(&digits.affine_addend(arithmetic, row, i));
+            let (addend, negative) = digits.magnitude(arithmetic, row, i);
+            sum = sum.plus_affine(&addend, negative);
         }
         sum
     }
@@ -206,10 +207,22 @@ impl<const WIDTH: usize> DigitsOfAll<WIDTH> {
         row: &[Limb],
         i: usize,
     ) -> AffineAddend<A> {
+        let (addend, negative) = self.magnitude(arithmetic, row, i);
+        addend.negate_if(negative)
+    }
+
+    /// Returns the multiple by the magnitude of digit `i`, and where the digit is negative.
+    #[inline(always)]
+    fn magnitude<A: Arithmetic<P25519>>(
+        &self,
+        arithmetic: A,
+        row: &[Limb],
+        i: usize,
+    ) -> (AffineAddend<A>, A::Mask) {
         let (index, negative) = self.at(arithmetic, i);
         let mut entry = [A::ZERO; 3];
         arithmetic.lookup_stored(&mut entry, row, index);
-        AffineAddend::from_raw(arithmetic, &entry).negate_if(negative)
+        (AffineAddend::from_raw(arithmetic, &entry), negative)
     }
 
     /// Returns the multiples by digits `i`, from each number's own table.

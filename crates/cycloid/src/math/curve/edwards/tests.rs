@@ -8,6 +8,7 @@ use num_bigint::BigUint;
 use super::each::each_on;
 use super::scalar::{Digits, ORDER, non_adjacent_form_vartime};
 use super::*;
+use crate::machine::ct::Mask;
 use crate::machine::field::{CurvePrime, CurveTask, Limbs, Masks};
 use crate::machine::{lanes, words};
 use crate::math::curve::montgomery::{Factors, Ladder};
@@ -371,7 +372,8 @@ fn non_canonical_encodings_are_detected() {
     assert!(!is_canonical(&limbs(&(minus_one + high))));
 }
 
-/// RFC 7748, section 5.2, and every number times the base point on both curves.
+/// RFC 7748, section 5.2, numbers times the base point on both curves, and times points of small
+/// order.
 #[test]
 fn the_ladder_and_the_map_to_the_other_curve() {
     let hex = |digits: &[u8]| {
@@ -379,17 +381,27 @@ fn the_ladder_and_the_map_to_the_other_curve() {
         BigUint::from_bytes_le(&[vec![0; 32 - big.len()], big].concat())
     };
     let k = hex(b"a546e36bf0527c9d3b16154b82465edd62144c0ac1fc5a18506a2244ba449ac4");
-    let clamped = (((k >> 3u8) << 3u8) % (BigUint::from(1u8) << 254)) + (BigUint::from(1u8) << 254);
+    let clamped = |k: &BigUint| {
+        let top = BigUint::from(1u8) << 254;
+        ((k >> 3u8) << 3u8) % &top + &top
+    };
     let u = hex(b"e6db6867583030db3594c1a424b15f7c726624ec26b3353b10a903a6d0ab1c4c");
     let expected = hex(b"c3da55379de9c6908e94ea4df28d084f32eccf03491c71f754b4075577a28552");
     let mut inputs = Vec::new();
-    inputs.extend((0..8).map(|_| Factors { number: limbs(&clamped), u: limbs(&u) }));
-    let numbers = numbers();
+    inputs.extend((0..8).map(|_| Factors { number: limbs(&clamped(&k)), u: limbs(&u) }));
+    let numbers: Vec<_> = numbers().iter().map(|n| clamped(&(n << 3u8))).collect();
     inputs.extend(numbers.iter().map(|n| Factors { number: limbs(n), u: [9, 0, 0, 0] }));
+    // Numbers divisible by 8 times points of order 1, 2, 4 and 8 are infinity.
+    let of_order_8 = hex(b"e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800");
+    let small = [BigUint::ZERO, 1u8.into(), p() - 1u8, p(), p() + 1u8, of_order_8];
+    let small: Vec<_> = small.iter().cycle().take(16).collect();
+    inputs
+        .extend(small.iter().zip(&numbers).map(|(u, n)| Factors { number: limbs(n), u: limbs(u) }));
     let products = everywhere::<Ladder>(&inputs);
     assert!(products[..8].iter().all(|product| number(product) == expected));
-    let scalars: Vec<_> = numbers.iter().map(scalar).collect();
-    assert_eq!(products[8..], everywhere::<UOfBase>(&scalars));
+    let scalars: Vec<_> = numbers.iter().map(|n| scalar(&(n % order()))).collect();
+    assert_eq!(products[8..24], everywhere::<UOfBase>(&scalars));
+    assert!(products[24..].iter().all(|product| *product == [0; 4]));
 }
 
 /// Compares sums computed as a whole with those of the formulas, on any coordinates.
@@ -416,8 +428,9 @@ impl CurveTask<P25519> for SumsAgree {
                 let point = Point { x: at(i), y: at(j), z: at(i + 3 * j), t: at(2 * i + j + 1) };
                 let (sum, difference) = (at(j + 7), at(3 * i + j));
                 let addend = AffineAddend { sum, difference, t: at(i + j) };
-                let by_formula = point.add_affine(&addend).extended();
-                let whole = point.plus_affine(&addend);
+                let negative = arithmetic.mask(|_| Mask::from_bit((i ^ j) as Limb & 1));
+                let by_formula = point.add_affine(&addend.negate_if(negative)).extended();
+                let whole = point.plus_affine(&addend, negative);
                 let pairs = [
                     (whole.x, by_formula.x),
                     (whole.y, by_formula.y),

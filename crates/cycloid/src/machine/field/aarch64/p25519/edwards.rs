@@ -33,9 +33,11 @@ macro_rules! combine {
     };
 }
 
-/// Computes [`add_edwards`](super::super::super::CurveArithmetic::add_edwards), all coordinates below 2²⁵⁶; `out` may be `point`.
+/// Computes [`add_edwards`](super::super::super::CurveArithmetic::add_edwards), all coordinates
+/// below 2²⁵⁶; subtracts if `negative` is not 0. `out` may be `point`.
 ///
-/// Stack: E and G.
+/// The negative of the addend has y + x and y − x exchanged, and −C, which exchanges F and G.
+/// Stack: the factor of B, then E; G.
 ///
 /// # Safety
 /// `point` is sixteen limbs, `addend` twelve, and `out` has room for sixteen.
@@ -44,10 +46,12 @@ pub(in super::super) unsafe extern "C" fn add_edwards(
     out: *mut Limb,
     point: *const Limb,
     addend: *const Limb,
+    negative: Limb,
 ) {
     naked_asm!(
         enter!(144 "x19" "x20" 64 "x21" "x22" 80 "x23" "x24" 96 "x25" "x26" 112 "x27" "x28" 128),
         "mov x28, x2",
+        "mov x19, x3",
         constants!(),
         // Y − X and Y + X.
         load!("x1" 0; "x4" "x5" "x6" "x7"),
@@ -57,9 +61,14 @@ pub(in super::super) unsafe extern "C" fn add_edwards(
         combine!("add" "adc" "cs"; ["x24" "x25" "x26" "x27"] = ["x8" "x9" "x10" "x11"],
             ["x4" "x5" "x6" "x7"]),
         // A and B; E = B − A and H = B + A.
-        load!("x28" 32; "x4" "x5" "x6" "x7"),
+        load!("x28" 0; "x12" "x13" "x14" "x15"),
+        load!("x28" 32; "x8" "x9" "x10" "x11"),
+        "cmp x19, #0",
+        choose!("x4" "x5" "x6" "x7" = "x12" "x13" "x14" "x15", "x8" "x9" "x10" "x11"),
+        choose!("x8" "x9" "x10" "x11" = "x8" "x9" "x10" "x11", "x12" "x13" "x14" "x15"),
+        store!("sp" 0; "x8" "x9" "x10" "x11"),
         product!(["x20" "x21" "x22" "x23"] = ["x20" "x21" "x22" "x23"], ["x4" "x5" "x6" "x7"]),
-        load!("x28" 0; "x4" "x5" "x6" "x7"),
+        load!("sp" 0; "x4" "x5" "x6" "x7"),
         product!(["x24" "x25" "x26" "x27"] = ["x24" "x25" "x26" "x27"], ["x4" "x5" "x6" "x7"]),
         short_difference!(["x4" "x5" "x6" "x7"] = ["x24" "x25" "x26" "x27"],
             ["x20" "x21" "x22" "x23"]),
@@ -78,9 +87,12 @@ pub(in super::super) unsafe extern "C" fn add_edwards(
         "adc x11, xzr, xzr",
         fold_limb!(["x4" "x5" "x6" "x7"] = "x4" "x5" "x6" "x7"),
         short_sum!(["x12" "x13" "x14" "x15"] = ["x4" "x5" "x6" "x7"], ["x20" "x21" "x22" "x23"]),
-        store!("sp" 32; "x12" "x13" "x14" "x15"),
-        short_difference!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"],
+        short_difference!(["x8" "x9" "x10" "x11"] = ["x4" "x5" "x6" "x7"],
             ["x20" "x21" "x22" "x23"]),
+        "cmp x19, #0",
+        choose!("x4" "x5" "x6" "x7" = "x12" "x13" "x14" "x15", "x8" "x9" "x10" "x11"),
+        choose!("x12" "x13" "x14" "x15" = "x8" "x9" "x10" "x11", "x12" "x13" "x14" "x15"),
+        store!("sp" 32; "x12" "x13" "x14" "x15"),
         // X₃ = E·F, T₃ = E·H, Z₃ = F·G, Y₃ = G·H.
         load!("sp" 0; "x20" "x21" "x22" "x23"),
         product!(["x12" "x13" "x14" "x15"] = ["x4" "x5" "x6" "x7"], ["x20" "x21" "x22" "x23"]),

@@ -5,8 +5,8 @@ use core::arch::naked_asm;
 
 use super::Limb;
 
-/// `$d = $a + $b`, less than p as both; `$d` may be `$a` or `$b`. Uses `x1`, `x8` to `x11` and
-/// `x17`.
+/// `$d = $a + $b`, less than p as both; `$d` may be `$a` or `$b`. Needs p's second limb in `x30`;
+/// uses `x1` and `x8` to `x11`.
 #[rustfmt::skip]
 macro_rules! sum {
     (
@@ -20,9 +20,8 @@ macro_rules! sum {
             "adcs ", $d2, ", ", $a2, ", ", $b2, "\n",
             "adcs ", $d3, ", ", $a3, ", ", $b3, "\n",
             "adc x1, xzr, xzr\n",
-            "mov x17, #0xffffffff\n",
             "adds x8, ", $d0, ", #1\n",
-            "sbcs x9, ", $d1, ", x17\n",
+            "sbcs x9, ", $d1, ", x30\n",
             "sbcs x10, ", $d2, ", xzr\n",
             "sbcs x11, ", $d3, ", x3\n",
             "sbcs xzr, x1, xzr\n",
@@ -34,26 +33,29 @@ macro_rules! sum {
     };
 }
 
-/// `$d = $a − $b`, less than p as both; `$d` may be `$a` or `$b`. Uses `x8` to `x10`.
+/// `$d = $a + $b`, below 2²⁵⁶, for both less than p; `$d` may be `$a` or `$b`. Uses `x1`, `x8` and
+/// `x9`.
+///
+/// If the sum carries, subtracting p leaves less than p.
 #[rustfmt::skip]
-macro_rules! difference {
+macro_rules! short_sum {
     (
         [$d0:literal $d1:literal $d2:literal $d3:literal] =
         [$a0:literal $a1:literal $a2:literal $a3:literal],
         [$b0:literal $b1:literal $b2:literal $b3:literal]
     ) => {
         concat!(
-            "subs ", $d0, ", ", $a0, ", ", $b0, "\n",
-            "sbcs ", $d1, ", ", $a1, ", ", $b1, "\n",
-            "sbcs ", $d2, ", ", $a2, ", ", $b2, "\n",
-            "sbcs ", $d3, ", ", $a3, ", ", $b3, "\n",
-            "csetm x8, cc\n",
-            "and x9, x8, #0xffffffff\n",
-            "and x10, x8, #0xffffffff00000001\n",
-            "adds ", $d0, ", ", $d0, ", x8\n",
-            "adcs ", $d1, ", ", $d1, ", x9\n",
-            "adcs ", $d2, ", ", $d2, ", xzr\n",
-            "adc ", $d3, ", ", $d3, ", x10\n",
+            "adds ", $d0, ", ", $a0, ", ", $b0, "\n",
+            "adcs ", $d1, ", ", $a1, ", ", $b1, "\n",
+            "adcs ", $d2, ", ", $a2, ", ", $b2, "\n",
+            "adcs ", $d3, ", ", $a3, ", ", $b3, "\n",
+            "csetm x1, cs\n",
+            "and x8, x1, #0xffffffff\n",
+            "and x9, x1, #0xffffffff00000001\n",
+            "subs ", $d0, ", ", $d0, ", x1\n",
+            "sbcs ", $d1, ", ", $d1, ", x8\n",
+            "sbcs ", $d2, ", ", $d2, ", xzr\n",
+            "sbc ", $d3, ", ", $d3, ", x9\n",
         )
     };
 }
@@ -82,20 +84,6 @@ macro_rules! half {
     };
 }
 
-/// A product of the kernel.
-macro_rules! times {
-    ($out:tt = $a:tt, $b:tt) => {
-        product!($out = $a, $b; ["x9" "x10" "x11" "x1"])
-    };
-}
-
-/// A square of the kernel.
-macro_rules! squared {
-    ($out:tt = $a:tt) => {
-        square!($out = $a; ["x9" "x1" "x2" "x27"])
-    };
-}
-
 /// Doubles `point`, in Jacobian coordinates less than p, `times` times, in its place; `times` is
 /// not 0.
 ///
@@ -107,9 +95,10 @@ macro_rules! squared {
 #[unsafe(naked)]
 pub(in super::super) unsafe extern "C" fn double_times(point: *mut Limb, times: usize) {
     naked_asm!(
-        enter!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
+        enter!(96 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64
+            "x29" "x30" 80),
         "mov x28, x1",
-        constants!(),
+        constants!("x30"),
         ".p2align 4",
         "2:",
         // M.
@@ -117,8 +106,8 @@ pub(in super::super) unsafe extern "C" fn double_times(point: *mut Limb, times: 
         load!("x0" 0; "x19" "x20" "x21" "x22"),
         squared!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"]),
         difference!(["x23" "x24" "x25" "x26"] = ["x19" "x20" "x21" "x22"], ["x4" "x5" "x6" "x7"]),
-        sum!(["x4" "x5" "x6" "x7"] = ["x19" "x20" "x21" "x22"], ["x4" "x5" "x6" "x7"]),
-        times!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x23" "x24" "x25" "x26"]),
+        short_sum!(["x4" "x5" "x6" "x7"] = ["x19" "x20" "x21" "x22"], ["x4" "x5" "x6" "x7"]),
+        times!(["x4" "x5" "x6" "x7"] = ["x23" "x24" "x25" "x26"], ["x4" "x5" "x6" "x7"]),
         sum!(["x23" "x24" "x25" "x26"] = ["x4" "x5" "x6" "x7"], ["x4" "x5" "x6" "x7"]),
         sum!(["x23" "x24" "x25" "x26"] = ["x23" "x24" "x25" "x26"], ["x4" "x5" "x6" "x7"]),
         // Z₃ = 2·Y·Z.
@@ -136,8 +125,8 @@ pub(in super::super) unsafe extern "C" fn double_times(point: *mut Limb, times: 
         store!("x0" 32; "x4" "x5" "x6" "x7"),
         // X₃ and Y₃.
         squared!(["x4" "x5" "x6" "x7"] = ["x23" "x24" "x25" "x26"]),
-        sum!(["x12" "x13" "x14" "x15"] = ["x19" "x20" "x21" "x22"], ["x19" "x20" "x21" "x22"]),
-        difference!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x12" "x13" "x14" "x15"]),
+        difference!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x19" "x20" "x21" "x22"]),
+        difference!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x19" "x20" "x21" "x22"]),
         store!("x0" 0; "x4" "x5" "x6" "x7"),
         difference!(["x4" "x5" "x6" "x7"] = ["x19" "x20" "x21" "x22"], ["x4" "x5" "x6" "x7"]),
         times!(["x4" "x5" "x6" "x7"] = ["x4" "x5" "x6" "x7"], ["x23" "x24" "x25" "x26"]),
@@ -146,6 +135,7 @@ pub(in super::super) unsafe extern "C" fn double_times(point: *mut Limb, times: 
         store!("x0" 32; "x4" "x5" "x6" "x7"),
         "sub x28, x28, #1",
         "cbnz x28, 2b",
-        leave!(80 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64),
+        leave!(96 "x19" "x20" 0 "x21" "x22" 16 "x23" "x24" 32 "x25" "x26" 48 "x27" "x28" 64
+            "x29" "x30" 80),
     )
 }
