@@ -5,7 +5,7 @@ use super::super::ct::Mask;
 use super::super::lanes;
 use super::super::words::{self, Limb};
 use super::prime::apart;
-use super::{Arithmetic, P224, P256, P384, P521, P25519, Prime};
+use super::{Arithmetic, Masks, P224, P256, P384, P521, P25519, Prime};
 
 /// Arithmetic with steps on the points of a curve.
 ///
@@ -114,6 +114,70 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         let (e, f) = (self.sub(&b, &a), self.sub(&d, &c));
         let (g, h) = (self.add(&d, &c), self.add(&b, &a));
         [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), self.mul(&e, &h)]
+    }
+
+    /// Whether [`add_edwards_then_look_up`](Self::add_edwards_then_look_up) is a kernel, and faster
+    /// than the two operations.
+    const LOOKS_UP_MEANWHILE: bool = false;
+
+    /// Like [`add_edwards`](Self::add_edwards), in place, and replaces the addend by entry `index`
+    /// of `row`, a row of stored constants, negated where `negative` is true: a backend may read
+    /// the row while it adds. The coordinates X, Y and Z come from [`load`](Arithmetic::load),
+    /// [`mul`](Arithmetic::mul) or this function.
+    #[inline(always)]
+    fn add_edwards_then_look_up(
+        self,
+        point: &mut [Self::Element; 4],
+        addend: &mut [Self::Element; 3],
+        row: &[Limb],
+        index: Self::Word,
+        negative: Self::Mask,
+    ) {
+        *point = self.add_edwards(point, addend, Self::Mask::none());
+        self.lookup_stored(addend, row, index);
+        *addend = edwards_negated(self, addend, negative);
+    }
+
+    /// Adds to a public point another one, or subtracts it if `is_negative`: given as for
+    /// [`add_edwards`](Self::add_edwards), times its Z if `twice_z` = 2·Z is given. T is computed
+    /// only if `with_t`, and is of no use otherwise. 7M or 8M, one less without T.
+    #[inline(always)]
+    fn add_edwards_vartime(
+        self,
+        point: &mut [Self::Element; 4],
+        [sum, difference, product]: &[Self::Element; 3],
+        twice_z: Option<&Self::Element>,
+        is_negative: bool,
+        with_t: bool,
+    ) {
+        let (sum, difference) = if is_negative { (difference, sum) } else { (sum, difference) };
+        let [x, y, z, t] = &*point;
+        let a = self.mul(&self.sub(y, x), difference);
+        let b = self.mul(&self.add(y, x), sum);
+        let c = self.mul(t, product);
+        let d = twice_z.map_or_else(|| self.double(z), |twice_z| self.mul(z, twice_z));
+        let (e, h) = (self.sub(&b, &a), self.add(&b, &a));
+        let (less, more) = (self.sub(&d, &c), self.add(&d, &c));
+        let (f, g) = if is_negative { (more, less) } else { (less, more) };
+        let t = if with_t { self.mul(&e, &h) } else { Self::ZERO };
+        *point = [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), t];
+    }
+
+    /// Doubles a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
+    /// coordinates, `times` times; T is not read. `times` is public and not 0. "dbl-2008-hwcd" with
+    /// all signs flipped, 3M + 4S each, plus 1M.
+    #[inline(always)]
+    fn double_edwards(self, point: &mut [Self::Element; 4], times: usize) {
+        for i in 1..=times {
+            let [x, y, z, _] = &*point;
+            let (a, b) = (self.square(x), self.square(y));
+            let h = self.add(&a, &b);
+            let e = self.sub(&h, &self.square(&self.add(x, y)));
+            let g = self.sub(&a, &b);
+            let f = self.add(&self.double(&self.square(z)), &g);
+            let t = if i == times { self.mul(&e, &h) } else { Self::ZERO };
+            *point = [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), t];
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use super::super::ct::Mask;
 use super::super::{lanes, words};
 use super::*;
 
+mod edwards;
+
 fn integer(limbs: impl AsRef<[Limb]>) -> BigUint {
     BigUint::from_slice(
         &limbs.as_ref().iter().flat_map(|l| [*l as u32, (*l >> 32) as u32]).collect::<Vec<_>>(),
@@ -134,9 +136,10 @@ impl<P: CurvePrime> CurveTask<P> for CurveAgainstIntegers {
         let mut checked = 0;
         for i in (0..samples.len()).step_by(self.stride) {
             ladder(f, &samples, i);
+            edwards::lookups(f, &samples, i);
             for j in (0..samples.len()).step_by(self.stride) {
                 doubles(f, &samples, [i, j, i + 3 * j]);
-                edwards(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7, 3 * i + j, i + j]);
+                edwards::sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7, 3 * i + j, i + j]);
                 affine_sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7]);
                 checked += 1;
             }
@@ -194,27 +197,6 @@ fn doubles<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [
         let thrice = |w| double(double(double(integers(w))));
         check_all::<P, A, 3>(f, "doubles", &f.double_times(&point, 3), thrice);
     }
-}
-
-/// Compares sums on an Edwards curve with the same on integers.
-fn edwards<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 7]) {
-    let p = integer(P::MODULUS);
-    let ([x, y, z, t, sum, difference, product], integers) = chosen::<P, A, 7>(f, samples, places);
-    let negative = |w: usize| (places[0] ^ places[1] ^ w) & 1 == 1;
-    let expected = |w| {
-        let [x, y, z, t, mut sum, mut difference, mut product] = integers(w);
-        if negative(w) {
-            core::mem::swap(&mut sum, &mut difference);
-            product = &p - product;
-        }
-        let (a, b) = ((&p + &y - &x) * difference % &p, (y + x) * sum % &p);
-        let (c, d) = (t * product % &p, 2u8 * z);
-        let [e, f, g, h] = [&p + &b - &a, &p + &d - &c, d + c, b + a];
-        [&e * &f, &g * &h, f * g, e * h]
-    };
-    let negative = f.mask(|w| Mask::from_bit(negative(w).into()));
-    let total = f.add_edwards(&[x, y, z, t], &[sum, difference, product], negative);
-    check_all::<P, A, 4>(f, "sum", &total, expected);
 }
 
 /// Compares sums of a point in Jacobian coordinates and an affine one with the same on integers.
@@ -282,25 +264,31 @@ fn ladder<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], start: usi
     }
 }
 
-/// Checks both forms of table, every index and one beyond, with a different index for each number.
-fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
-    const ENTRIES: usize = 9;
+/// Returns numbers less than the prime in the form of constants in memory.
+fn stored<P: Prime, A: Arithmetic<P>>(constants: &[BigUint]) -> Vec<Limb> {
     let bits = if A::WIDTH == 1 { 64 } else { 52 };
     let r = if P::MONTGOMERY {
         BigUint::from(1u8) << (bits * A::STORED_LIMBS)
     } else {
         BigUint::from(1u8)
     };
-    let constants: Vec<BigUint> = (0..2 * ENTRIES).map(|i| &samples[i + 20] % p).collect();
     let mut stored = Vec::new();
-    for constant in &constants {
-        let mut value = constant * &r % p;
+    for constant in constants {
+        let mut value = constant * &r % integer(P::MODULUS);
         for _ in 0..A::STORED_LIMBS {
             let limb = &value % (BigUint::from(1u8) << bits);
             stored.push(limb.iter_u64_digits().next().unwrap_or(0));
             value >>= bits;
         }
     }
+    stored
+}
+
+/// Checks both forms of table, every index and one beyond, with a different index for each number.
+fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
+    const ENTRIES: usize = 9;
+    let constants: Vec<BigUint> = (0..2 * ENTRIES).map(|i| &samples[i + 20] % p).collect();
+    let stored = stored::<P, A>(&constants);
     let own: Vec<A::Element> = (0..2 * ENTRIES)
         .map(|i| {
             let numbers: Vec<_> =

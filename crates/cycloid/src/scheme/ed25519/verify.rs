@@ -6,8 +6,8 @@ use super::hash::{Message, Preimage, reduced_digests};
 use super::{Error, Rule, Variant};
 use crate::machine::lanes::Backend;
 use crate::math::curve::edwards::{
-    Combination, CombineVartime, Compare, Decode, Encode, Encoding, Scalar, Stored, each,
-    is_canonical, is_small_order, one,
+    Combination, CombineVartime, Compare, Decode, Encode, Encoding, Equation, HoldsVartime, Scalar,
+    Stored, are_side_by_side, each, is_canonical, is_small_order, one,
 };
 use crate::scheme::little_endian::{bytes, limbs};
 
@@ -161,6 +161,28 @@ impl<'a> Verification<'a> {
         Ok(Self { key, rule, message, point, number })
     }
 
+    /// Returns the outcome for k = `challenge`, by the rules of [`judge`](Self::judge): for a
+    /// canonical R, to compare points is to compare encodings.
+    fn decide(&self, challenge: &Scalar) -> Result<(), Error> {
+        let encoding = limbs(self.point);
+        let is_refused = match self.rule {
+            Rule::Cofactorless => !is_canonical(&encoding),
+            Rule::Strict => !is_canonical(&encoding) || is_small_order(&encoding),
+            Rule::Cofactored => false,
+        };
+        if is_refused {
+            return Err(Error::Signature);
+        }
+        let [same, nearly] = one::<HoldsVartime>(&Equation {
+            base_number: self.number.clone(),
+            number: challenge.clone(),
+            point: self.key.point,
+            other: decode(&encoding).ok_or(Error::Signature)?,
+        });
+        let is_accepted = if self.rule == Rule::Cofactored { nearly } else { same };
+        if is_accepted == 1 { Ok(()) } else { Err(Error::Signature) }
+    }
+
     /// Returns the outcome for `difference` = S·B − k·A, which is encoded as `encoding`.
     fn judge(&self, difference: &Stored, encoding: &Encoding) -> Result<(), Error> {
         // R equals the difference and is canonical.
@@ -255,6 +277,18 @@ pub(super) fn verify_all<const MOST: usize>(
     });
     let mut challenges = [Scalar::ZERO; MOST];
     reduced_digests(backend, &preimages[..count], &mut challenges[..count]);
+
+    // Step 3, one by one: with R decoded, half the doublings are enough. The code for that would
+    // take a microcontroller's flash.
+    let is_one_by_one = !backend.is_some_and(|backend| are_side_by_side(backend, count));
+    if is_one_by_one && !cfg!(cycloid_armv7em) {
+        for ((outcome, verification), challenge) in
+            outcomes.iter_mut().zip(verifications).zip(&challenges)
+        {
+            *outcome = verification.decide(challenge);
+        }
+        return;
+    }
 
     // Step 3: S·B − k·A, so that R need not be decoded.
     let combinations: [_; MOST] = core::array::from_fn(|i| {

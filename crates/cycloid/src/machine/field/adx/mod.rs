@@ -26,7 +26,7 @@ use core::mem::MaybeUninit;
 
 use super::super::cpu::Adx;
 use super::super::ct::Mask;
-use super::super::words::{Limb, Words};
+use super::super::words::{LIMB_BITS, Limb, Words};
 use super::curve::edwards_negated;
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::one_number;
@@ -225,10 +225,29 @@ impl CurveArithmetic<P25519> for Adx {
         swap: Mask,
         a24: Limb,
     ) {
+        CurveArithmetic::<P25519>::ladder(self, x1, state, 1, &[[swap.value() & 1, 0, 0, 0]], a24);
+    }
+
+    #[inline(always)]
+    fn ladder(
+        self,
+        x1: &Self::Element,
+        state: &mut [Self::Element; 4],
+        steps: usize,
+        swaps: &[[Limb; 4]],
+        a24: Limb,
+    ) {
         debug_assert!(a24 < 1 << 17 && state.iter().all(|number| number[3] <= 1 << 63));
-        // SAFETY: the token proves BMI2 and ADX; the state is sixteen limbs, one after the other.
-        unsafe {
-            p25519::ladder_step(state.as_mut_ptr().cast(), x1.as_ptr(), swap.value(), a24);
+        let mut left = steps;
+        while left > 0 {
+            let times = (left - 1) % LIMB_BITS + 1;
+            let swaps = swaps[0][(left - 1) / LIMB_BITS] << (LIMB_BITS - times);
+            // SAFETY: the token proves BMI2 and ADX; the state is sixteen limbs, one after the
+            // other, and `times` is not 0.
+            unsafe {
+                p25519::ladder_steps(state.as_mut_ptr().cast(), x1.as_ptr(), swaps, times, a24);
+            }
+            left -= times;
         }
     }
 
@@ -247,5 +266,49 @@ impl CurveArithmetic<P25519> for Adx {
             p25519::add_affine(sum.as_mut_ptr().cast(), point, addend);
             sum.assume_init()
         }
+    }
+
+    const LOOKS_UP_MEANWHILE: bool = true;
+
+    #[inline(always)]
+    fn add_edwards_then_look_up(
+        self,
+        point: &mut [[Limb; 4]; 4],
+        addend: &mut [[Limb; 4]; 3],
+        row: &[Limb],
+        index: Limb,
+        negative: Mask,
+    ) {
+        assert_eq!(row.len(), 16 * 12);
+        debug_assert!(point[..3].iter().all(|number| number[3] <= 1 << 63));
+        // SAFETY: the token proves BMI2, ADX and AVX2; the row has sixteen entries.
+        unsafe {
+            let (point, addend) = (point.as_mut_ptr().cast(), addend.as_mut_ptr().cast());
+            p25519::add_affine_then_look_up(point, addend, row.as_ptr(), index, negative.value());
+        }
+    }
+
+    #[inline(always)]
+    fn add_edwards_vartime(
+        self,
+        point: &mut [[Limb; 4]; 4],
+        addend: &[[Limb; 4]; 3],
+        twice_z: Option<&[Limb; 4]>,
+        is_negative: bool,
+        with_t: bool,
+    ) {
+        let twice_z = twice_z.map_or(core::ptr::null(), |z| z.as_ptr());
+        // SAFETY: the token proves BMI2 and ADX; 2·Z is four limbs or null.
+        unsafe {
+            let (point, addend) = (point.as_mut_ptr().cast(), addend.as_ptr().cast());
+            p25519::add_vartime(point, addend, twice_z, is_negative.into(), with_t.into());
+        }
+    }
+
+    #[inline(always)]
+    fn double_edwards(self, point: &mut [[Limb; 4]; 4], times: usize) {
+        assert_ne!(times, 0);
+        // SAFETY: the token proves BMI2 and ADX; `times` is not 0.
+        unsafe { p25519::double(point.as_mut_ptr().cast(), times) };
     }
 }

@@ -54,6 +54,11 @@ macro_rules! store {
     };
 }
 
+/// `$to = $from`, all of them registers.
+macro_rules! load_registers {
+    ($($to:literal)+ = $($from:literal)+) => { concat!($("mov ", $to, ", ", $from, "\n",)+) };
+}
+
 /// `limbs = [rsi] · $by` for the positions `$j` of `[rsi]`: one limb more than positions, all of
 /// them fresh. Zeroes `rbp`.
 ///

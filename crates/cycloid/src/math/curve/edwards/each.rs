@@ -50,7 +50,7 @@ pub(super) fn each_on<E: Each>(
 ) {
     for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
         if let Some(lanes) = lanes
-            && inputs.len() >= fewest_side_by_side(lanes)
+            && are_side_by_side(lanes, inputs.len())
         {
             // Unused lanes repeat the first input.
             let all: [_; LANES] =
@@ -67,13 +67,14 @@ pub(super) fn each_on<E: Each>(
     }
 }
 
-/// Returns the fewest inputs that are faster side by side, despite idle lanes, than one by one;
-/// measured to be about the same for every function here.
-const fn fewest_side_by_side(backend: lanes::Backend) -> usize {
-    match backend.multiplication() {
+/// Returns whether so many inputs, at most eight, are faster side by side, despite idle lanes, than
+/// one by one; measured to be about the same for every function here.
+pub(crate) const fn are_side_by_side(backend: lanes::Backend, count: usize) -> bool {
+    let fewest = match backend.multiplication() {
         Multiplication::Integer => 3,
         Multiplication::FloatingPoint | Multiplication::OneByOne => 4,
-    }
+    };
+    count >= fewest
 }
 
 struct Run<'a, E: Each> {
@@ -229,6 +230,56 @@ impl Each for CombineVartime {
         opposites
             .multiply_add_base_vartime(&numbers[..A::WIDTH], &base_numbers[..A::WIDTH])
             .store(differences);
+    }
+}
+
+/// Tells, in variable time, whether a number S times the base point is R + k·A, and whether it is
+/// up to a point of small order; results are 1 or 0.
+pub(crate) struct HoldsVartime;
+
+/// The inputs of [`HoldsVartime`].
+pub(crate) struct Equation {
+    /// S.
+    pub(crate) base_number: Scalar,
+    /// k.
+    pub(crate) number: Scalar,
+    /// A.
+    pub(crate) point: Stored,
+    /// R.
+    pub(crate) other: Stored,
+}
+
+impl Each for HoldsVartime {
+    type Input = Equation;
+    type Output = [Limb; 2];
+
+    #[inline(always)]
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&Equation],
+        outcomes: &mut [[Limb; 2]],
+    ) {
+        let points = all(inputs, |input| &input.point);
+        let others = all(inputs, |input| &input.other);
+        let numbers = all(inputs, |input| &input.number);
+        let base_numbers = all(inputs, |input| &input.base_number);
+        let points = Point::load(arithmetic, &points[..A::WIDTH]);
+        let others = Point::load(arithmetic, &others[..A::WIDTH]);
+        let difference = if A::WIDTH == 1 {
+            points.multiple_of_difference_vartime(numbers[0], base_numbers[0], &others)
+        } else {
+            let opposite = others.negate().addend(&Field::constant(arithmetic, &TWICE_D));
+            let sum = points
+                .negate()
+                .multiply_add_base_vartime(&numbers[..A::WIDTH], &base_numbers[..A::WIDTH]);
+            sum.add(&opposite).extended()
+        };
+        let same = difference.is_neutral();
+        // Whether the equation holds is the function's result.
+        let nearly = if (!same).reveal_any() { difference.is_of_small_order() } else { same };
+        for (place, outcome) in outcomes.iter_mut().enumerate() {
+            *outcome = [same.at(place).value() & 1, nearly.at(place).value() & 1];
+        }
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod decode;
 mod each;
+mod half_size;
 mod multiply;
 mod scalar;
 #[cfg(test)]
@@ -15,8 +16,8 @@ mod tests;
 
 pub(crate) use decode::{is_canonical, is_small_order};
 pub(crate) use each::{
-    Base, Combination, CombineVartime, Compare, Decode, Each, Encode, EncodeBase, Multiply, Negate,
-    Sum, UOfBase, each, one,
+    Base, Combination, CombineVartime, Compare, Decode, Each, Encode, EncodeBase, Equation,
+    HoldsVartime, Multiply, Negate, Sum, UOfBase, are_side_by_side, each, one,
 };
 pub(crate) use scalar::Scalar;
 
@@ -87,11 +88,6 @@ struct AffineAddend<A: Arithmetic<P25519>> {
 
 impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
-    fn projective(&self) -> Projective<A> {
-        Projective { x: self.x, y: self.y, z: self.z }
-    }
-
-    #[inline(always)]
     fn negate(&self) -> Self {
         Self { x: -&self.x, t: -&self.t, ..*self }
     }
@@ -123,11 +119,7 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
     fn plus_affine(&self, other: &AffineAddend<A>, negative: A::Mask) -> Self {
         let arithmetic = self.x.arithmetic();
-        let point = [&self.x, &self.y, &self.z, &self.t].map(|field| *field.raw());
-        let addend = [&other.sum, &other.difference, &other.t].map(|field| *field.raw());
-        let sum = arithmetic.add_edwards(&point, &addend, negative);
-        let [x, y, z, t] = sum.map(|raw| Field::from_raw(arithmetic, raw));
-        Self { x, y, z, t }
+        Self::from_raw(arithmetic, &arithmetic.add_edwards(&self.raw(), &other.raw(), negative))
     }
 
     /// Adds with a given `d` = 2·Z1·Z2.
@@ -148,11 +140,20 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     /// Returns 2^`times` times the points; `times` is public and at least 1.
     #[inline(always)]
     fn double_times(&self, times: usize) -> Self {
-        let mut power = self.projective();
-        for _ in 1..times {
-            power = power.double().projective();
-        }
-        power.double().extended()
+        let mut raw = self.raw();
+        self.x.arithmetic().double_edwards(&mut raw, times);
+        Self::from_raw(self.x.arithmetic(), &raw)
+    }
+
+    #[inline(always)]
+    fn raw(&self) -> [A::Element; 4] {
+        [&self.x, &self.y, &self.z, &self.t].map(|field| *field.raw())
+    }
+
+    #[inline(always)]
+    fn from_raw(arithmetic: A, raw: &[A::Element; 4]) -> Self {
+        let [x, y, z, t] = raw.map(|raw| Field::from_raw(arithmetic, raw));
+        Self { x, y, z, t }
     }
 
     /// Returns where the points are neutral.
@@ -208,13 +209,13 @@ impl<A: Arithmetic<P25519>> Completed<A> {
 impl<A: Arithmetic<P25519>> Addend<A> {
     #[inline(always)]
     fn from_raw(arithmetic: A, raw: &[A::Element; 4]) -> Self {
-        let [sum, difference, z, t] = raw.map(|raw| Field::from_raw(arithmetic, raw));
+        let [sum, difference, t, z] = raw.map(|raw| Field::from_raw(arithmetic, raw));
         Self { sum, difference, z, t }
     }
 
     #[inline(always)]
     fn raw(&self) -> [A::Element; 4] {
-        [&self.sum, &self.difference, &self.z, &self.t].map(|field| *field.raw())
+        [&self.sum, &self.difference, &self.t, &self.z].map(|field| *field.raw())
     }
 
     /// Returns the points, negated where `mask` is true.
@@ -244,6 +245,11 @@ impl<A: Arithmetic<P25519>> AffineAddend<A> {
             difference: Field::select(mask, &self.sum, &self.difference),
             t: self.t.negate_if(mask),
         }
+    }
+
+    #[inline(always)]
+    fn raw(&self) -> [A::Element; 3] {
+        [&self.sum, &self.difference, &self.t].map(|field| *field.raw())
     }
 
     /// Returns the points themselves, with all coordinates times 4.

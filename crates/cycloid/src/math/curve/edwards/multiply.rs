@@ -1,9 +1,10 @@
 //! Multiples of points on edwards25519.
 
-use super::scalar::{Digits, Scalar, non_adjacent_form_vartime};
+use super::half_size::{HalfSize, half_size_vartime};
+use super::scalar::{Digits, Scalar, SparseDigits, non_adjacent_form_vartime};
 use super::{Addend, AffineAddend, Completed, Field, Point, TWICE_D};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Arithmetic, CurveArithmetic, P25519};
+use crate::machine::field::{Arithmetic, CurveArithmetic, Masks, P25519};
 use crate::machine::words::Limb;
 use crate::math::curve::tables::{
     EDWARDS25519_BASE_EIGHT, EDWARDS25519_BASE_ONE, EDWARDS25519_ODD_EIGHT, EDWARDS25519_ODD_ONE,
@@ -25,6 +26,11 @@ const SPARSE_WIDTH: usize = 5;
 const SPARSE_ENTRIES: usize = entries(SPARSE_WIDTH - 1);
 const SPARSE_BASE_WIDTH: usize = ODD_WIDTH + 1;
 
+/// Where half a base point multiple begins that is computed in two halves, and the row of the base
+/// point's table with the multiples of 2^[`SPLIT`].
+const SPLIT: usize = SPLIT_ROW * BASE_WIDTH;
+const SPLIT_ROW: usize = 25;
+
 /// Returns the number of odd numbers below 2^`width`.
 const fn entries(width: usize) -> usize {
     1 << (width - 1)
@@ -40,11 +46,43 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
             if A::WIDTH == 1 { &EDWARDS25519_BASE_ONE } else { &EDWARDS25519_BASE_EIGHT };
         let row = entries(BASE_WIDTH) * 3 * A::STORED_LIMBS;
         let mut sum = digits.affine_addend(arithmetic, &table[..row], 0).extended();
+        if A::LOOKS_UP_MEANWHILE {
+            return sum.reduced().add_each(&digits, &table[row..]);
+        }
         for (i, row) in table.chunks_exact(row).enumerate().skip(1) {
             let (addend, negative) = digits.magnitude(arithmetic, row, i);
             sum = sum.plus_affine(&addend, negative);
         }
         sum
+    }
+
+    /// Adds to one point each digit's multiple, from digit 1 on, from its row of the table. A row
+    /// is read during the addition before.
+    #[inline(always)]
+    fn add_each(&self, digits: &DigitsOfAll<BASE_WIDTH>, table: &[Limb]) -> Self {
+        let arithmetic = self.x.arithmetic();
+        let mut rows = table.chunks_exact(entries(BASE_WIDTH) * 3 * A::STORED_LIMBS);
+        let Some(first) = rows.next() else {
+            return *self;
+        };
+        let mut sum = self.raw();
+        let mut addend = digits.affine_addend(arithmetic, first, 1).raw();
+        for (i, row) in rows.enumerate() {
+            let (index, negative) = digits.at(arithmetic, i + 2);
+            arithmetic.add_edwards_then_look_up(&mut sum, &mut addend, row, index, negative);
+        }
+        Self::from_raw(arithmetic, &arithmetic.add_edwards(&sum, &addend, A::Mask::none()))
+    }
+
+    /// Returns the same point with X and Y as integers below the prime; for one point.
+    #[inline(always)]
+    fn reduced(&self) -> Self {
+        let reduced = |coordinate: &Field<A>| {
+            let mut number = [[0; 4]];
+            coordinate.store(&mut number);
+            Field::load(coordinate.arithmetic(), &number)
+        };
+        Self { x: reduced(&self.x), y: reduced(&self.y), ..*self }
     }
 
     /// Returns these points, of any order, times [`WIDTH`](Arithmetic::WIDTH) numbers.
@@ -103,34 +141,52 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
     fn multiply_sparsely_vartime(&self, scalar: &Scalar, base_scalar: &Scalar) -> Self {
         let arithmetic = self.x.arithmetic();
-        let twice_d = Field::constant(arithmetic, &TWICE_D);
-        let table = self.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
-        let digits = non_adjacent_form_vartime(scalar, SPARSE_WIDTH);
-        let base_digits = non_adjacent_form_vartime(base_scalar, SPARSE_BASE_WIDTH);
-        let used =
-            |digits: &[i8]| digits.iter().rposition(|digit| *digit != 0).map_or(0, |i| i + 1);
+        let table = self.odd_multiples::<SPARSE_ENTRIES>(&Field::constant(arithmetic, &TWICE_D));
+        sum_vartime(
+            arithmetic,
+            [(&table, non_adjacent_form_vartime(scalar.limbs(), SPARSE_WIDTH))],
+            [(
+                &EDWARDS25519_ODD_ONE,
+                non_adjacent_form_vartime(base_scalar.limbs(), SPARSE_BASE_WIDTH),
+            )],
+        )
+    }
 
-        let mut sum = Completed::neutral(arithmetic);
-        for bit in (0..used(&digits).max(used(&base_digits))).rev() {
-            sum = sum.projective().double();
-            if digits[bit] != 0 {
-                let (index, negative) = parts_vartime(arithmetic, digits[bit]);
-                let addend = Addend::from_raw(arithmetic, &table[index]);
-                sum = sum.extended().add(&addend.negate_if(negative));
-            }
-            if base_digits[bit] != 0 {
-                let (index, negative) = parts_vartime(arithmetic, base_digits[bit]);
-                let entry = &EDWARDS25519_ODD_ONE[index * 3 * A::STORED_LIMBS..];
-                let mut coordinates = entry.chunks_exact(A::STORED_LIMBS);
-                let raw = [(); 3].map(|()| match coordinates.next() {
-                    Some(coordinate) => arithmetic.stored(coordinate),
-                    None => A::ZERO,
-                });
-                let addend = AffineAddend::from_raw(arithmetic, &raw);
-                sum = sum.extended().add_affine(&addend.negate_if(negative));
-            }
-        }
-        sum.extended()
+    /// Returns an odd multiple, which is not a multiple of L, of S·B − k·P − R, for the base point
+    /// B, S = `base_scalar`, k = `scalar`, P = `self` and R = `other`; for one point.
+    ///
+    /// The factor d has no divisor in common with 8·L, the order of the group. So d·X is neutral if
+    /// and only if X is, and of small order if and only if X is. With c = d·k modulo 8·L, also for
+    /// a P of order 8·L, the result is (d·S)·B − c·P − d·R. d and c have half the length of k, and
+    /// d·S is split in two, so there are half as many doublings.
+    #[inline(always)]
+    pub(super) fn multiple_of_difference_vartime(
+        &self,
+        scalar: &Scalar,
+        base_scalar: &Scalar,
+        other: &Self,
+    ) -> Self {
+        let arithmetic = self.x.arithmetic();
+        let HalfSize { c, d, negative } = half_size_vartime(scalar);
+        let twice_d = Field::constant(arithmetic, &TWICE_D);
+        let point = if negative { *self } else { self.negate() };
+        let table = point.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
+        let other_table = other.negate().odd_multiples::<SPARSE_ENTRIES>(&twice_d);
+        let base_scalar = Scalar::reduced(&d, &[0; 4]).multiply_add(base_scalar, &Scalar::ZERO);
+        let [low, high] = base_scalar.split::<SPLIT>();
+        let high_table =
+            &EDWARDS25519_BASE_ONE[SPLIT_ROW * entries(BASE_WIDTH) * 3 * A::STORED_LIMBS..];
+        sum_vartime(
+            arithmetic,
+            [
+                (&table, non_adjacent_form_vartime(&c, SPARSE_WIDTH)),
+                (&other_table, non_adjacent_form_vartime(&d, SPARSE_WIDTH)),
+            ],
+            [
+                (&EDWARDS25519_ODD_ONE, non_adjacent_form_vartime(&low, SPARSE_BASE_WIDTH)),
+                (high_table, non_adjacent_form_vartime(&high, BASE_WIDTH + 1)),
+            ],
+        )
     }
 
     /// Returns the multiples by 1, 3, 5, … as addends.
@@ -167,11 +223,61 @@ const TOP_WINDOW: usize = {
 const _: () = assert!(TOP_WINDOW < WIDTH * Digits::<WIDTH>::COUNT);
 const _: () = assert!(TOP_WINDOW < ODD_WIDTH * Digits::<ODD_WIDTH>::COUNT);
 
-/// Returns the index of a digit's multiple among the odd ones, and whether it is negated.
+/// The odd multiples of a point for sparse digits.
+type SparseTable<A> = [[<A as Arithmetic<P25519>>::Element; 4]; SPARSE_ENTRIES];
+
+/// Returns a sum of multiples: of each point by the number with these sparse digits, from a table
+/// of the point's odd multiples, and the same for tables of the base point's in their stored form.
 #[inline(always)]
-fn parts_vartime<A: Arithmetic<P25519>>(arithmetic: A, digit: i8) -> (usize, A::Mask) {
-    let negative = arithmetic.mask(|_| Mask::from_bit((digit < 0).into()));
-    (usize::from(digit.unsigned_abs() / 2), negative)
+fn sum_vartime<A: CurveArithmetic<P25519>, const N: usize>(
+    arithmetic: A,
+    terms: [(&SparseTable<A>, SparseDigits); N],
+    base_terms: [(&[Limb], SparseDigits); N],
+) -> Point<A> {
+    let all = || terms.iter().map(|term| &term.1).chain(base_terms.iter().map(|term| &term.1));
+    let used = all().filter_map(|digits| digits.iter().rposition(|digit| *digit != 0)).max();
+    let mut sum = Completed::neutral(arithmetic).extended().raw();
+    let mut doublings = 0;
+    for bit in (0..=used.unwrap_or(0)).rev() {
+        let mut left = all().filter(|digits| digits[bit] != 0).count();
+        if doublings != 0 && (left != 0 || bit == 0) {
+            arithmetic.double_edwards(&mut sum, doublings);
+            doublings = 0;
+        }
+        for (table, digits) in &terms {
+            let digit = digits[bit];
+            if digit != 0 {
+                left -= 1;
+                let [addend @ .., z] = &table[usize::from(digit.unsigned_abs() / 2)];
+                arithmetic.add_edwards_vartime(
+                    &mut sum,
+                    addend,
+                    Some(z),
+                    digit < 0,
+                    left != 0 || bit == 0,
+                );
+            }
+        }
+        for (table, digits) in &base_terms {
+            let digit = digits[bit];
+            if digit != 0 {
+                left -= 1;
+                let entry = &table[usize::from(digit.unsigned_abs() / 2) * 3 * A::STORED_LIMBS..];
+                let coordinate =
+                    |i: usize| arithmetic.stored(&entry[i * A::STORED_LIMBS..][..A::STORED_LIMBS]);
+                let addend = core::array::from_fn(coordinate);
+                arithmetic.add_edwards_vartime(
+                    &mut sum,
+                    &addend,
+                    None,
+                    digit < 0,
+                    left != 0 || bit == 0,
+                );
+            }
+        }
+        doublings += 1;
+    }
+    Point::from_raw(arithmetic, &sum)
 }
 
 /// The digits of several numbers.

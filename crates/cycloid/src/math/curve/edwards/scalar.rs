@@ -67,6 +67,17 @@ impl Scalar {
         difference
     }
 
+    /// Returns the number modulo 2^`AT` and divided by it, rounded down; `AT` is from 65 to
+    /// 127.
+    pub(super) fn split<const AT: usize>(&self) -> [[Limb; 4]; 2] {
+        const { assert!(AT > LIMB_BITS && AT < 2 * LIMB_BITS) };
+        let [first, second, third, fourth] = self.0;
+        let shift = AT - LIMB_BITS;
+        let (rest, back) = (second >> shift, LIMB_BITS - shift);
+        let low = [first, second & ((1 << shift) - 1), 0, 0];
+        [low, [rest | third << back, third >> shift | fourth << back, fourth >> shift, 0]]
+    }
+
     #[cfg(test)]
     pub(crate) const fn limbs_mut(&mut self) -> &mut [Limb; 4] {
         &mut self.0
@@ -164,16 +175,19 @@ impl<const WIDTH: usize> Digits<WIDTH> {
     }
 }
 
-/// Returns the non-adjacent form of a number less than L, from the lowest digit: each digit is 0,
-/// or odd and less than 2^(`width` − 1) in magnitude, and at most one of `width` consecutive digits
-/// is nonzero. `width` is at most 8.
-pub(super) fn non_adjacent_form_vartime(number: &Scalar, width: usize) -> [i8; 256] {
+/// Digits most of which are 0, from the lowest on.
+pub(super) type SparseDigits = [i8; 256];
+
+/// Returns the non-adjacent form of a number below 2²⁵³, from the lowest digit: each digit is 0, or
+/// odd and less than 2^(`width` − 1) in magnitude, and at most one of `width` consecutive digits is
+/// nonzero. `width` is at most 8.
+pub(super) fn non_adjacent_form_vartime(number: &[Limb; 4], width: usize) -> SparseDigits {
     let mut digits = [0; 256];
     let (mut place, mut carry) = (0, 0);
     while place < digits.len() {
         let (limb, shift) = (place / LIMB_BITS, place % LIMB_BITS);
-        let next = number.0.get(limb + 1).map_or(0, |next| next << 1 << (63 - shift));
-        let window = ((number.0[limb] >> shift | next) & ((1 << width) - 1)) + carry;
+        let next = number.get(limb + 1).map_or(0, |next| next << 1 << (63 - shift));
+        let window = ((number[limb] >> shift | next) & ((1 << width) - 1)) + carry;
         if window & 1 == 0 {
             place += 1;
             continue;

@@ -211,7 +211,7 @@ fn digits_add_up() {
     check_digits::<7>();
     for value in numbers() {
         for width in 2..=8 {
-            let digits = non_adjacent_form_vartime(&scalar(&value), width);
+            let digits = non_adjacent_form_vartime(&limbs(&value), width);
             let sum = digits.iter().rev().fold(num_bigint::BigInt::ZERO, |sum, d| (sum << 1) + *d);
             assert_eq!(sum, value.clone().into());
             for window in digits.windows(width) {
@@ -277,6 +277,41 @@ fn multiples_of_any_point() {
             assert_eq!(difference, &encoding(&expected));
         }
     }
+}
+
+#[test]
+fn equations_hold_or_not() {
+    // The cofactor lets the second and third eight hold nearly.
+    let points: Vec<Model> = points().into_iter().chain(points().into_iter().skip(8)).collect();
+    let numbers: Vec<_> = numbers().into_iter().cycle().skip(5).take(24).collect();
+    let eighth = point_of_order_8();
+    let mut outcomes = [0; 3];
+    for shift in [0u8, 1, 3] {
+        let (mut inputs, mut expected) = (Vec::new(), Vec::new());
+        for (i, (point, number)) in points.iter().zip(&numbers).enumerate() {
+            let base_number = &numbers[(i + 7) % 24];
+            let excess = match i {
+                // Only this one is no multiple of a point of small order.
+                20 => base(),
+                _ => multiply(&eighth, &(shift * (i as u8 + 1)).into()),
+            };
+            let difference =
+                add(&multiply(&base(), base_number), &negate(&multiply(point, number)));
+            let other = add(&difference, &negate(&excess));
+            let nearly = multiply(&excess, &8u8.into()) == neutral();
+            let same = excess == neutral();
+            outcomes[usize::from(nearly) + usize::from(same)] += 1;
+            expected.push([Limb::from(same), Limb::from(nearly)]);
+            inputs.push(Equation {
+                base_number: scalar(base_number),
+                number: scalar(number),
+                point: stored(point),
+                other: stored(&other),
+            });
+        }
+        assert_eq!(everywhere::<HoldsVartime>(&inputs), expected, "{shift}");
+    }
+    assert!(outcomes.iter().all(|count| *count >= 3), "{outcomes:?}");
 }
 
 /// Compares points by encoding, since their coordinates may differ between backends.
