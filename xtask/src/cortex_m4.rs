@@ -17,6 +17,41 @@ const BUILT: &str = "target/cortex-m4";
 const OPERATIONS: &str = "rsa-verify p256-sign p256-verify p256-agree x25519-agree ed25519-sign \
                           ed25519-verify modexp:0:64 modexp:35:64 crt:30";
 
+/// Those whose stack is wiped: secret inputs.
+const SECRET: &str = "rsa-sign rsa-sign-least rsa-sign-first rsa-sign-pss rsa-decrypt p256-key \
+                      p256-sign p256-agree x25519-key x25519-agree ed25519-key ed25519-sign \
+                      crt-pow crt-pow-least";
+
+/// Bytes of stack by which an operation's bound exceeds its own frames, at least.
+const MARGIN: usize = 64;
+
+/// A way to compile the programs: options of cargo, and the folder for what is built.
+struct Variant {
+    options: &'static [&'static str],
+    built: &'static str,
+}
+
+/// Large tables, as by default.
+const LARGE: Variant = Variant { options: &[], built: BUILT };
+
+/// Nothing wipes the stack, so that its depth is that of an operation's own frames.
+const MEASURED: Variant = Variant {
+    options: &[
+        "--config",
+        "target.thumbv7em-none-eabihf.rustflags=[\"--cfg\", \"cycloid_measure_stack\"]",
+    ],
+    built: "target/cortex-m4/measured",
+};
+
+/// Other sizes of the tables, and only SHA-256.
+const OTHERS: [Variant; 2] = [
+    Variant {
+        options: &["--no-default-features", "--features", "small-tables"],
+        built: "target/cortex-m4/small-tables",
+    },
+    Variant { options: &["--no-default-features"], built: "target/cortex-m4/no-tables" },
+];
+
 /// Parts of symbols that the library's code must not have, and what they are. Names of Rust's
 /// functions have lengths before their parts.
 const FORBIDDEN: [(&str, &str); 6] = [
@@ -38,8 +73,13 @@ pub(crate) fn run() -> Result<String, Failure> {
     } else if !Path::new(libraries.trim()).exists() {
         "the target is missing (rustup target add thumbv7em-none-eabihf)"
     } else {
-        let compared = emulate("kernels", "", &[])?;
-        let answers = emulate("runner", OPERATIONS, &[])?;
+        let compared = emulate(&LARGE, "kernels", "", &[])?;
+        let answers = emulate(&LARGE, "runner", OPERATIONS, &[])?;
+        let bounds = emulate(&LARGE, "runner", SECRET, &[])?;
+        check_stack(&bounds, &emulate(&MEASURED, "runner", SECRET, &[])?)?;
+        for variant in &OTHERS {
+            emulate(variant, "runner", OPERATIONS, &[])?;
+        }
         let symbols = symbols("runner")?;
         let timed = timing()?;
         let last = compared.lines().last().unwrap_or_default().to_owned();
@@ -48,8 +88,8 @@ pub(crate) fn run() -> Result<String, Failure> {
             return Err(Failure::new(format!("only {right} operations wrote a result")));
         }
         return Ok(format!(
-            "Cortex-M4: {last} with plain Rust; {right} operations with known answers; {timed} \
-             sequences with known cycles; {symbols} symbols, none forbidden"
+            "Cortex-M4: {last} with plain Rust; {right} operations with known answers, \
+             three sizes of tables, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden"
         ));
     };
     say(format!("WARNING: the kernels for Armv7E-M are untested: {reason}"));
@@ -57,10 +97,16 @@ pub(crate) fn run() -> Result<String, Failure> {
 }
 
 /// Builds a program and runs it; fails if it does. `more` are options of the emulator.
-fn emulate(name: &str, arguments: &str, more: &[&str]) -> Result<String, Failure> {
+fn emulate(
+    variant: &Variant,
+    name: &str,
+    arguments: &str,
+    more: &[&str],
+) -> Result<String, Failure> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut build = program(&cargo, &format!("build --release --locked --bin {name}"));
     // Its configuration, which names the target, is read in its folder only.
+    build.args(["--target-dir", &format!("../../{}", variant.built)]).args(variant.options);
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
     run_program(&mut build)?;
     let semihosting = ["enable=on,target=native,chardev=text,arg=", name];
@@ -70,18 +116,18 @@ fn emulate(name: &str, arguments: &str, more: &[&str]) -> Result<String, Failure
     // Without a device, QEMU writes the program's text to standard error.
     emulator.args(["-monitor", "none", "-serial", "none", "-chardev", "stdio,id=text"]);
     emulator.args(["-semihosting-config", &semihosting]).args(more);
-    emulator.arg("-kernel").arg(path(name));
+    emulator.arg("-kernel").arg(path(variant, name));
     say(shown(&emulator));
     output(&mut emulator)
 }
 
-fn path(name: &str) -> String {
-    format!("{BUILT}/{TARGET}/release/{name}")
+fn path(variant: &Variant, name: &str) -> String {
+    format!("{}/{TARGET}/release/{name}", variant.built)
 }
 
 /// Checks the symbols of a program, and returns their number.
 fn symbols(name: &str) -> Result<usize, Failure> {
-    let listed = output(program("readelf", "-sW").arg(path(name)))?;
+    let listed = output(program("readelf", "-sW").arg(path(&LARGE, name)))?;
     let names = names(&listed);
     check_names(name, &names)?;
     Ok(names.len())
@@ -106,13 +152,30 @@ fn check_names(program: &str, names: &[&str]) -> Outcome {
     Ok(())
 }
 
+/// Compares the lines `name scratch stack` of operations that wipe their stack with those of the
+/// same operations that do not: the bound must exceed an operation's own frames.
+fn check_stack(bounds: &str, used: &str) -> Outcome {
+    let stack = |line: &str| line.split(' ').nth(2).and_then(|bytes| bytes.parse::<usize>().ok());
+    let lines = bounds.lines().zip(used.lines());
+    if bounds.lines().count() != used.lines().count() || lines.clone().count() == 0 {
+        return Err(Failure::new("the operations wrote different lines".to_owned()));
+    }
+    for (bound, used) in lines {
+        if stack(bound).zip(stack(used)).is_none_or(|(bound, used)| used + MARGIN > bound) {
+            let message = format!("the stack is not wiped as deep as '{used}': '{bound}'");
+            return Err(Failure::new(message));
+        }
+    }
+    Ok(())
+}
+
 /// Compares the plugin's counts of sequences with the known ones, and returns their number.
 fn timing() -> Result<usize, Failure> {
     let plugin = format!("{BUILT}/cycles.so");
     let mut build = program("gcc", "-O2 -Wall -Wextra -Werror -shared -fPIC -o");
     run_program(build.arg(&plugin).arg(format!("{FOLDER}/plugin/cycles.c")))?;
     let counts = format!("{BUILT}/timing.txt");
-    let known = emulate("timing", "", &["-plugin", &format!("{plugin},out={counts}")])?;
+    let known = emulate(&LARGE, "timing", "", &["-plugin", &format!("{plugin},out={counts}")])?;
     let counted = fs::read_to_string(&counts)
         .map_err(|error| Failure::new(format!("cannot read {counts}: {error}")))?;
     compare(&known, &counted)
@@ -153,6 +216,14 @@ mod tests {
         assert!(check("_RNvNtCs7_4core3fmt5write").is_err());
         assert!(check("_RNvCs_7___rustc12___rust_alloc").is_err());
         assert!(check_names("x", &names(head)).is_err());
+    }
+
+    #[test]
+    fn stack_below_the_wiped_part_is_refused() {
+        assert!(check_stack("a 0 1000\n", "a 0 900\n").is_ok());
+        assert!(check_stack("a 0 1000\n", "a 0 990\n").is_err());
+        assert!(check_stack("a 0 1000\n", "").is_err());
+        assert!(check_stack("a 0 1000\n", "a 0 x\n").is_err());
     }
 
     #[test]

@@ -12,6 +12,10 @@ use super::multiples::{Form, Shape, Table, divide, hex, subtract};
 const BASE: Shape = Shape { width: 5, spacing: 1, rows: 51 };
 const _: () = assert!(BASE.width * BASE.spacing * BASE.rows >= 253);
 
+/// The same for little memory: the digits share the multiples of three of them.
+const SMALL: Shape = Shape { width: 5, spacing: 17, rows: 3 };
+const _: () = assert!(SMALL.width * SMALL.spacing * SMALL.rows >= 253);
+
 /// The wide window of verification, which shares the doublings with those of another point.
 const ODD: Shape = Shape { width: 7, spacing: 1, rows: 1 };
 
@@ -24,6 +28,7 @@ pub(super) fn tables() -> Vec<Table> {
     vec![
         table("edwards25519.base.one.bin", &BASE, &ONE),
         table("edwards25519.base.eight.bin", &BASE, &EIGHT),
+        table("edwards25519.base.small.bin", &SMALL, &ONE),
         table("edwards25519.odd.one.bin", &ODD, &ONE),
         table("edwards25519.odd.eight.bin", &ODD, &EIGHT),
     ]

@@ -1,14 +1,18 @@
 //! The curves of SP 800-186, section 3.2.1: y² = x³ − 3x + b. An entry is (x, y).
+//!
+//! Each curve has a large table for one number, one for eight, and a small one for one number. A
+//! small table has few rows, and its sums double the more often. On processors with words of 32 bits
+//! a lookup takes longer than in proportion, so P-256 has a table of its own for them.
 
 use num_bigint::BigUint;
 
 use super::multiples::{Form, Shape, Table, divide, hex, subtract};
 
-/// The width of the windows and their spacing, for one number and for eight.
+/// The width of the windows and their spacing, in the order of the files.
 const CURVES: [Curve; 4] = [
     Curve {
-        files: ["p224.one.bin", "p224.eight.bin"],
-        windows: [(5, 1), (5, 1)],
+        files: &["p224.one.bin", "p224.eight.bin", "p224.small.bin"],
+        windows: &[(5, 1), (5, 1), (5, 11)],
         limbs: [4, 5],
         montgomery: true,
         order_bits: 224,
@@ -17,8 +21,8 @@ const CURVES: [Curve; 4] = [
         y: "bd376388b5f723fb4c22dfe6cd4375a05a07476444d5819985007e34",
     },
     Curve {
-        files: ["p256.one.bin", "p256.eight.bin"],
-        windows: [(7, 1), (6, 1)],
+        files: &["p256.one.bin", "p256.eight.bin", "p256.small.bin", "p256.narrow.bin"],
+        windows: &[(7, 1), (6, 1), (5, 17), (6, 1)],
         limbs: [4, 5],
         montgomery: true,
         order_bits: 256,
@@ -27,8 +31,8 @@ const CURVES: [Curve; 4] = [
         y: "4fe342e2fe1a7f9b8ee7eb4a7c0f9e162bce33576b315ececbb6406837bf51f5",
     },
     Curve {
-        files: ["p384.one.bin", "p384.eight.bin"],
-        windows: [(5, 2), (5, 2)],
+        files: &["p384.one.bin", "p384.eight.bin", "p384.small.bin"],
+        windows: &[(5, 2), (5, 2), (5, 19)],
         limbs: [6, 8],
         montgomery: true,
         order_bits: 384,
@@ -40,8 +44,8 @@ const CURVES: [Curve; 4] = [
             0a60b1ce1d7e819d7a431d7c90ea0e5f",
     },
     Curve {
-        files: ["p521.one.bin", "p521.eight.bin"],
-        windows: [(5, 2), (5, 2)],
+        files: &["p521.one.bin", "p521.eight.bin", "p521.small.bin"],
+        windows: &[(5, 2), (5, 2), (5, 26)],
         limbs: [9, 11],
         montgomery: false,
         order_bits: 521,
@@ -54,11 +58,12 @@ const CURVES: [Curve; 4] = [
     },
 ];
 
-/// A curve. For one number and for eight: the file, the width of a window and its spacing, and the
-/// limbs of a coordinate.
+/// A curve. For one number, for eight, for one number with little memory, and for processors on which
+/// a smaller table is faster: the file, and the width of a window and its spacing. For one number and
+/// for eight: the limbs of a coordinate.
 struct Curve {
-    files: [&'static str; 2],
-    windows: [(usize, usize); 2],
+    files: &'static [&'static str],
+    windows: &'static [(usize, usize)],
     limbs: [usize; 2],
     montgomery: bool,
     order_bits: usize,
@@ -68,7 +73,8 @@ struct Curve {
 }
 
 pub(super) fn tables() -> Vec<Table> {
-    CURVES.iter().flat_map(|curve| [curve.table(0), curve.table(1)]).collect()
+    let each = |curve: &'static Curve| (0..curve.files.len()).map(|place| curve.table(place));
+    CURVES.iter().flat_map(each).collect()
 }
 
 type Point = (BigUint, BigUint);
@@ -79,7 +85,11 @@ impl Curve {
         // One bit more than the order, because the scalar is made odd by adding or subtracting the
         // order.
         let rows = (self.order_bits + 1).div_ceil(width).div_ceil(spacing);
-        let form = [Form::one, Form::eight][place](self.limbs[place], self.montgomery);
+        let [one, eight] = self.limbs;
+        let form = match place {
+            1 => Form::eight(eight, self.montgomery),
+            _ => Form::one(one, self.montgomery),
+        };
         let prime = hex(self.prime);
         let multiples =
             Shape { width, spacing, rows }.multiples(&self.base(), |a, b| add(a, b, &prime));

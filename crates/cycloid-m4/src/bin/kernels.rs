@@ -7,7 +7,9 @@
 #![no_main]
 
 use cortex_m_rt::entry;
+use cycloid::internals::field::{self, P256, P25519, Prime};
 use cycloid::internals::words::{self, Armv7em, Limb, Portable, Words};
+use cycloid::modular;
 use cycloid_m4::random::Repeatable;
 use cycloid_m4::semihosting;
 use rand_core::Rng;
@@ -22,6 +24,9 @@ const LENGTHS: [usize; 19] =
 /// Rounds for each length.
 const ROUNDS: usize = 12;
 
+/// Rounds for squares in fields.
+const SQUARES: usize = 2000;
+
 #[entry]
 fn main() -> ! {
     let mut compared = 0;
@@ -31,7 +36,11 @@ fn main() -> ! {
             compared += products(random, n);
             compared += reductions(random, n);
             compared += lookups(random, n);
+            compared += inverses(random, n);
         }
+    }
+    for _ in 0..SQUARES {
+        compared += squares(random);
     }
     semihosting::write_number(compared);
     semihosting::write(" comparisons\n");
@@ -121,6 +130,54 @@ fn reductions(random: &mut Repeatable, n: usize) -> u32 {
     }) + both!("montgomery_square", b, |words, copy| {
         words.montgomery_square_times(&mut copy[..n], 3, &mut work[..2 * n], m, n0)
     })
+}
+
+/// Checks x · 1/x = 1 in plain Rust, modulo odd numbers.
+fn inverses(random: &mut Repeatable, n: usize) -> u32 {
+    let (mut x, mut m) = (numbers(random), numbers(random));
+    m[0] |= 1;
+    m[n - 1] |= 1 << 63;
+    x[n - 1] >>= 1;
+    let (x, m) = (&x[..n], &m[..n]);
+    let mut inverse = [0; LONGEST];
+    let scratch = &mut [0; modular::invert_scratch_limbs(LONGEST)];
+    if modular::invert(&mut inverse[..n], x, m, scratch).is_err() {
+        return 0;
+    }
+    let reduced = |wide: &mut [Limb]| {
+        let mut result = [0; LONGEST];
+        Portable.montgomery_reduce(&mut result[..n], wide, m, words::montgomery_n0(m[0]));
+        result
+    };
+    let (mut product, mut one) = ([0; 2 * LONGEST], [0; 2 * LONGEST]);
+    Portable.mul(&mut product[..2 * n], x, &inverse[..n]);
+    one[0] = 1;
+    same("1 / x", &reduced(&mut product[..2 * n]), &reduced(&mut one[..2 * n]));
+    1
+}
+
+/// Compares squares with products, both by kernels: of numbers below p, and below 2²⁵⁶.
+fn squares(random: &mut Repeatable) -> u32 {
+    let mut a: [Limb; 4] = core::array::from_fn(|_| limb(random));
+    let words = Armv7em::of_this_target();
+    let (square, product) = (
+        field::Arithmetic::<P25519>::square(words, &a),
+        field::Arithmetic::<P25519>::mul(words, &a, &a),
+    );
+    same("square modulo 2^255 - 19", &square, &product);
+    words::reduce_once(0, &mut a, &P256::MODULUS);
+    let (square, product) = (
+        field::Arithmetic::<P256>::square(words, &a),
+        field::Arithmetic::<P256>::mul(words, &a, &a),
+    );
+    same("square modulo the prime of P-256", &square, &product);
+    let mut wide = [0; 8];
+    Portable.square(&mut wide, &a);
+    let mut expected = [0; 4];
+    let p = &P256::MODULUS;
+    Portable.montgomery_reduce(&mut expected, &mut wide, p, words::montgomery_n0(p[0]));
+    same("square in Montgomery form", &square, &expected);
+    3
 }
 
 fn lookups(random: &mut Repeatable, n: usize) -> u32 {

@@ -11,7 +11,7 @@
 use cortex_m_rt::entry;
 use cycloid::modular::{self, Exponent, Modulus, Strategy};
 use cycloid::scheme::ec::{self, P256};
-use cycloid::scheme::rsa::{self, Context};
+use cycloid::scheme::rsa::{self, Context, Oaep};
 use cycloid::scheme::{Hash, ecdsa, ed25519, x25519};
 use cycloid_m4::keys::rsa_key;
 use cycloid_m4::measure::count;
@@ -34,7 +34,7 @@ struct Used {
 type Run = fn() -> Option<Used>;
 
 /// The operations that are not strategies.
-const OPERATIONS: [(&str, Run); 18] = [
+const OPERATIONS: [(&str, Run); 20] = [
     ("empty", || used(0, count(|| ()), |()| true)),
     ("pow", || power(modular::pow_scratch_limbs(LIMBS, BITS))),
     ("pow-least", || power(modular::pow_minimum_scratch_limbs(LIMBS))),
@@ -43,6 +43,8 @@ const OPERATIONS: [(&str, Run); 18] = [
     ("rsa-sign", || rsa_sign::<{ rsa::context_limbs(BITS) }>(1)),
     ("rsa-sign-least", || rsa_sign::<{ rsa::minimum_context_limbs(BITS) }>(1)),
     ("rsa-sign-first", || rsa_sign::<{ rsa::context_limbs(BITS) }>(0)),
+    ("rsa-sign-pss", rsa_sign_pss),
+    ("rsa-decrypt", rsa_decrypt),
     ("rsa-verify", rsa_verify),
     ("p256-key", p256_key),
     ("p256-sign", p256_sign),
@@ -197,6 +199,36 @@ fn rsa_sign<const CONTEXT: usize>(before: usize) -> Option<Used> {
     signature.fill(0);
     let counted = count(|| context.sign_pkcs1v15(Hash::Sha256, MESSAGE, &mut signature));
     used(CONTEXT * 8, counted, |outcome| outcome.is_ok() && signature == v::RSA_SIGNATURE)
+}
+
+/// Signs by PSS, with a salt from the generator.
+fn rsa_sign_pss() -> Option<Used> {
+    const CONTEXT: usize = rsa::minimum_context_limbs(BITS);
+    let key = rsa_key()?;
+    let mut memory = [0; CONTEXT];
+    let mut context = Context::new(&key, Repeatable(1), &mut memory).ok()?;
+    let mut signature = [0; BYTES];
+    let counted = count(|| context.sign_pss(Hash::Sha256, MESSAGE, &mut signature));
+    let scratch = &mut [0; rsa::verify_scratch_limbs(BITS)];
+    used(CONTEXT * 8, counted, |outcome| {
+        let public = key.public();
+        outcome.is_ok() && public.verify_pss(Hash::Sha256, MESSAGE, &signature, scratch).is_ok()
+    })
+}
+
+/// Decrypts by OAEP what it has encrypted.
+fn rsa_decrypt() -> Option<Used> {
+    const CONTEXT: usize = rsa::minimum_context_limbs(BITS);
+    let key = rsa_key()?;
+    let oaep = Oaep::new(Hash::Sha256);
+    let (mut ciphertext, mut output) = ([0; BYTES], [0; BYTES]);
+    let scratch = &mut [0; rsa::encrypt_scratch_limbs(BITS)];
+    let public = key.public();
+    public.encrypt_oaep(&oaep, MESSAGE, &mut Repeatable(2), &mut ciphertext, scratch).ok()?;
+    let mut memory = [0; CONTEXT];
+    let mut context = Context::new(&key, Repeatable(1), &mut memory).ok()?;
+    let counted = count(|| context.decrypt_oaep(&oaep, &ciphertext, &mut output));
+    used(CONTEXT * 8, counted, |length| length.is_ok_and(|length| output[..length] == *MESSAGE))
 }
 
 fn rsa_verify() -> Option<Used> {

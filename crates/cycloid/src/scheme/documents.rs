@@ -118,7 +118,9 @@ fn ecdsa_algorithm(hash: Hash) -> spki::Result<AlgorithmIdentifierOwned> {
         Hash::Sha1 => "1.2.840.10045.4.1",
         Hash::Sha224 => "1.2.840.10045.4.3.1",
         Hash::Sha256 => "1.2.840.10045.4.3.2",
+        #[cfg(feature = "sha512")]
         Hash::Sha384 => "1.2.840.10045.4.3.3",
+        #[cfg(feature = "sha512")]
         Hash::Sha512 => "1.2.840.10045.4.3.4",
         #[cfg(feature = "sha3")]
         Hash::Sha3_224 => "2.16.840.1.101.3.4.3.9",
@@ -132,6 +134,7 @@ fn ecdsa_algorithm(hash: Hash) -> spki::Result<AlgorithmIdentifierOwned> {
         Hash::Shake128 => "1.3.6.1.5.5.7.6.32",
         #[cfg(feature = "sha3")]
         Hash::Shake256 => "1.3.6.1.5.5.7.6.33",
+        #[cfg(feature = "sha512")]
         Hash::Sha512_224 | Hash::Sha512_256 => return Err(spki::Error::AlgorithmParametersMissing),
     };
     Ok(AlgorithmIdentifierOwned { oid: ObjectIdentifier::new_unwrap(oid), parameters: None })
@@ -171,9 +174,13 @@ impl<F> DynSignatureAlgorithmIdentifier for rsa::SigningKey<F> {
             Hash::Sha1 => "1.2.840.113549.1.1.5",
             Hash::Sha224 => "1.2.840.113549.1.1.14",
             Hash::Sha256 => "1.2.840.113549.1.1.11",
+            #[cfg(feature = "sha512")]
             Hash::Sha384 => "1.2.840.113549.1.1.12",
+            #[cfg(feature = "sha512")]
             Hash::Sha512 => "1.2.840.113549.1.1.13",
+            #[cfg(feature = "sha512")]
             Hash::Sha512_224 => "1.2.840.113549.1.1.15",
+            #[cfg(feature = "sha512")]
             Hash::Sha512_256 => "1.2.840.113549.1.1.16",
             #[cfg(feature = "sha3")]
             Hash::Sha3_224 => "2.16.840.1.101.3.4.3.13",

@@ -3,7 +3,9 @@
 pub(crate) mod eight;
 
 use sha2::digest::Digest;
-use sha2::{Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+use sha2::{Sha224, Sha256};
+#[cfg(feature = "sha512")]
+use sha2::{Sha384, Sha512, Sha512_224, Sha512_256};
 #[cfg(feature = "sha3")]
 use sha3::{Sha3_224, Sha3_256, Sha3_384, Sha3_512};
 #[cfg(feature = "sha3")]
@@ -17,18 +19,23 @@ use zeroize::Zeroize;
 #[non_exhaustive]
 pub enum Hash {
     /// SHA-1: for verifying old signatures only, and for OAEP.
+    #[cfg(feature = "sha1")]
     Sha1,
     /// SHA-224.
     Sha224,
     /// SHA-256.
     Sha256,
     /// SHA-384.
+    #[cfg(feature = "sha512")]
     Sha384,
     /// SHA-512.
+    #[cfg(feature = "sha512")]
     Sha512,
     /// SHA-512/224.
+    #[cfg(feature = "sha512")]
     Sha512_224,
     /// SHA-512/256.
+    #[cfg(feature = "sha512")]
     Sha512_256,
     /// SHA3-224.
     #[cfg(feature = "sha3")]
@@ -126,10 +133,17 @@ impl Hash {
     /// Returns the length of the digest, in bytes.
     pub const fn digest_length(self) -> usize {
         match self {
+            #[cfg(feature = "sha1")]
             Self::Sha1 => 20,
-            Self::Sha224 | Self::Sha512_224 => 28,
-            Self::Sha256 | Self::Sha512_256 => 32,
+            Self::Sha224 => 28,
+            Self::Sha256 => 32,
+            #[cfg(feature = "sha512")]
+            Self::Sha512_224 => 28,
+            #[cfg(feature = "sha512")]
+            Self::Sha512_256 => 32,
+            #[cfg(feature = "sha512")]
             Self::Sha384 => 48,
+            #[cfg(feature = "sha512")]
             Self::Sha512 => 64,
             #[cfg(feature = "sha3")]
             Self::Sha3_224 => 28,
@@ -144,7 +158,11 @@ impl Hash {
 
     /// Returns whether the function is for verifying old signatures only.
     pub(crate) const fn is_retired(self) -> bool {
-        matches!(self, Self::Sha1)
+        match self {
+            #[cfg(feature = "sha1")]
+            Self::Sha1 => true,
+            _ => false,
+        }
     }
 
     /// Returns whether the function has an output of any length.
@@ -159,12 +177,17 @@ impl Hash {
     /// Hashes the concatenation of the parts.
     pub(crate) fn digest(self, parts: &[&[u8]]) -> DigestBytes {
         match self {
+            #[cfg(feature = "sha1")]
             Self::Sha1 => DigestBytes::new::<sha1::Sha1>(parts),
             Self::Sha224 => DigestBytes::new::<Sha224>(parts),
             Self::Sha256 => DigestBytes::new::<Sha256>(parts),
+            #[cfg(feature = "sha512")]
             Self::Sha384 => DigestBytes::new::<Sha384>(parts),
+            #[cfg(feature = "sha512")]
             Self::Sha512 => DigestBytes::new::<Sha512>(parts),
+            #[cfg(feature = "sha512")]
             Self::Sha512_224 => DigestBytes::new::<Sha512_224>(parts),
+            #[cfg(feature = "sha512")]
             Self::Sha512_256 => DigestBytes::new::<Sha512_256>(parts),
             #[cfg(feature = "sha3")]
             Self::Sha3_224 => DigestBytes::new::<Sha3_224>(parts),

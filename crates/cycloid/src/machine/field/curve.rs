@@ -95,6 +95,19 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         [x3, y3, self.mul(z1, &h), h, r]
     }
 
+    /// Adds two points X, Y and Z in Jacobian coordinates, if the backend has a kernel for it:
+    /// returns the coordinates of the sum, H = U₂ − U₁ and R = S₂ − S₁ of the formula of Cohen,
+    /// Miyaji, Ono, Efficient elliptic curve exponentiation using mixed coordinates, 1998, where U
+    /// is the product of X and the square of the other Z, and S that of Y and its cube.
+    #[inline(always)]
+    fn add_jacobian(
+        self,
+        _a: [&Self::Element; 3],
+        _b: [&Self::Element; 3],
+    ) -> Option<[Self::Element; 5]> {
+        None
+    }
+
     /// Adds a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended
     /// coordinates, and one given by y + x, y − x and 2d·x·y, or subtracts it where `negative` is
     /// true: "add-2008-hwcd-3" (Hisil, Wong, Carter, Dawson, Twisted Edwards curves revisited,

@@ -20,12 +20,16 @@
 //!
 //! Data left by a signal handler is not overwritten if its frame lies below the operation's.
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(cycloid_armv7em)]
+mod armv7em;
+#[cfg(any(not(any(target_arch = "x86_64", cycloid_armv7em)), miri))]
 mod volatile;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 mod x86_64;
 
-#[cfg(any(not(target_arch = "x86_64"), miri))]
+#[cfg(cycloid_armv7em)]
+pub use armv7em::wipe;
+#[cfg(any(not(any(target_arch = "x86_64", cycloid_armv7em)), miri))]
 pub use volatile::wipe;
 #[cfg(all(target_arch = "x86_64", not(miri)))]
 pub use x86_64::wipe;

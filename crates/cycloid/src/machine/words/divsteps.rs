@@ -6,6 +6,7 @@
 /// With `zeta` = −(δ + 1/2), a step is: if zeta < 0 and g is odd, (f, g) ← (g, (g − f)/2) and zeta
 /// ← −zeta − 2; otherwise g ← (g + (g mod 2)·f)/2 and zeta ← zeta − 1. Time depends on `STEPS`
 /// only.
+#[cfg(any(not(target_pointer_width = "32"), test))]
 #[inline(always)]
 pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64) {
     #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -14,6 +15,19 @@ pub fn divsteps<const STEPS: usize>(zeta: i64, f: i64, g: i64) -> (i64, i64, i64
     return aarch64::divsteps::<STEPS>(zeta, f, g);
     #[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri))]
     return portable::divsteps::<STEPS>(zeta, f, g);
+}
+
+/// The same on words of 32 bits.
+#[cfg(any(target_pointer_width = "32", test))]
+#[inline]
+pub fn divsteps_narrow<const STEPS: usize>(zeta: i32, f: i32, g: i32) -> (i32, i32, i32) {
+    #[cfg(cycloid_armv7em)]
+    return armv7em::divsteps::<STEPS>(zeta, f, g);
+    #[cfg(not(cycloid_armv7em))]
+    return {
+        let (zeta, f, g) = portable::divsteps::<STEPS>(zeta.into(), f.into(), g.into());
+        (zeta as i32, f as i32, g as i32)
+    };
 }
 
 #[cfg(all(target_arch = "x86_64", not(miri)))]
@@ -104,8 +118,51 @@ mod aarch64 {
     }
 }
 
+#[cfg(cycloid_armv7em)]
+mod armv7em {
+    use core::arch::asm;
+
+    /// `negative` and `odd` are masks, then whether f and g are swapped; `addend` is ±f or 0, then g
+    /// or 0, since f + (g − f) = g.
+    #[inline(never)]
+    pub(super) fn divsteps<const STEPS: usize>(
+        mut zeta: i32,
+        mut f: i32,
+        mut g: i32,
+    ) -> (i32, i32, i32) {
+        // SAFETY: no memory is accessed, and every processor with Thumb-2 has these instructions.
+        unsafe {
+            asm!(
+                ".rept {steps}",
+                "asr {negative}, {zeta}, #31",
+                "sbfx {odd}, {g}, #0, #1",
+                "eor {addend}, {f}, {negative}",
+                "sub {addend}, {addend}, {negative}",
+                "and {addend}, {addend}, {odd}",
+                "and {odd}, {odd}, {negative}",
+                "add {g}, {g}, {addend}",
+                "eor {zeta}, {zeta}, {odd}",
+                "and {addend}, {g}, {odd}",
+                "sub {zeta}, {zeta}, #1",
+                "add {f}, {f}, {addend}",
+                "asr {g}, {g}, #1",
+                ".endr",
+                f = inout(reg) f,
+                g = inout(reg) g,
+                zeta = inout(reg) zeta,
+                negative = out(reg) _,
+                odd = out(reg) _,
+                addend = out(reg) _,
+                steps = const STEPS,
+                options(pure, nomem, nostack),
+            );
+        }
+        (zeta, f, g)
+    }
+}
+
 /// The same in plain Rust.
-#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64")), miri, test))]
+#[cfg(any(not(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em)), miri, test))]
 mod portable {
     use crate::machine::ct::Mask;
 

@@ -25,7 +25,10 @@ use super::cpu::Token;
 use super::ct;
 pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
+#[cfg(any(not(target_pointer_width = "32"), test))]
 pub use divsteps::divsteps;
+#[cfg(any(target_pointer_width = "32", test))]
+pub use divsteps::divsteps_narrow;
 pub use linear::{
     add, add_carry, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less,
     is_zero, reduce_once, sub, sub_borrow, sub_if, trim_vartime,

@@ -91,7 +91,7 @@ impl<C: Curve> AllHold<'_, C> {
             Some((digits, odd_multiples::<C, A, MULTIPLES>(&sum.to_jacobian())))
         });
         let places = terms.iter().flatten().map(|(digits, _)| digits.places).max().unwrap_or(0);
-        let mut sum = Running { sum: None };
+        let mut sum = Running::new();
         for place in (0..places).rev() {
             sum.double();
             for (digits, multiples) in terms.iter().flatten() {
@@ -100,7 +100,7 @@ impl<C: Curve> AllHold<'_, C> {
                 }
             }
         }
-        sum.sum
+        sum.finish()
     }
 
     /// Returns (Σ z·u₁)·G + Σ z·u₂·Q.

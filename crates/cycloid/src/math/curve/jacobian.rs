@@ -96,24 +96,6 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
         Self { x: self.x, y: self.y.negate_if(mask), z: self.z }
     }
 
-    /// Returns P + Q. 12M + 4S.
-    #[inline(never)]
-    pub(super) fn add(&self, other: &Self) -> Added<C, A> {
-        self.z.arithmetic().run(
-            #[inline(always)]
-            || {
-                let zz1 = self.z.square();
-                let zz2 = other.z.square();
-                let u1 = &self.x * &zz2;
-                let u2 = &other.x * &zz1;
-                let s1 = &self.y * &(&other.z * &zz2);
-                let s2 = &other.y * &(&self.z * &zz1);
-                let z1z2 = &self.z * &other.z;
-                Added::new(&u1, &u2, &s1, &s2, &z1z2)
-            },
-        )
-    }
-
     #[inline(always)]
     pub(super) fn raw(&self) -> [A::Element; 3] {
         [*self.x.raw(), *self.y.raw(), *self.z.raw()]
@@ -173,6 +155,29 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
 }
 
 impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
+    /// Returns P + Q. 12M + 4S.
+    #[inline(never)]
+    pub(super) fn add(&self, other: &Self) -> Added<C, A> {
+        let arithmetic = self.z.arithmetic();
+        let kernel = arithmetic.add_jacobian(self.coordinates(), other.coordinates());
+        if let Some(sum) = kernel {
+            return Added::from_raw(arithmetic, sum);
+        }
+        arithmetic.run(
+            #[inline(always)]
+            || {
+                let zz1 = self.z.square();
+                let zz2 = other.z.square();
+                let u1 = &self.x * &zz2;
+                let u2 = &other.x * &zz1;
+                let s1 = &self.y * &(&other.z * &zz2);
+                let s2 = &other.y * &(&self.z * &zz1);
+                let z1z2 = &self.z * &other.z;
+                Added::new(&u1, &u2, &s1, &s2, &z1z2)
+            },
+        )
+    }
+
     /// Returns P + Q. 8M + 3S.
     #[inline(never)]
     pub(super) fn add_affine(&self, other: &Affine<C, A>) -> Added<C, A> {
@@ -181,10 +186,15 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
             #[inline(always)]
             || {
                 let sum = arithmetic.add_affine(&self.raw(), &[*other.x.raw(), *other.y.raw()]);
-                let [x, y, z, h, r] = sum.map(|value| Element::from_raw(arithmetic, value));
-                Added { sum: Jacobian { x, y, z }, h, r }
+                Added::from_raw(arithmetic, sum)
             },
         )
+    }
+
+    /// Returns the coordinates.
+    #[inline(always)]
+    fn coordinates(&self) -> [&A::Element; 3] {
+        [self.x.raw(), self.y.raw(), self.z.raw()]
     }
 
     /// Returns 2P.
@@ -210,6 +220,13 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Jacobian<C, A> {
 }
 
 impl<C: Curve, A: Arithmetic<C::Field>> Added<C, A> {
+    /// Returns what a kernel computed: the sum, H and R.
+    #[inline(always)]
+    fn from_raw(arithmetic: A, [x, y, z, h, r]: [A::Element; 5]) -> Self {
+        let [h, r] = [h, r].map(|value| Element::from_raw(arithmetic, value));
+        Self { sum: Jacobian::from_raw(arithmetic, [x, y, z]), h, r }
+    }
+
     /// Computes the sum from x₁ = u1/Z², x₂ = u2/Z², y₁ = s1/Z³, y₂ = s2/Z³, where Z is `z`.
     #[inline(always)]
     fn new(

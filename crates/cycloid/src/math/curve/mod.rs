@@ -38,7 +38,7 @@ use coefficient::{Coefficient, MinusThree};
 use combined::AllHold;
 pub(crate) use combined::{Equation, Equations, all_hold_vartime};
 pub(crate) use multiply::BaseTable;
-use multiply::Multiply;
+use multiply::{Multiply, MultiplyEach};
 pub(crate) use multiply::{
     multiply, multiply_base, multiply_base_each, multiply_base_eight, multiply_eight,
 };
@@ -97,9 +97,10 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     #[doc(hidden)]
     const GENERATOR: [Words<Self>; 2];
 
-    /// Multiples of G for one number; none for curves that do without.
+    /// Multiples of G for one number: the large and the small table; none for curves that do
+    /// without.
     #[doc(hidden)]
-    const BASE_ONE: BaseTable;
+    const BASE_ONE: [BaseTable; 2];
 
     /// Multiples of G for eight.
     #[doc(hidden)]
@@ -112,6 +113,10 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     /// Computes multiples of points or of the generator.
     #[doc(hidden)]
     fn multiply(backend: Backend, task: Multiply<'_, Self>);
+
+    /// Computes multiples one after the other.
+    #[doc(hidden)]
+    fn multiply_each(task: MultiplyEach<'_, Self>);
 
     /// Computes a sum of two public multiples; `None` for infinity.
     #[doc(hidden)]
@@ -159,7 +164,9 @@ pub(crate) type Words<C> = <<C as Curve>::Field as Prime>::Words;
 macro_rules! curves {
     ($($(#[$doc:meta])* $curve:ident $name:literal $identifier:literal $bits:literal
         order [$($order:literal)+] a $a:ident b [$($b:literal)+] x [$($x:literal)+] y [$($y:literal)+]
-        one [$t1:ident $w1:literal $s1:literal] eight [$t8:ident $w8:literal $s8:literal];)+
+        one [$t1:ident $w1:literal $s1:literal, $t2:ident $w2:literal $s2:literal]
+        $(narrow [$t3:ident $w3:literal $s3:literal])?
+        eight [$t8:ident $w8:literal $s8:literal];)+
     ) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -176,8 +183,15 @@ macro_rules! curves {
             const ORDER_N0: Limb = words::montgomery_n0(Self::ORDER[0]);
             const B: Words<Self> = [$($b),+];
             const GENERATOR: [Words<Self>; 2] = [[$($x),+], [$($y),+]];
-            const BASE_ONE: BaseTable =
-                BaseTable { window: $w1, spacing: $s1, limbs: &tables::$t1 };
+            const BASE_ONE: [BaseTable; 2] = {
+                let large = BaseTable { window: $w1, spacing: $s1, limbs: &tables::$t1 };
+                $(let large = if cfg!(target_pointer_width = "32") {
+                    BaseTable { window: $w3, spacing: $s3, limbs: &tables::$t3 }
+                } else {
+                    large
+                };)?
+                [large, BaseTable { window: $w2, spacing: $s2, limbs: &tables::$t2 }]
+            };
             const BASE_EIGHT: BaseTable =
                 BaseTable { window: $w8, spacing: $s8, limbs: &tables::$t8 };
 
@@ -197,26 +211,26 @@ curves! {
         a MinusThree b [0x270b39432355ffb4 0x5044b0b7d7bfd8ba 0x0c04b3abf5413256 0x00000000b4050a85]
         x [0x343280d6115c1d21 0x4a03c1d356c21122 0x6bb4bf7f321390b9 0x00000000b70e0cbd]
         y [0x44d5819985007e34 0xcd4375a05a074764 0xb5f723fb4c22dfe6 0x00000000bd376388]
-        one [P224_ONE 5 1] eight [P224_EIGHT 5 1];
+        one [P224_ONE 5 1, P224_SMALL 5 11] eight [P224_EIGHT 5 1];
     /// P-256, also secp256r1 and prime256v1 (SP 800-186, section 3.2.1.3).
     P256 "P-256" "1.2.840.10045.3.1.7" 256
         order [0xf3b9cac2fc632551 0xbce6faada7179e84 0xffffffffffffffff 0xffffffff00000000]
         a MinusThree b [0x3bce3c3e27d2604b 0x651d06b0cc53b0f6 0xb3ebbd55769886bc 0x5ac635d8aa3a93e7]
         x [0xf4a13945d898c296 0x77037d812deb33a0 0xf8bce6e563a440f2 0x6b17d1f2e12c4247]
         y [0xcbb6406837bf51f5 0x2bce33576b315ece 0x8ee7eb4a7c0f9e16 0x4fe342e2fe1a7f9b]
-        one [P256_ONE 7 1] eight [P256_EIGHT 6 1];
+        one [P256_ONE 7 1, P256_SMALL 5 17] narrow [P256_NARROW 6 1] eight [P256_EIGHT 6 1];
     /// P-384, also secp384r1 (SP 800-186, section 3.2.1.4).
     P384 "P-384" "1.3.132.0.34" 384
         order [0xecec196accc52973 0x581a0db248b0a77a 0xc7634d81f4372ddf 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff]
         a MinusThree b [0x2a85c8edd3ec2aef 0xc656398d8a2ed19d 0x0314088f5013875a 0x181d9c6efe814112 0x988e056be3f82d19 0xb3312fa7e23ee7e4]
         x [0x3a545e3872760ab7 0x5502f25dbf55296c 0x59f741e082542a38 0x6e1d3b628ba79b98 0x8eb1c71ef320ad74 0xaa87ca22be8b0537]
         y [0x7a431d7c90ea0e5f 0x0a60b1ce1d7e819d 0xe9da3113b5f0b8c0 0xf8f41dbd289a147c 0x5d9e98bf9292dc29 0x3617de4a96262c6f]
-        one [P384_ONE 5 2] eight [P384_EIGHT 5 2];
+        one [P384_ONE 5 2, P384_SMALL 5 19] eight [P384_EIGHT 5 2];
     /// P-521, also secp521r1 (SP 800-186, section 3.2.1.5).
     P521 "P-521" "1.3.132.0.35" 521
         order [0xbb6fb71e91386409 0x3bb5c9b8899c47ae 0x7fcc0148f709a5d0 0x51868783bf2f966b 0xfffffffffffffffa 0xffffffffffffffff 0xffffffffffffffff 0xffffffffffffffff 0x00000000000001ff]
         a MinusThree b [0xef451fd46b503f00 0x3573df883d2c34f1 0x1652c0bd3bb1bf07 0x56193951ec7e937b 0xb8b489918ef109e1 0xa2da725b99b315f3 0x929a21a0b68540ee 0x953eb9618e1c9a1f 0x0000000000000051]
         x [0xf97e7e31c2e5bd66 0x3348b3c1856a429b 0xfe1dc127a2ffa8de 0xa14b5e77efe75928 0xf828af606b4d3dba 0x9c648139053fb521 0x9e3ecb662395b442 0x858e06b70404e9cd 0x00000000000000c6]
         y [0x88be94769fd16650 0x353c7086a272c240 0xc550b9013fad0761 0x97ee72995ef42640 0x17afbd17273e662c 0x98f54449579b4468 0x5c8a5fb42c7d1bd9 0x39296a789a3bc004 0x0000000000000118]
-        one [P521_ONE 5 2] eight [P521_EIGHT 5 2];
+        one [P521_ONE 5 2, P521_SMALL 5 26] eight [P521_EIGHT 5 2];
 }

@@ -12,6 +12,7 @@
 
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
+use super::tables::{SIZE, Size};
 use super::{AffinePoint, Backend, Curve, Scalar};
 use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes::{self, LANES};
@@ -42,8 +43,17 @@ impl BaseTable {
         self.limbs.is_empty()
     }
 
-    pub(super) fn of<C: Curve, A: CurveArithmetic<C::Field>>() -> &'static Self {
-        if A::WIDTH == 1 { &C::BASE_ONE } else { &C::BASE_EIGHT }
+    /// Returns the table of the size that the features choose; for eight there is one size.
+    pub(super) const fn of<C: Curve, A: CurveArithmetic<C::Field>>() -> Self {
+        if A::WIDTH > 1 {
+            return C::BASE_EIGHT;
+        }
+        let [large, small] = C::BASE_ONE;
+        match SIZE {
+            Size::Large => large,
+            Size::Small => small,
+            Size::None => Self::NONE,
+        }
     }
 }
 
@@ -86,7 +96,10 @@ pub(crate) fn multiply_base_eight<C: Curve>(
 pub(crate) fn multiply_base_each<C: Curve>(
     scalars: &[Scalar<C>],
 ) -> [Option<AffinePoint<C>>; LANES] {
-    products(Backend::One(words::Backend::best()), scalars, None)
+    let mut products = [None; LANES];
+    let all = Multiply { scalars, points: None, products: &mut products[..scalars.len()] };
+    C::multiply_each(MultiplyEach(all));
+    products
 }
 
 fn products<C: Curve>(
@@ -99,8 +112,7 @@ fn products<C: Curve>(
     products
 }
 
-/// Multiplies as many scalars as an element holds numbers by as many points, or by G; one number at
-/// a time, up to [`LANES`] scalars.
+/// Multiplies as many scalars as an element holds numbers by as many points, or by G.
 pub struct Multiply<'a, C: Curve> {
     scalars: &'a [Scalar<C>],
     points: Option<&'a [AffinePoint<C>]>,
@@ -111,9 +123,6 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
     type Output = ();
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
-        if A::WIDTH == 1 && self.scalars.len() > 1 {
-            return self.run_each(arithmetic);
-        }
         let product: Jacobian<C, A> = match self.points {
             Some(points) => point_multiple(self.scalars, &Affine::of_points(arithmetic, points)),
             None => base_multiple(arithmetic, self.scalars),
@@ -130,16 +139,20 @@ impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
     }
 }
 
-impl<C: Curve> Multiply<'_, C> {
+/// The same for up to [`LANES`] scalars, one number at a time.
+pub struct MultiplyEach<'a, C: Curve>(Multiply<'a, C>);
+
+impl<C: Curve> CurveTask<C::Field> for MultiplyEach<'_, C> {
+    type Output = ();
+
     /// Computes the multiples one after the other, and their affine coordinates with one inversion.
-    // The frame has eight points, which one multiple shall not pay for.
-    #[inline(never)]
-    fn run_each<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         use core::slice::from_ref;
+        let Self(all) = self;
         let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
         let mut multiples = [generator; LANES];
-        for (i, scalar) in self.scalars.iter().enumerate() {
-            multiples[i] = match self.points {
+        for (i, scalar) in all.scalars.iter().enumerate() {
+            multiples[i] = match all.points {
                 Some(points) => {
                     point_multiple(from_ref(scalar), &Affine::of_points(arithmetic, &[points[i]]))
                 }
@@ -151,7 +164,7 @@ impl<C: Curve> Multiply<'_, C> {
             .each_ref()
             .map(|multiple| Jacobian::select(multiple.is_infinity(), &generator, multiple));
         let affine = Jacobian::with_z_1(&finite);
-        for ((product, multiple), point) in self.products.iter_mut().zip(&multiples).zip(&affine) {
+        for ((product, multiple), point) in all.products.iter_mut().zip(&multiples).zip(&affine) {
             // Infinity is the result and has no coordinates; scalars of keys and nonces never lead
             // to it.
             let some = !multiple.is_infinity().reveal_any();
@@ -271,7 +284,16 @@ pub(super) fn base_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[Scalar<C>],
 ) -> Jacobian<C, A> {
-    let table = BaseTable::of::<C, A>();
+    base_multiple_from(arithmetic, scalars, const { &BaseTable::of::<C, A>() })
+}
+
+/// Returns k·G for each of the numbers, by a given table.
+#[inline(always)]
+pub(super) fn base_multiple_from<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
+    scalars: &[Scalar<C>],
+    table: &BaseTable,
+) -> Jacobian<C, A> {
     if table.is_none() {
         let generators = [AffinePoint::GENERATOR; MAX_WIDTH];
         return point_multiple(scalars, &Affine::of_points(arithmetic, &generators[..A::WIDTH]));

@@ -143,8 +143,8 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     q: &Affine<C, A>,
 ) -> Option<Jacobian<C, A>> {
     let arithmetic = q.x.arithmetic();
-    let table = BaseTable::of::<C, A>();
-    let &BaseTable { window, limbs, .. } = table;
+    let table = const { BaseTable::of::<C, A>() };
+    let BaseTable { window, limbs, .. } = table;
     // The first table of G contains the odd multiples below 2^window.
     let of_g = NonAdjacent::new::<C>(u1, if table.is_none() { WINDOW } else { window + 1 });
     let of_q = NonAdjacent::new::<C>(u2, WINDOW);
@@ -153,7 +153,7 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     let of_generator: Option<[_; MULTIPLES]> =
         table.is_none().then(|| odd_multiples::<C, A, MULTIPLES>(&generator()));
     let places = of_g.places.max(of_q.places);
-    let mut sum = Running { sum: None };
+    let mut sum = Running::new();
     for place in (0..places).rev() {
         sum.double();
         if let Some((negative, index)) = of_q.digit(place) {
@@ -172,7 +172,7 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
             sum.add_affine(&Affine { x, y: if negative { -&y } else { y } });
         }
     }
-    sum.sum
+    sum.finish()
 }
 
 /// Returns the odd multiples of a point, from 1 on. They are distinct, since the order is a large
@@ -197,17 +197,24 @@ pub(super) fn signed<C: Curve, A: CurveArithmetic<C::Field>>(
     Jacobian { y: if negative { -&point.y } else { point.y }, ..*point }
 }
 
-/// A sum of public points; `None` while it is infinity.
+/// A sum of public points. Doublings wait for the next addition, to run together.
 pub(super) struct Running<C: Curve, A: CurveArithmetic<C::Field>> {
-    pub(super) sum: Option<Jacobian<C, A>>,
+    /// The sum before the doublings; `None` while it is infinity.
+    sum: Option<Jacobian<C, A>>,
+    doublings: usize,
 }
 
 impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
-    pub(super) fn double(&mut self) {
-        self.sum = self.sum.as_ref().map(Jacobian::double);
+    pub(super) const fn new() -> Self {
+        Self { sum: None, doublings: 0 }
+    }
+
+    pub(super) const fn double(&mut self) {
+        self.doublings += 1;
     }
 
     pub(super) fn add(&mut self, point: &Jacobian<C, A>) {
+        self.run_doublings();
         self.sum = match &self.sum {
             None => Some(*point),
             Some(sum) => sum.add(point).complete_vartime(sum),
@@ -215,10 +222,24 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
     }
 
     fn add_affine(&mut self, point: &Affine<C, A>) {
+        self.run_doublings();
         self.sum = match &self.sum {
             None => Some(point.to_jacobian()),
             Some(sum) => sum.add_affine(point).complete_vartime(sum),
         };
+    }
+
+    /// Returns the sum; `None` for infinity.
+    pub(super) fn finish(mut self) -> Option<Jacobian<C, A>> {
+        self.run_doublings();
+        self.sum
+    }
+
+    fn run_doublings(&mut self) {
+        let times = core::mem::take(&mut self.doublings);
+        if let (Some(sum), 1..) = (&mut self.sum, times) {
+            *sum = sum.double_times(times);
+        }
     }
 }
 

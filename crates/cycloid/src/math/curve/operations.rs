@@ -22,6 +22,10 @@ macro_rules! operations {
             }
         }
 
+        fn multiply_each(task: MultiplyEach<'_, Self>) {
+            Self::Field::run_one_curve(words::Backend::best(), task)
+        }
+
         fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>> {
             Self::Field::run_one_curve(words::Backend::best(), task)
         }

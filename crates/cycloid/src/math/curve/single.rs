@@ -5,7 +5,7 @@ use super::affine::{AffinePoint, IsOnCurve, Ordinate};
 use super::any_point::{AnyPoint, Operation};
 use super::coefficient::{Coefficient, double_times};
 use super::combined::AllHold;
-use super::multiply::{BaseTable, Multiply};
+use super::multiply::{BaseTable, Multiply, MultiplyEach};
 use super::multiply_vartime::{HasX, HasXEight, Sum};
 use super::operations::{Backend, operations};
 use super::prepared::{HasXPrepared, WriteMultiples};
@@ -58,7 +58,7 @@ macro_rules! single_curves {
             const ORDER_N0: Limb = words::montgomery_n0(Self::ORDER[0]);
             const B: Words<Self> = [$($b),+];
             const GENERATOR: [Words<Self>; 2] = [[$($x),+], [$($y),+]];
-            const BASE_ONE: BaseTable = BaseTable::NONE;
+            const BASE_ONE: [BaseTable; 2] = [BaseTable::NONE; 2];
             const BASE_EIGHT: BaseTable = BaseTable::NONE;
 
             fn lanes() -> Option<lanes::Backend> {

@@ -10,7 +10,7 @@ use num_bigint::{BigInt, BigUint};
 
 use super::digits::{OddScalar, digits, value};
 use super::jacobian::{Affine, Jacobian};
-use super::multiply::{base_multiple, point_multiple};
+use super::multiply::{base_multiple, base_multiple_from, point_multiple};
 use super::multiply_vartime::sum_vartime;
 use super::prepared::prepared_multiple;
 use super::*;
@@ -154,6 +154,7 @@ impl<C: Curve> CurveTask<C::Field> for Check<'_, C> {
             }
         }
         if A::WIDTH == 1 {
+            self.check_sizes(arithmetic, &all);
             self.check_sums(arithmetic, &all);
         }
         self.check_prepared(arithmetic, &all);
@@ -161,6 +162,23 @@ impl<C: Curve> CurveTask<C::Field> for Check<'_, C> {
 }
 
 impl<C: Curve> Check<'_, C> {
+    /// Checks multiples of G by tables of every size, and without one.
+    fn check_sizes<A: CurveArithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+        let [large, small] = C::BASE_ONE;
+        assert!(small.limbs.len() * 3 < large.limbs.len() && !small.is_none());
+        for integer in all {
+            let scalar = [scalar::<C>(integer)];
+            // That of processors with words of 32 bits.
+            let narrow = BaseTable { window: 6, spacing: 1, limbs: &tables::P256_NARROW };
+            let narrow = if C::NAME == P256::NAME { narrow } else { BaseTable::NONE };
+            for table in [large, small, narrow] {
+                let of_g = base_multiple_from::<C, A>(arithmetic, &scalar, &table);
+                let what = std::format!("{} {} {integer:x} {}", C::NAME, A::NAME, table.spacing);
+                assert_eq!(at(&of_g, 0), self.model.multiple(integer), "{what}");
+            }
+        }
+    }
+
     /// Checks u₁·G + u₂·Q for Q = ±G, −2G and others, so that summands meet.
     fn check_sums<A: CurveArithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
         let n = &self.model.n;

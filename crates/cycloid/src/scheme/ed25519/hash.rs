@@ -6,7 +6,6 @@ use super::{Error, MAX_CONTEXT, Variant};
 use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::edwards::Scalar;
-use crate::scheme::hash::Hash;
 use crate::scheme::hash::eight::States;
 use crate::scheme::little_endian::limbs;
 
@@ -121,7 +120,7 @@ pub(super) fn reduced_digests(
 /// Computes up to eight of them side by side.
 fn reduced_digests_eight(backend: Backend, preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
     let messages = core::array::from_fn(|lane| Some(preimages.get(lane)?.parts()));
-    let states = States::new(Hash::Sha512).expect("SHA-512 has a form for eight");
+    let states = States::sha512();
     let digests = states.finish(Some(backend), messages, Digest::LENGTH);
     for (bytes, scalar) in digests.iter().zip(scalars) {
         let mut digest = Digest([0; Digest::LENGTH]);

@@ -33,10 +33,18 @@ impl States {
         match hash {
             Hash::Sha224 => Some(Self::Narrow(StatesOf::new(second.map(|word| word << 32)))),
             Hash::Sha256 => Some(Self::Narrow(StatesOf::new(first))),
+            #[cfg(feature = "sha512")]
             Hash::Sha384 => Some(Self::Wide(StatesOf::new(second))),
-            Hash::Sha512 => Some(Self::Wide(StatesOf::new(first))),
+            #[cfg(feature = "sha512")]
+            Hash::Sha512 => Some(Self::sha512()),
+            #[cfg(any(feature = "sha1", feature = "sha3", feature = "sha512"))]
             _ => None,
         }
+    }
+
+    /// Returns the states of SHA-512 before the first block.
+    pub(crate) fn sha512() -> Self {
+        Self::Wide(StatesOf::new(INITIAL[0]))
     }
 
     /// Returns the bytes in a block.
@@ -72,6 +80,7 @@ impl States {
 
     /// Returns the digest, of `length` bytes, of one lane's absorbed blocks followed by a message
     /// in parts.
+    #[cfg(any(test, target_arch = "x86_64"))]
     pub(crate) fn finish_one<'a>(
         &self,
         backend: Backend,
@@ -125,6 +134,7 @@ impl<W: Sha2Word> StatesOf<W> {
         core::array::from_fn(|lane| states.digest(lane, length))
     }
 
+    #[cfg(any(test, target_arch = "x86_64"))]
     fn finish_one<'a>(
         &self,
         backend: Backend,

@@ -9,7 +9,7 @@ use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
 use super::hash_function::HashFunction;
 #[cfg(feature = "hazardous")]
 use super::length::MIN_LEGACY_BITS;
-use super::operation::Operation;
+use super::operation::{Any, Operation};
 use super::parameters::{Oaep, Pss};
 use super::private::{BorrowedKey, PrivateKey};
 #[cfg(feature = "hazardous")]
@@ -32,8 +32,9 @@ pub struct Job<'a> {
 impl<'a> Job<'a> {
     pub(super) fn new<M: AsRef<[Limb]> + AsMut<[Limb]>>(
         key: &'a PrivateKey<M>,
-        operation: Result<Operation<'a>, Error>,
+        operation: Result<Operation<'a, impl Into<Any<'a>>>, Error>,
     ) -> Self {
+        let operation = operation.map(Operation::any);
         Self { key: key.borrowed(), operation, outcome: Err(Error::NotDone) }
     }
 

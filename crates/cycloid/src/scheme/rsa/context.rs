@@ -5,7 +5,7 @@ use rand_core::CryptoRng;
 
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
 use super::numbers::equal;
-use super::operation::Operation;
+use super::operation::{Operation, Purpose};
 use super::private::{BorrowedKey, Parts, PrivateKey};
 use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
@@ -13,7 +13,6 @@ use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, Limb, Portable, Words};
 use crate::math::modular::{self, Exponent, montgomery_mul};
-use crate::scheme::stack_use;
 
 /// Returns the limbs of memory with which a [`Context`] for a key of `bits` bits is fastest.
 pub const fn context_limbs(bits: usize) -> usize {
@@ -88,7 +87,10 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     ///
     /// # Errors
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
-    pub(super) fn perform(&mut self, operation: Operation<'_>) -> Result<usize, Error> {
+    pub(super) fn perform(
+        &mut self,
+        operation: Operation<'_, impl Purpose>,
+    ) -> Result<usize, Error> {
         run(&self.key.borrowed(), operation, &mut self.rng, self.memory)
     }
 }
@@ -98,16 +100,15 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
 ///
 /// # Errors
 /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
-pub(super) fn run(
+pub(super) fn run<P: Purpose>(
     key: &BorrowedKey<'_>,
-    mut operation: Operation<'_>,
+    mut operation: Operation<'_, P>,
     rng: &mut impl CryptoRng,
     memory: &mut [Limb],
 ) -> Result<usize, Error> {
     let (blinding, memory) = memory.split_at_mut(blinding_limbs(key.bits()));
-    let outcome = stack::clean(stack_use::RSA_PRIVATE, || {
-        perform(key, blinding, &mut operation, rng, memory)
-    });
+    let outcome =
+        stack::clean(P::STACK_USE, || perform(key, blinding, &mut operation, rng, memory));
     ct::wipe(memory);
     outcome
 }
@@ -116,7 +117,7 @@ pub(super) fn run(
 fn perform(
     key: &BorrowedKey<'_>,
     blinding: &mut [Limb],
-    operation: &mut Operation<'_>,
+    operation: &mut Operation<'_, impl Purpose>,
     rng: &mut impl CryptoRng,
     memory: &mut [Limb],
 ) -> Result<usize, Error> {
@@ -137,7 +138,7 @@ fn perform(
 /// bytes.
 pub(super) fn represent(
     key: &BorrowedKey<'_>,
-    operation: &Operation<'_>,
+    operation: &Operation<'_, impl Purpose>,
     rng: &mut impl CryptoRng,
     message: &mut [Limb],
     room: &mut [u8],

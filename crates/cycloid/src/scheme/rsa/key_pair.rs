@@ -16,7 +16,7 @@ use super::context::{context_limbs, run};
 #[cfg(feature = "encoding")]
 use super::encoding::{private_key_der_length, private_key_pem_length};
 use super::generate::check_generated_length;
-use super::operation::Operation;
+use super::operation::{Operation, Purpose};
 use super::private::any_private_key_scratch_limbs;
 use super::{
     DigestInfo, Error, HashFunction, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey,
@@ -214,8 +214,12 @@ impl KeyPair {
         let mut signature = Signature::blank(self.0.public.length());
         let output = signature.bytes_mut();
         let operation = match scheme {
-            SignatureScheme::Pkcs1v15(hash) => Operation::sign_pkcs1v15(hash, digest, output),
-            SignatureScheme::Pss(pss) => Operation::sign_pss(pss.general(), digest, output),
+            SignatureScheme::Pkcs1v15(hash) => {
+                Operation::sign_pkcs1v15(hash, digest, output).map(Operation::any)
+            }
+            SignatureScheme::Pss(pss) => {
+                Operation::sign_pss(pss.general(), digest, output).map(Operation::any)
+            }
         };
         self.perform(operation?, rng)?;
         Ok(signature)
@@ -294,7 +298,11 @@ impl KeyPair {
     }
 
     /// Runs an operation in a context of the pool.
-    fn perform(&self, operation: Operation<'_>, rng: &mut impl CryptoRng) -> Result<usize, Error> {
+    fn perform(
+        &self,
+        operation: Operation<'_, impl Purpose>,
+        rng: &mut impl CryptoRng,
+    ) -> Result<usize, Error> {
         let Shared { key, contexts, .. } = &*self.0;
         let new = || Box::new(Memory(boxed(context_limbs(key.bits()))));
         let mut memory = contexts.take().unwrap_or_else(new);

@@ -13,6 +13,7 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Armv7em;
 use super::super::ct::Mask;
 use super::super::words::{self, Limb, Portable, Words};
+use super::curve::edwards_negated;
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::{as_portable, one_number};
 use super::{Arithmetic, CurveArithmetic, P224, P256, P384, P521, P25519, Prime};
@@ -38,7 +39,12 @@ macro_rules! from_kernels {
 
         #[inline(always)]
         fn square(self, a: &Self::Element) -> Self::Element {
-            Arithmetic::<$prime>::mul(self, a, a)
+            let mut square = MaybeUninit::<Self::Element>::uninit();
+            // SAFETY: the token proves UMAAL; the kernel writes the whole square.
+            unsafe {
+                $kernels::square(square.as_mut_ptr().cast(), a.as_ptr());
+                square.assume_init()
+            }
         }
 
         #[inline(always)]
@@ -58,7 +64,7 @@ macro_rules! from_kernels {
         fn square_times_in_place(self, a: &mut Self::Element, times: usize) {
             for _ in 0..times {
                 // SAFETY: the token proves UMAAL; the square may be where its root is.
-                unsafe { $kernels::mul(a.as_mut_ptr(), a.as_ptr(), a.as_ptr()) };
+                unsafe { $kernels::square(a.as_mut_ptr(), a.as_ptr()) };
             }
         }
 
@@ -137,6 +143,37 @@ impl CurveArithmetic<P256> for Armv7em {
         }
         point
     }
+
+    #[inline(always)]
+    fn add_jacobian(
+        self,
+        [x1, y1, z1]: [&Self::Element; 3],
+        [x2, y2, z2]: [&Self::Element; 3],
+    ) -> Option<[Self::Element; 5]> {
+        let coordinates = [x1, y1, z1, x2, y2, z2].map(|coordinate| coordinate.as_ptr());
+        let mut sum = MaybeUninit::<[Self::Element; 5]>::uninit();
+        // SAFETY: the token proves UMAAL; the kernel writes all five elements.
+        unsafe {
+            p256::add_jacobian(sum.as_mut_ptr().cast(), coordinates.as_ptr());
+            Some(sum.assume_init())
+        }
+    }
+
+    #[inline(always)]
+    fn add_affine(
+        self,
+        [x1, y1, z1]: &[Self::Element; 3],
+        [x2, y2]: &[Self::Element; 2],
+    ) -> [Self::Element; 5] {
+        // The last is not used.
+        let coordinates = [x1, y1, z1, x2, y2, y2].map(|coordinate| coordinate.as_ptr());
+        let mut sum = MaybeUninit::<[Self::Element; 5]>::uninit();
+        // SAFETY: the token proves UMAAL; the kernel writes all five elements.
+        unsafe {
+            p256::add_affine(sum.as_mut_ptr().cast(), coordinates.as_ptr());
+            sum.assume_init()
+        }
+    }
 }
 
 impl CurveArithmetic<P25519> for Armv7em {
@@ -155,7 +192,13 @@ impl CurveArithmetic<P25519> for Armv7em {
     }
 
     #[inline(always)]
-    fn add_edwards(self, point: &[[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) -> [[Limb; 4]; 4] {
+    fn add_edwards(
+        self,
+        point: &[[Limb; 4]; 4],
+        addend: &[[Limb; 4]; 3],
+        negative: Mask,
+    ) -> [[Limb; 4]; 4] {
+        let addend = &edwards_negated::<P25519, _>(self, addend, negative);
         let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
         // SAFETY: the token proves UMAAL; the kernel writes the whole sum.
         unsafe {

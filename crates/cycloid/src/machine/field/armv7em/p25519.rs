@@ -4,24 +4,19 @@ use core::arch::naked_asm;
 
 use super::Limb;
 
-/// The number in r0 to r3 and r8 to r11, and its ninth word in r12, less than 2²⁶, reduced to below
-/// 2²⁵⁵ + 2³²: the part above bit 254 is added at the bottom, times 19. Changes lr.
+/// The number in `$w`, and its ninth word in `$top`, less than 2²⁶, reduced to below 2²⁵⁵ + 2³²: the
+/// part above bit 254 is added at the bottom, times 19. Changes lr.
 macro_rules! fold_word {
-    () => {
+    ([$w0:literal $($w:literal)+] $w7:literal $top:literal) => {
         concat!(
-            "lsl r12, #1\n",
-            "orr r12, r12, r11, lsr #31\n",
-            "bic r11, #0x80000000\n",
+            "lsl ", $top, ", #1\n",
+            "orr ", $top, ", ", $top, ", ", $w7, ", lsr #31\n",
+            "bic ", $w7, ", #0x80000000\n",
             "mov lr, #19\n",
-            "mul r12, r12, lr\n",
-            "adds r0, r12\n",
-            "adcs r1, #0\n",
-            "adcs r2, #0\n",
-            "adcs r3, #0\n",
-            "adcs r8, #0\n",
-            "adcs r9, #0\n",
-            "adcs r10, #0\n",
-            "adc r11, #0\n",
+            "mul ", $top, ", ", $top, ", lr\n",
+            "adds ", $w0, ", ", $top, "\n",
+            $("adcs ", $w, ", #0\n",)+
+            "adc ", $w7, ", #0\n",
         )
     };
 }
@@ -100,11 +95,45 @@ unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
         "umaal r9, r12, r5, lr",
         "umaal r10, r12, r6, lr",
         "umaal r11, r12, r7, lr",
-        fold_word!(),
+        fold_word!(["r0" "r1" "r2" "r3" "r8" "r9" "r10"] "r11" "r12"),
         "ldr lr, [sp, #48]",
         "stm lr!, {{r0-r3}}",
         "stm lr, {{r8-r11}}",
         "add sp, #60",
+        "pop {{pc}}",
+    )
+}
+
+/// Computes `out = a²`, below 2²⁵⁵ + 2³², for any `a` below 2²⁵⁶.
+///
+/// Stack: eight words of the square, `out`.
+///
+/// # Safety
+/// As for [`mul_inner`].
+#[unsafe(naked)]
+unsafe extern "C" fn square_inner(out: *mut Limb, a: *const Limb) {
+    naked_asm!(
+        "push {{r0, lr}}",
+        "sub sp, #32",
+        square!(),
+        "ldm sp, {{r4-r7}}",
+        "mov r0, #38",
+        "mov r1, #0",
+        "umaal r4, r1, r11, r0",
+        "umaal r5, r1, r12, r0",
+        "umaal r6, r1, r10, r0",
+        "umaal r7, r1, r2, r0",
+        "add r2, sp, #16",
+        "ldm r2, {{r2, r10, r11, r12}}",
+        "umaal r2, r1, r9, r0",
+        "umaal r10, r1, r3, r0",
+        "umaal r11, r1, r8, r0",
+        "umaal r12, r1, lr, r0",
+        fold_word!(["r4" "r5" "r6" "r7" "r2" "r10" "r11"] "r12" "r1"),
+        "ldr r0, [sp, #32]",
+        "stm r0!, {{r4-r7}}",
+        "stm r0, {{r2, r10, r11, r12}}",
+        "add sp, #36",
         "pop {{pc}}",
     )
 }
@@ -131,7 +160,7 @@ unsafe extern "C" fn mul_small_inner(out: *mut Limb, a: *const Limb, less: u32) 
         "umaal r9, r12, r9, lr",
         "umaal r10, r12, r10, lr",
         "umaal r11, r12, r11, lr",
-        fold_word!(),
+        fold_word!(["r0" "r1" "r2" "r3" "r8" "r9" "r10"] "r11" "r12"),
         "pop {{r12}}",
         "stm r12!, {{r0-r3}}",
         "stm r12, {{r8-r11}}",
@@ -173,6 +202,14 @@ around! {
     /// # Safety
     /// As for [`mul_inner`], except that it keeps the registers of the usual interface.
     mul(out: *mut Limb, a: *const Limb, b: *const Limb) = mul_inner
+}
+
+around! {
+    /// Computes the square `out = a²`; see [`square_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul`].
+    square(out: *mut Limb, a: *const Limb) = square_inner
 }
 
 around! {
@@ -242,8 +279,8 @@ pub(super) unsafe extern "C" fn ladder_step(
         move_if!("0" "64"),
         move_if!("32" "96"),
         // AA, BB, E.
-        call!("mul" [t 0] = [t 0], [t 0]),
-        call!("mul" [t 32] = [t 32], [t 32]),
+        call_square!([t 0] = [t 0]),
+        call_square!([t 32] = [t 32]),
         call!("sub" [t 64] = [t 0], [t 32]),
         // X₂ = AA·BB, Z₂ = E·(AA + a24·E).
         call!("mul" [at 192] = [t 0], [t 32]),
@@ -255,13 +292,14 @@ pub(super) unsafe extern "C" fn ladder_step(
         call!("mul" [at 192 + 32] = [t 64], [t 96]),
         // X₃ = (DA + CB)², Z₃ = X₁·(DA − CB)².
         call!("add" [t 0] = [t 128], [t 160]),
-        call!("mul" [at 192 + 64] = [t 0], [t 0]),
+        call_square!([at 192 + 64] = [t 0]),
         call!("sub" [t 32] = [t 128], [t 160]),
-        call!("mul" [t 32] = [t 32], [t 32]),
+        call_square!([t 32] = [t 32]),
         call!("mul" [at 192 + 96] = [at 196], [t 32]),
         "add sp, #208",
         "pop {{r4-r11, pc}}",
         mul = sym mul_inner,
+        square = sym square_inner,
         mul_small = sym mul_small_inner,
         add = sym add_inner,
         sub = sym sub_inner,

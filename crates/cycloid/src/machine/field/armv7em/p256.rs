@@ -27,6 +27,81 @@ macro_rules! reduce_four {
     };
 }
 
+/// The number below 2p in `$w` and `$carry`, minus p unless that is negative. Changes `$one`.
+macro_rules! subtract_p {
+    ([$w0:literal $w1:literal $w2:literal $w3:literal
+        $w4:literal $w5:literal $w6:literal $w7:literal] $carry:literal $one:literal) => {
+        concat!(
+            "subs ",
+            $w0,
+            ", #0xffffffff\n",
+            "sbcs ",
+            $w1,
+            ", #0xffffffff\n",
+            "sbcs ",
+            $w2,
+            ", #0xffffffff\n",
+            "sbcs ",
+            $w3,
+            ", #0\n",
+            "sbcs ",
+            $w4,
+            ", #0\n",
+            "sbcs ",
+            $w5,
+            ", #0\n",
+            "sbcs ",
+            $w6,
+            ", #1\n",
+            "sbcs ",
+            $w7,
+            ", #0xffffffff\n",
+            "sbc ",
+            $carry,
+            ", #0\n",
+            "and ",
+            $one,
+            ", ",
+            $carry,
+            ", #1\n",
+            "adds ",
+            $w0,
+            ", ",
+            $carry,
+            "\n",
+            "adcs ",
+            $w1,
+            ", ",
+            $carry,
+            "\n",
+            "adcs ",
+            $w2,
+            ", ",
+            $carry,
+            "\n",
+            "adcs ",
+            $w3,
+            ", #0\n",
+            "adcs ",
+            $w4,
+            ", #0\n",
+            "adcs ",
+            $w5,
+            ", #0\n",
+            "adcs ",
+            $w6,
+            ", ",
+            $one,
+            "\n",
+            "adc ",
+            $w7,
+            ", ",
+            $carry,
+            "\n",
+        )
+    };
+}
+
 /// The number below 2p in r8 to r11, r4 to r7 and r12, minus p unless that is negative, to the
 /// address in `$out`. Changes r1.
 macro_rules! finish {
@@ -115,6 +190,54 @@ unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
     )
 }
 
+/// Computes `out = a² / R mod p`, less than p, for `a` less than p.
+///
+/// Stack: eight words of the square, four more, `out`.
+///
+/// # Safety
+/// As for [`mul_inner`].
+#[unsafe(naked)]
+unsafe extern "C" fn square_inner(out: *mut Limb, a: *const Limb) {
+    naked_asm!(
+        "push {{r0, lr}}",
+        "sub sp, #48",
+        square!(),
+        // The words at places 12 to 15 wait on the stack.
+        "str r9, [sp, #32]",
+        "str r3, [sp, #36]",
+        "str r8, [sp, #40]",
+        "str lr, [sp, #44]",
+        "ldm sp, {{r0, r1, r3-r8}}",
+        "mov r9, #0",
+        reduce_four!(["r0" "r1" "r3" "r4"]
+            ["r5" "r6" "r7" "r8" "r11" "r12" "r10" "r2"] "r9"),
+        "ldr r0, [sp, #32]",
+        "ldr r1, [sp, #36]",
+        "ldr r3, [sp, #40]",
+        "ldr r4, [sp, #44]",
+        "adds r0, r9",
+        "adcs r1, #0",
+        "adcs r3, #0",
+        "adcs r4, #0",
+        "mov r9, #0",
+        "adc r9, #0",
+        reduce_four!(["r5" "r6" "r7" "r8"]
+            ["r11" "r12" "r10" "r2" "r0" "r1" "r3" "r4"] "r9"),
+        subtract_p!(["r11" "r12" "r10" "r2" "r0" "r1" "r3" "r4"] "r9" "r5"),
+        "ldr r5, [sp, #48]",
+        "str r11, [r5]",
+        "str r12, [r5, #4]",
+        "str r10, [r5, #8]",
+        "str r2, [r5, #12]",
+        "str r0, [r5, #16]",
+        "str r1, [r5, #20]",
+        "str r3, [r5, #24]",
+        "str r4, [r5, #28]",
+        "add sp, #52",
+        "pop {{pc}}",
+    )
+}
+
 /// Computes `out = a + b mod p` for numbers less than p.
 ///
 /// # Safety
@@ -139,6 +262,14 @@ around! {
     /// # Safety
     /// As for [`mul_inner`], except that it keeps the registers of the usual interface.
     mul(out: *mut Limb, a: *const Limb, b: *const Limb) = mul_inner
+}
+
+around! {
+    /// Computes the square `out = a² / R mod p`; see [`square_inner`].
+    ///
+    /// # Safety
+    /// As for [`mul`].
+    square(out: *mut Limb, a: *const Limb) = square_inner
 }
 
 around! {
@@ -171,8 +302,8 @@ pub(super) unsafe extern "C" fn double_times(point: *mut Limb, times: usize) {
         "sub sp, #160",
         "22:",
         // Z², 2·Y², 4·Y².
-        call!("mul" [t 0] = [at 160 + 64], [at 160 + 64]),
-        call!("mul" [t 32] = [at 160 + 32], [at 160 + 32]),
+        call_square!([t 0] = [at 160 + 64]),
+        call_square!([t 32] = [at 160 + 32]),
         call!("add" [t 32] = [t 32], [t 32]),
         call!("add" [t 64] = [t 32], [t 32]),
         // S = X·4·Y².
@@ -187,11 +318,11 @@ pub(super) unsafe extern "C" fn double_times(point: *mut Limb, times: usize) {
         call!("add" [t 128] = [at 160 + 32], [at 160 + 32]),
         call!("mul" [at 160 + 64] = [t 128], [at 160 + 64]),
         // X₃ = M² − 2·S.
-        call!("mul" [t 0] = [t 96], [t 96]),
+        call_square!([t 0] = [t 96]),
         call!("add" [t 128] = [t 64], [t 64]),
         call!("sub" [at 160] = [t 0], [t 128]),
         // Y₃ = M·(S − X₃) − 2·(2·Y²)².
-        call!("mul" [t 32] = [t 32], [t 32]),
+        call_square!([t 32] = [t 32]),
         call!("add" [t 32] = [t 32], [t 32]),
         call!("sub" [t 64] = [t 64], [at 160]),
         call!("mul" [t 96] = [t 96], [t 64]),
@@ -203,6 +334,98 @@ pub(super) unsafe extern "C" fn double_times(point: *mut Limb, times: usize) {
         "add sp, #168",
         "pop {{r4-r11, pc}}",
         mul = sym mul_inner,
+        square = sym square_inner,
+        add = sym add_inner,
+        sub = sym sub_inner,
+    )
+}
+
+/// The sum of two points from H and R, which are among the results, and from U₁, S₁ and the product of
+/// both Z. Overwrites four elements.
+macro_rules! finish_sum {
+    ($u1:tt $s1:tt $z:tt) => {
+        concat!(
+            call_square!([t 0] = [at 216 + 96]),
+            call!("mul" [t 96] = [at 216 + 96], [t 0]),
+            // V = U₁·H².
+            call!("mul" [t 64] = $u1, [t 0]),
+            // X₃ = R² − H³ − 2·V.
+            call_square!([t 0] = [at 216 + 128]),
+            call!("sub" [t 0] = [t 0], [t 96]),
+            call!("add" [t 160] = [t 64], [t 64]),
+            call!("sub" [at 216] = [t 0], [t 160]),
+            // Y₃ = R·(V − X₃) − S₁·H³.
+            call!("sub" [t 0] = [t 64], [at 216]),
+            call!("mul" [t 0] = [at 216 + 128], [t 0]),
+            call!("mul" [t 96] = $s1, [t 96]),
+            call!("sub" [at 216 + 32] = [t 0], [t 96]),
+            call!("mul" [at 216 + 64] = $z, [at 216 + 96]),
+        )
+    };
+}
+
+/// Adds two points in Jacobian coordinates; see
+/// [`CurveArithmetic::add_jacobian`](crate::machine::field::CurveArithmetic::add_jacobian).
+///
+/// Stack: six elements, the addresses of X₁, Y₁, Z₁, X₂, Y₂ and Z₂, `out`.
+///
+/// # Safety
+/// `coordinates` are six addresses of four limbs each. `out` has room for twenty, need not be
+/// initialised, and overlaps none of them.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn add_jacobian(out: *mut Limb, coordinates: *const *const Limb) {
+    naked_asm!(
+        "push {{r0, r4-r11, lr}}",
+        "ldm r1, {{r1-r6}}",
+        "push {{r1-r6}}",
+        "sub sp, #192",
+        // Z₁², Z₂², U₁, U₂.
+        call_square!([t 0] = [at 200]),
+        call_square!([t 32] = [at 212]),
+        call!("mul" [t 64] = [at 192], [t 32]),
+        call!("mul" [t 96] = [at 204], [t 0]),
+        // S₁, S₂.
+        call!("mul" [t 32] = [at 212], [t 32]),
+        call!("mul" [t 32] = [at 196], [t 32]),
+        call!("mul" [t 0] = [at 200], [t 0]),
+        call!("mul" [t 0] = [at 208], [t 0]),
+        call!("mul" [t 128] = [at 200], [at 212]),
+        call!("sub" [at 216 + 96] = [t 96], [t 64]),
+        call!("sub" [at 216 + 128] = [t 0], [t 32]),
+        finish_sum!([t 64] [t 32] [t 128]),
+        "add sp, #220",
+        "pop {{r4-r11, pc}}",
+        mul = sym mul_inner,
+        square = sym square_inner,
+        add = sym add_inner,
+        sub = sym sub_inner,
+    )
+}
+
+/// Adds a point in Jacobian coordinates and one with Z = 1; see
+/// [`CurveArithmetic::add_affine`](crate::machine::field::CurveArithmetic::add_affine).
+///
+/// # Safety
+/// As for [`add_jacobian`], except that the last address is not used.
+#[unsafe(naked)]
+pub(super) unsafe extern "C" fn add_affine(out: *mut Limb, coordinates: *const *const Limb) {
+    naked_asm!(
+        "push {{r0, r4-r11, lr}}",
+        "ldm r1, {{r1-r6}}",
+        "push {{r1-r6}}",
+        "sub sp, #192",
+        // Z₁², U₂, S₂.
+        call_square!([t 0] = [at 200]),
+        call!("mul" [t 96] = [at 204], [t 0]),
+        call!("mul" [t 0] = [at 200], [t 0]),
+        call!("mul" [t 0] = [at 208], [t 0]),
+        call!("sub" [at 216 + 96] = [t 96], [at 192]),
+        call!("sub" [at 216 + 128] = [t 0], [at 196]),
+        finish_sum!([at 192] [at 196] [at 200]),
+        "add sp, #220",
+        "pop {{r4-r11, pc}}",
+        mul = sym mul_inner,
+        square = sym square_inner,
         add = sym add_inner,
         sub = sym sub_inner,
     )

@@ -93,6 +93,91 @@ macro_rules! upper_rows {
     };
 }
 
+/// A column of a square, in the register `$sum`: products `a · b`, each added with a carry in its
+/// register, which becomes the product's upper word. All of that twice, with the carry flag from
+/// column to column, which UMAAL keeps.
+macro_rules! column {
+    ($double:literal $sum:literal; $($carry:literal $a:literal $b:literal,)*) => {
+        concat!(
+            $("umaal ", $sum, ", ", $carry, ", ", $a, ", ", $b, "\n",)*
+            $double, " ", $sum, ", ", $sum, ", ", $sum, "\n",
+        )
+    };
+}
+
+/// The product of a register with itself, and the carry in lr, added to a column; with the register
+/// of zero, only the carry.
+macro_rules! diagonal {
+    ($sum:literal $a:literal) => {
+        concat!("umaal ", $sum, ", lr, ", $a, ", ", $a, "\n")
+    };
+}
+
+/// The square of the number at r1, column by column: its lower eight words on the stack from
+/// `[sp]` on, the upper ones in r11, r12, r10, r2, r9, r3, r8 and lr. Changes all registers but sp.
+///
+/// The products in a column have a register each for the carry, which is a word of the next column's
+/// products. Where a column has fewer than the one before, the carry that is left is its start.
+///
+/// The number is in r0, r2 to r7, and, from its first use on, r1. Zero is in r11, then in r0.
+macro_rules! square {
+    () => {
+        concat!(
+            "ldm r1!, {{r0, r2-r7}}\n",
+            "mov r11, #0\n",
+            "umull r12, lr, r0, r0\n",
+            "str r12, [sp]\n",
+            "umull r12, r8, r0, r2\n",
+            column!("adds" "r12";),
+            diagonal!("r12" "r11"),
+            "str r12, [sp, #4]\n",
+            "mov r12, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r3",),
+            diagonal!("r12" "r2"),
+            "str r12, [sp, #8]\n",
+            "mov r12, #0\nmov r9, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r4", "r9" "r2" "r3",),
+            diagonal!("r12" "r11"),
+            "str r12, [sp, #12]\n",
+            "mov r12, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r5", "r9" "r2" "r4",),
+            diagonal!("r12" "r3"),
+            "str r12, [sp, #16]\n",
+            "mov r12, #0\nmov r10, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r6", "r9" "r2" "r5", "r10" "r3" "r4",),
+            diagonal!("r12" "r11"),
+            "str r12, [sp, #20]\n",
+            "mov r12, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r7", "r9" "r2" "r6", "r10" "r3" "r5",),
+            diagonal!("r12" "r4"),
+            "str r12, [sp, #24]\n",
+            "ldr r1, [r1]\nmov r12, #0\n",
+            column!("adcs" "r12"; "r8" "r0" "r1", "r9" "r2" "r7", "r10" "r3" "r6", "r11" "r4" "r5",),
+            "mov r0, #0\n",
+            diagonal!("r12" "r0"),
+            "str r12, [sp, #28]\n",
+            column!("adcs" "r11"; "r8" "r2" "r1", "r9" "r3" "r7", "r10" "r4" "r6",),
+            diagonal!("r11" "r5"),
+            "mov r12, #0\n",
+            column!("adcs" "r12"; "r8" "r3" "r1", "r9" "r4" "r7", "r10" "r5" "r6",),
+            diagonal!("r12" "r0"),
+            column!("adcs" "r10"; "r8" "r4" "r1", "r9" "r5" "r7",),
+            diagonal!("r10" "r6"),
+            "mov r2, #0\n",
+            column!("adcs" "r2"; "r8" "r5" "r1", "r9" "r6" "r7",),
+            diagonal!("r2" "r0"),
+            column!("adcs" "r9"; "r8" "r6" "r1",),
+            diagonal!("r9" "r7"),
+            "mov r3, #0\n",
+            column!("adcs" "r3"; "r8" "r7" "r1",),
+            diagonal!("r3" "r0"),
+            column!("adcs" "r8";),
+            diagonal!("r8" "r1"),
+            "adc lr, #0\n",
+        )
+    };
+}
+
 /// r8 to r11 and r4 to r7 = the number at r1 plus or minus that at r2, with the carry or borrow in
 /// the flag. Changes r1 to r3 and r12.
 macro_rules! sum {
@@ -149,6 +234,13 @@ macro_rules! operand {
     };
     ($register:literal [at $pointer:literal + $place:literal]) => {
         concat!(operand!($register [at $pointer]), "add ", $register, ", #", $place, "\n")
+    };
+}
+
+/// Calls a function with the addresses of its result and of an operand.
+macro_rules! call_square {
+    ($out:tt = $a:tt) => {
+        concat!(operand!("r0" $out), operand!("r1" $a), "bl {square}\n")
     };
 }
 

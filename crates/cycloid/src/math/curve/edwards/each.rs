@@ -356,7 +356,7 @@ fn pairs<A: CurveArithmetic<P25519>>(arithmetic: A, inputs: &[&(Stored, Stored)]
 
 impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
-    fn load(arithmetic: A, points: &[&Stored]) -> Self {
+    pub(super) fn load(arithmetic: A, points: &[&Stored]) -> Self {
         let coordinate = |i: usize| {
             let mut numbers = [[0; 4]; LANES];
             for (number, point) in numbers.iter_mut().zip(points) {

@@ -59,18 +59,25 @@ pub(super) fn half_size_vartime(k: &Scalar) -> HalfSize {
 fn next_vartime(before: &HalfSize, this: &HalfSize) -> HalfSize {
     let mut next = HalfSize { negative: before.negative, ..*before };
     loop {
-        let part = quotient_vartime(&next.c, &this.c);
+        // Shifted by limbs, so that the remainder is at most 64 bits longer than what is subtracted.
+        let excess = bits(&next.c).saturating_sub(bits(&this.c));
+        let shifted = |number: &Number| -> Number {
+            let limbs = excess.saturating_sub(1) / LIMB_BITS;
+            core::array::from_fn(|i| i.checked_sub(limbs).map_or(0, |i| number[i]))
+        };
+        let (c, d) = (shifted(&this.c), shifted(&this.d));
+        let part = quotient_vartime(&next.c, &c);
         if part == 0 {
             return next;
         }
         // No borrow and no carry: the remainder stays at least 0, the cofactor at most 8·L.
         let (mut borrow, mut carry) = (0, 0);
         for i in 0..4 {
-            let product = u128::from(this.c[i]) * u128::from(part) + borrow;
+            let product = u128::from(c[i]) * u128::from(part) + borrow;
             let (difference, below) = next.c[i].overflowing_sub(product as Limb);
             next.c[i] = difference;
             borrow = (product >> LIMB_BITS) + u128::from(below);
-            let sum = u128::from(this.d[i]) * u128::from(part) + u128::from(next.d[i]) + carry;
+            let sum = u128::from(d[i]) * u128::from(part) + u128::from(next.d[i]) + carry;
             next.d[i] = sum as Limb;
             carry = sum >> LIMB_BITS;
         }

@@ -21,6 +21,7 @@ pub(crate) use each::{
 };
 pub(crate) use scalar::Scalar;
 
+use super::tables::{SIZE, Size};
 use crate::machine::field::{Arithmetic, CurveArithmetic, P25519};
 use crate::machine::words::Limb;
 use crate::math::field::Element;
@@ -30,6 +31,9 @@ pub(crate) type Encoding = [Limb; 4];
 
 /// A point as the integers X, Y, Z and T of its extended coordinates.
 pub(crate) type Stored = [Limb; 16];
+
+/// Whether there is a table of the base point's multiples for one number.
+pub(crate) const HAS_BASE_TABLE: bool = !matches!(SIZE, Size::None);
 
 /// Residues modulo 2²⁵⁵ − 19.
 type Field<A> = Element<P25519, A>;

@@ -2,12 +2,13 @@
 
 use super::half_size::{HalfSize, half_size_vartime};
 use super::scalar::{Digits, Scalar, SparseDigits, non_adjacent_form_vartime};
-use super::{Addend, AffineAddend, Completed, Field, Point, TWICE_D};
+use super::{Addend, AffineAddend, Completed, Field, Point, Stored, TWICE_D};
 use crate::machine::ct::Mask;
 use crate::machine::field::{Arithmetic, CurveArithmetic, Masks, P25519};
 use crate::machine::words::Limb;
 use crate::math::curve::tables::{
-    EDWARDS25519_BASE_EIGHT, EDWARDS25519_BASE_ONE, EDWARDS25519_ODD_EIGHT, EDWARDS25519_ODD_ONE,
+    EDWARDS25519_BASE_EIGHT, EDWARDS25519_BASE_ONE, EDWARDS25519_BASE_SMALL,
+    EDWARDS25519_ODD_EIGHT, EDWARDS25519_ODD_ONE, SIZE, Size,
 };
 use crate::math::field::MAX_WIDTH;
 
@@ -24,7 +25,71 @@ const ENTRIES: usize = entries(WIDTH);
 /// The same for non-adjacent forms, in which entries serve one more bit.
 const SPARSE_WIDTH: usize = 5;
 const SPARSE_ENTRIES: usize = entries(SPARSE_WIDTH - 1);
-const SPARSE_BASE_WIDTH: usize = ODD_WIDTH + 1;
+
+/// The base point.
+const BASE: Stored = [
+    0xc956_2d60_8f25_d51a,
+    0x692c_c760_9525_a7b2,
+    0xc0a4_e231_fdd6_dc5c,
+    0x2169_36d3_cd6e_53fe,
+    0x6666_6666_6666_6658,
+    0x6666_6666_6666_6666,
+    0x6666_6666_6666_6666,
+    0x6666_6666_6666_6666,
+    1,
+    0,
+    0,
+    0,
+    0x6dde_8ab3_a5b7_dda3,
+    0x20f0_9f80_7751_52f5,
+    0x66ea_4e8e_64ab_e37d,
+    0x6787_5f0f_d78b_7665,
+];
+
+/// Odd multiples of the base point for digits of [`BASE_WIDTH`] bits: a row for every `spacing`th
+/// digit.
+pub(super) struct BaseTable {
+    pub(super) spacing: usize,
+    pub(super) limbs: &'static [Limb],
+}
+
+impl BaseTable {
+    pub(super) const LARGE: Self = Self { spacing: 1, limbs: &EDWARDS25519_BASE_ONE };
+    pub(super) const SMALL: Self = Self { spacing: 17, limbs: &EDWARDS25519_BASE_SMALL };
+    pub(super) const NONE: Self = Self { spacing: 1, limbs: &[] };
+    const EIGHT: Self = Self { spacing: 1, limbs: &EDWARDS25519_BASE_EIGHT };
+
+    /// Returns the table of the size that the features choose; for eight there is one size.
+    const fn of<A: Arithmetic<P25519>>() -> Self {
+        match SIZE {
+            _ if A::WIDTH > 1 => Self::EIGHT,
+            Size::Large => Self::LARGE,
+            Size::Small => Self::SMALL,
+            Size::None => Self::NONE,
+        }
+    }
+}
+
+/// The odd multiples of the base point for the non-adjacent form of one number, and the bits per
+/// digit.
+pub(super) struct SparseBaseTable {
+    width: usize,
+    limbs: &'static [Limb],
+}
+
+impl SparseBaseTable {
+    pub(super) const LARGE: Self = Self { width: ODD_WIDTH + 1, limbs: &EDWARDS25519_ODD_ONE };
+    // The first row has the smallest multiples.
+    pub(super) const SMALL: Self = Self { width: BASE_WIDTH + 1, limbs: &EDWARDS25519_BASE_SMALL };
+    pub(super) const NONE: Self = Self { width: SPARSE_WIDTH, limbs: &[] };
+
+    /// The table of the size that the features choose.
+    const CHOSEN: Self = match SIZE {
+        Size::Large => Self::LARGE,
+        Size::Small => Self::SMALL,
+        Size::None => Self::NONE,
+    };
+}
 
 /// Where half a base point multiple begins that is computed in two halves, and the row of the base
 /// point's table with the multiples of 2^[`SPLIT`].
@@ -37,21 +102,39 @@ const fn entries(width: usize) -> usize {
 }
 
 impl<A: CurveArithmetic<P25519>> Point<A> {
-    /// Returns the base point times [`WIDTH`](Arithmetic::WIDTH) numbers: the sum of each digit's
-    /// multiple from its row of the table.
+    /// Returns the base point times [`WIDTH`](Arithmetic::WIDTH) numbers.
     #[inline(always)]
     pub(super) fn multiply_base(arithmetic: A, scalars: &[&Scalar]) -> Self {
-        let digits = DigitsOfAll::<BASE_WIDTH>::modulo_order(scalars);
-        let table: &[Limb] =
-            if A::WIDTH == 1 { &EDWARDS25519_BASE_ONE } else { &EDWARDS25519_BASE_EIGHT };
-        let row = entries(BASE_WIDTH) * 3 * A::STORED_LIMBS;
-        let mut sum = digits.affine_addend(arithmetic, &table[..row], 0).extended();
-        if A::LOOKS_UP_MEANWHILE {
-            return sum.reduced().add_each(&digits, &table[row..]);
+        Self::multiply_base_from(arithmetic, scalars, const { &BaseTable::of::<A>() })
+    }
+
+    /// Returns the base point times numbers by a given table: the sum of each digit's multiple from
+    /// a row, where digits that share the rows are apart by doublings.
+    #[inline(always)]
+    pub(super) fn multiply_base_from(
+        arithmetic: A,
+        scalars: &[&Scalar],
+        table: &BaseTable,
+    ) -> Self {
+        let &BaseTable { spacing, limbs } = table;
+        if limbs.is_empty() {
+            return Self::load(arithmetic, &[&BASE; MAX_WIDTH][..A::WIDTH]).multiply(scalars);
         }
-        for (i, row) in table.chunks_exact(row).enumerate().skip(1) {
-            let (addend, negative) = digits.magnitude(arithmetic, row, i);
-            sum = sum.plus_affine(&addend, negative);
+        let digits = DigitsOfAll::<BASE_WIDTH>::modulo_order(scalars);
+        let row = entries(BASE_WIDTH) * 3 * A::STORED_LIMBS;
+        let mut sum = digits.affine_addend(arithmetic, &limbs[..row], spacing - 1).extended();
+        if A::LOOKS_UP_MEANWHILE && spacing == 1 {
+            return sum.reduced().add_each(&digits, &limbs[row..]);
+        }
+        for place in (0..spacing).rev() {
+            let first = place == spacing - 1;
+            if !first {
+                sum = sum.double_times(BASE_WIDTH);
+            }
+            for (i, row) in limbs.chunks_exact(row).enumerate().skip(usize::from(first)) {
+                let (addend, negative) = digits.magnitude(arithmetic, row, i * spacing + place);
+                sum = sum.plus_affine(&addend, negative);
+            }
         }
         sum
     }
@@ -100,7 +183,7 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         base_scalars: &[&Scalar],
     ) -> Self {
         if A::WIDTH == 1 {
-            self.multiply_sparsely_vartime(scalars[0], base_scalars[0])
+            self.multiply_sparsely_vartime(scalars[0], base_scalars[0], &SparseBaseTable::CHOSEN)
         } else {
             // The lanes' nonzero digits differ in position, so no digit can be skipped for all.
             self.multiply_in_windows(scalars, Some(base_scalars))
@@ -112,8 +195,8 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let arithmetic = self.x.arithmetic();
         let twice_d = Field::constant(arithmetic, &TWICE_D);
         let table = self.odd_multiples::<ENTRIES>(&twice_d);
-        let base_table: &[Limb] =
-            if A::WIDTH == 1 { &EDWARDS25519_ODD_ONE } else { &EDWARDS25519_ODD_EIGHT };
+        // Only the form for eight adds multiples of the base point here.
+        let base_table = &EDWARDS25519_ODD_EIGHT;
         let digits = DigitsOfAll::<WIDTH>::odd(scalars);
         let base_digits = base_scalars.map(DigitsOfAll::<ODD_WIDTH>::modulo_order);
 
@@ -139,17 +222,22 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
 
     /// Handles one point, skipping digits of 0.
     #[inline(always)]
-    fn multiply_sparsely_vartime(&self, scalar: &Scalar, base_scalar: &Scalar) -> Self {
+    pub(super) fn multiply_sparsely_vartime(
+        &self,
+        scalar: &Scalar,
+        base_scalar: &Scalar,
+        base_table: &SparseBaseTable,
+    ) -> Self {
         let arithmetic = self.x.arithmetic();
-        let table = self.odd_multiples::<SPARSE_ENTRIES>(&Field::constant(arithmetic, &TWICE_D));
-        sum_vartime(
-            arithmetic,
-            [(&table, non_adjacent_form_vartime(scalar.limbs(), SPARSE_WIDTH))],
-            [(
-                &EDWARDS25519_ODD_ONE,
-                non_adjacent_form_vartime(base_scalar.limbs(), SPARSE_BASE_WIDTH),
-            )],
-        )
+        let twice_d = Field::constant(arithmetic, &TWICE_D);
+        let table = self.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
+        let term = (&table, non_adjacent_form_vartime(scalar.limbs(), SPARSE_WIDTH));
+        let base_digits = non_adjacent_form_vartime(base_scalar.limbs(), base_table.width);
+        if base_table.limbs.is_empty() {
+            let base = Self::load(arithmetic, &[&BASE]).odd_multiples(&twice_d);
+            return sum_vartime(arithmetic, [term, (&base, base_digits)], []);
+        }
+        sum_vartime(arithmetic, [term], [(base_table.limbs, base_digits)])
     }
 
     /// Returns an odd multiple, which is not a multiple of L, of S·B − k·P − R, for the base point
@@ -167,8 +255,14 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         other: &Self,
     ) -> Self {
         let arithmetic = self.x.arithmetic();
-        let HalfSize { c, d, negative } = half_size_vartime(scalar);
         let twice_d = Field::constant(arithmetic, &TWICE_D);
+        if !matches!(SIZE, Size::Large) {
+            // The second half of d·S needs the large table, so d is 1.
+            let table = SparseBaseTable::CHOSEN;
+            let sum = self.negate().multiply_sparsely_vartime(scalar, base_scalar, &table);
+            return sum.add(&other.negate().addend(&twice_d)).extended();
+        }
+        let HalfSize { c, d, negative } = half_size_vartime(scalar);
         let point = if negative { *self } else { self.negate() };
         let table = point.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
         let other_table = other.negate().odd_multiples::<SPARSE_ENTRIES>(&twice_d);
@@ -183,7 +277,10 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
                 (&other_table, non_adjacent_form_vartime(&d, SPARSE_WIDTH)),
             ],
             [
-                (&EDWARDS25519_ODD_ONE, non_adjacent_form_vartime(&low, SPARSE_BASE_WIDTH)),
+                (
+                    &EDWARDS25519_ODD_ONE,
+                    non_adjacent_form_vartime(&low, SparseBaseTable::LARGE.width),
+                ),
                 (high_table, non_adjacent_form_vartime(&high, BASE_WIDTH + 1)),
             ],
         )
@@ -229,10 +326,10 @@ type SparseTable<A> = [[<A as Arithmetic<P25519>>::Element; 4]; SPARSE_ENTRIES];
 /// Returns a sum of multiples: of each point by the number with these sparse digits, from a table
 /// of the point's odd multiples, and the same for tables of the base point's in their stored form.
 #[inline(always)]
-fn sum_vartime<A: CurveArithmetic<P25519>, const N: usize>(
+fn sum_vartime<A: CurveArithmetic<P25519>, const N: usize, const M: usize>(
     arithmetic: A,
     terms: [(&SparseTable<A>, SparseDigits); N],
-    base_terms: [(&[Limb], SparseDigits); N],
+    base_terms: [(&[Limb], SparseDigits); M],
 ) -> Point<A> {
     let all = || terms.iter().map(|term| &term.1).chain(base_terms.iter().map(|term| &term.1));
     let used = all().filter_map(|digits| digits.iter().rposition(|digit| *digit != 0)).max();

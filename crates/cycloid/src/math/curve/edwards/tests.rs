@@ -6,6 +6,7 @@ use std::vec::Vec;
 use num_bigint::BigUint;
 
 use super::each::each_on;
+use super::multiply::{BaseTable, SparseBaseTable};
 use super::scalar::{Digits, ORDER, non_adjacent_form_vartime};
 use super::*;
 use crate::machine::ct::Mask;
@@ -235,6 +236,75 @@ fn multiples_of_the_base_point() {
         let expected = (1u8 + y) * denominator.modpow(&(p() - 2u8), &p()) % p();
         assert_eq!(number(u), expected);
     }
+}
+
+/// Functions of the base point by the tables of a size: 0 is large, 1 small, and 2 none.
+struct OfSize<E, const SIZE: usize>(core::marker::PhantomData<E>);
+
+impl<const SIZE: usize> Each for OfSize<EncodeBase, SIZE> {
+    type Input = Scalar;
+    type Output = Encoding;
+
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        numbers: &[&Scalar],
+        encodings: &mut [Encoding],
+    ) {
+        let table = [BaseTable::LARGE, BaseTable::SMALL, BaseTable::NONE];
+        let product = match A::WIDTH {
+            1 => Point::multiply_base_from(arithmetic, numbers, &table[SIZE]),
+            _ => Point::multiply_base(arithmetic, numbers),
+        };
+        product.encode(encodings);
+    }
+}
+
+impl<const SIZE: usize> Each for OfSize<CombineVartime, SIZE> {
+    type Input = Combination;
+    type Output = Encoding;
+
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        inputs: &[&Combination],
+        encodings: &mut [Encoding],
+    ) {
+        if A::WIDTH > 1 {
+            return Encoded::<CombineVartime>::run(arithmetic, inputs, encodings);
+        }
+        let table = [SparseBaseTable::LARGE, SparseBaseTable::SMALL, SparseBaseTable::NONE];
+        let Combination { base_number, number, point } = inputs[0];
+        let point = Point::load(arithmetic, &[point]).negate();
+        point.multiply_sparsely_vartime(number, base_number, &table[SIZE]).encode(encodings);
+    }
+}
+
+#[test]
+fn tables_of_every_size_give_the_same_multiples() {
+    let numbers = numbers();
+    let scalars: Vec<Scalar> = numbers.iter().map(scalar).collect();
+    let expected: Vec<_> = numbers.iter().map(|n| encoding(&multiply(&base(), n))).collect();
+    assert_eq!(everywhere::<OfSize<EncodeBase, 0>>(&scalars), expected);
+    assert_eq!(everywhere::<OfSize<EncodeBase, 1>>(&scalars), expected);
+    assert_eq!(everywhere::<OfSize<EncodeBase, 2>>(&scalars), expected);
+    let inputs = || -> Vec<Combination> {
+        let points = points();
+        let numbers = numbers.iter().rev().map(scalar);
+        let all = points.iter().map(stored).zip(numbers).zip(&scalars);
+        all.map(|((point, number), base)| Combination { base_number: base.clone(), number, point })
+            .collect()
+    };
+    let expected: Vec<Encoding> = inputs()
+        .iter()
+        .zip(points())
+        .map(|(Combination { base_number, number, .. }, point)| {
+            let [own, other] = [base_number, number].map(|scalar| self::number(scalar.limbs()));
+            let other = negate(&multiply(&point, &other));
+            encoding(&add(&other, &multiply(&base(), &own)))
+        })
+        .collect();
+    assert_eq!(everywhere::<OfSize<CombineVartime, 0>>(&inputs()), expected);
+    assert_eq!(everywhere::<OfSize<CombineVartime, 1>>(&inputs()), expected);
+    assert_eq!(everywhere::<OfSize<CombineVartime, 2>>(&inputs()), expected);
 }
 
 /// Returns points of every order, and sums of them.

@@ -29,9 +29,13 @@ const HASHES: &[(Hash, ObjectIdentifier)] = &[
     (Hash::Sha1, ObjectIdentifier::new_unwrap("1.3.14.3.2.26")),
     (Hash::Sha224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.4")),
     (Hash::Sha256, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.1")),
+    #[cfg(feature = "sha512")]
     (Hash::Sha384, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.2")),
+    #[cfg(feature = "sha512")]
     (Hash::Sha512, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.3")),
+    #[cfg(feature = "sha512")]
     (Hash::Sha512_224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.5")),
+    #[cfg(feature = "sha512")]
     (Hash::Sha512_256, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.6")),
     #[cfg(feature = "sha3")]
     (Hash::Sha3_224, ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.7")),
@@ -132,8 +136,12 @@ fn shake_algorithm(pss: Pss) -> Option<ObjectIdentifier> {
 /// as in RSASSA-PSS-params (section 3.1), and absent for the others.
 fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
     let (_, oid) = HASHES.iter().find(|(known, _)| *known == hash)?;
-    let older =
-        matches!(hash, Hash::Sha1 | Hash::Sha224 | Hash::Sha256 | Hash::Sha384 | Hash::Sha512);
+    let older = match hash {
+        Hash::Sha1 | Hash::Sha224 | Hash::Sha256 => true,
+        #[cfg(feature = "sha512")]
+        Hash::Sha384 | Hash::Sha512 => true,
+        _ => false,
+    };
     Some(AlgorithmIdentifier { oid: *oid, parameters: older.then_some(AnyRef::NULL) })
 }
 

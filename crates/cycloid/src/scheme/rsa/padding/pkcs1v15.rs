@@ -10,6 +10,7 @@ const OVERHEAD: usize = 11;
 /// SHA-3, with the identifiers of NIST's register). SHAKE has none; callers refuse it.
 pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
     match hash {
+        #[cfg(feature = "sha1")]
         Hash::Sha1 => b"\x30\x21\x30\x09\x06\x05\x2b\x0e\x03\x02\x1a\x05\x00\x04\x14",
         Hash::Sha224 => {
             b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x04\x05\x00\x04\x1c"
@@ -17,15 +18,19 @@ pub(in crate::scheme::rsa) const fn prefix(hash: Hash) -> &'static [u8] {
         Hash::Sha256 => {
             b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x01\x05\x00\x04\x20"
         }
+        #[cfg(feature = "sha512")]
         Hash::Sha384 => {
             b"\x30\x41\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x02\x05\x00\x04\x30"
         }
+        #[cfg(feature = "sha512")]
         Hash::Sha512 => {
             b"\x30\x51\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x03\x05\x00\x04\x40"
         }
+        #[cfg(feature = "sha512")]
         Hash::Sha512_224 => {
             b"\x30\x2d\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x05\x05\x00\x04\x1c"
         }
+        #[cfg(feature = "sha512")]
         Hash::Sha512_256 => {
             b"\x30\x31\x30\x0d\x06\x09\x60\x86\x48\x01\x65\x03\x04\x02\x06\x05\x00\x04\x20"
         }
