@@ -1,4 +1,5 @@
-//! Ed448 signatures (RFC 8032, section 5.2), with a context or without; feature `sha3`.
+//! Ed448 signatures (RFC 8032, section 5.2), with a context or without, of messages or of prehashes
+//! (Ed448ph); feature `sha3`.
 //!
 //! A signature is valid if S·B = R + k·A, R is encoded canonically, S is less than the order of B,
 //! and A is not of small order. Signatures are made and verified one at a time, in plain Rust.
@@ -36,6 +37,9 @@ pub const KEY_LENGTH: usize = 57;
 
 /// Bytes of a signature.
 pub const SIGNATURE_LENGTH: usize = 114;
+
+/// Bytes of the digest that Ed448ph signs.
+pub const PREHASH_LENGTH: usize = 64;
 
 /// The longest context, in bytes.
 pub const MAX_CONTEXT: usize = 255;
@@ -104,26 +108,32 @@ impl fmt::Debug for VerifyingKey {
     }
 }
 
-/// Returns SHAKE256 of the parts.
-fn hash(parts: &[&[u8]]) -> [u8; 114] {
+/// Returns the first bytes of SHAKE256 of the parts.
+fn hash<const N: usize>(parts: &[&[u8]]) -> [u8; N] {
     let mut hash = Shake256::default();
     parts.iter().for_each(|part| hash.update(part));
-    let mut output = [0; 114];
+    let mut output = [0; N];
     hash.finalize_xof().read(&mut output);
     output
 }
 
-/// Returns the start of dom4 (section 2): no prehash, and the length of the context, which follows.
-fn domain(context: &[u8]) -> Result<[u8; 10], Error> {
+/// Returns the 64 bytes of SHAKE256 of a message, which Ed448ph signs in its place (section 5.2).
+pub fn prehash(message: &[u8]) -> [u8; PREHASH_LENGTH] {
+    hash(&[message])
+}
+
+/// Returns the start of dom4 (section 2): whether the message is a prehash, and the length of the
+/// context, which follows.
+fn domain(prehashed: bool, context: &[u8]) -> Result<[u8; 10], Error> {
     let length = u8::try_from(context.len()).map_err(|_| Error::ContextTooLong)?;
     let mut domain = *b"SigEd448\0\0";
-    domain[9] = length;
+    (domain[8], domain[9]) = (u8::from(prehashed), length);
     Ok(domain)
 }
 
 /// Returns the number s and the prefix of a key (section 5.2.5).
 fn expanded(seed: &[u8; KEY_LENGTH]) -> (Scalar, [u8; KEY_LENGTH]) {
-    let mut digest = hash(&[seed]);
+    let mut digest: [u8; 114] = hash(&[seed]);
     digest[0] &= 0xfc;
     digest[55] |= 0x80;
     // The last byte of the number is 0. The base point has order L, so the number may be reduced.
@@ -179,10 +189,30 @@ impl SigningKey {
     /// # Errors
     /// [`Error::ContextTooLong`].
     pub fn sign(&self, message: &[u8], context: &[u8]) -> Result<[u8; SIGNATURE_LENGTH], Error> {
-        let domain = domain(context)?;
+        self.sign_in(domain(false, context)?, message, context)
+    }
+
+    /// Signs the [`prehash`] of a message with a context: Ed448ph.
+    ///
+    /// # Errors
+    /// [`Error::ContextTooLong`].
+    pub fn sign_prehashed(
+        &self,
+        digest: &[u8; PREHASH_LENGTH],
+        context: &[u8],
+    ) -> Result<[u8; SIGNATURE_LENGTH], Error> {
+        self.sign_in(domain(true, context)?, digest, context)
+    }
+
+    fn sign_in(
+        &self,
+        domain: [u8; 10],
+        message: &[u8],
+        context: &[u8],
+    ) -> Result<[u8; SIGNATURE_LENGTH], Error> {
         Ok(stack::clean(stack_use::ED448, || {
             let (secret, mut prefix) = expanded(&self.seed);
-            let mut digest = hash(&[&domain, context, &prefix, message]);
+            let mut digest: [u8; 114] = hash(&[&domain, context, &prefix, message]);
             let nonce = Scalar::from_wide(&digest);
             ct::wipe_bytes(&mut prefix);
             ct::wipe_bytes(&mut digest);
@@ -228,7 +258,29 @@ impl VerifyingKey {
         context: &[u8],
         signature: &[u8; SIGNATURE_LENGTH],
     ) -> Result<(), Error> {
-        let domain = domain(context)?;
+        self.verify_in(domain(false, context)?, message, context, signature)
+    }
+
+    /// Verifies a signature of the [`prehash`] of a message with a context: Ed448ph.
+    ///
+    /// # Errors
+    /// [`Error::ContextTooLong`], [`Error::Signature`].
+    pub fn verify_prehashed(
+        &self,
+        digest: &[u8; PREHASH_LENGTH],
+        context: &[u8],
+        signature: &[u8; SIGNATURE_LENGTH],
+    ) -> Result<(), Error> {
+        self.verify_in(domain(true, context)?, digest, context, signature)
+    }
+
+    fn verify_in(
+        &self,
+        domain: [u8; 10],
+        message: &[u8],
+        context: &[u8],
+        signature: &[u8; SIGNATURE_LENGTH],
+    ) -> Result<(), Error> {
         let (mut point, mut number) = ([0; KEY_LENGTH], [0; KEY_LENGTH]);
         point.copy_from_slice(&signature[..KEY_LENGTH]);
         number.copy_from_slice(&signature[KEY_LENGTH..]);

@@ -60,6 +60,32 @@ fn a_context_is_part_of_what_is_signed() {
     assert!(key.sign(&[3], &[0; 255]).is_ok());
 }
 
+/// RFC 8032, section 7.5: "TEST abc".
+#[test]
+fn a_prehash_is_signed_as_such() {
+    let seed = parse(
+        "833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42ef7822e0d5104127dc05d6dbef
+         de69e3ab2cec7c867c6e2c49",
+    );
+    let key = SigningKey::from_seed(seed[..].try_into().unwrap());
+    let expected = parse(
+        "822f6901f7480f3d5f562c592994d9693602875614483256505600bbc281ae381f54d6bce2ea911574932f52a4
+         e6cadd78769375ec3ffd1b801a0d9b3f4030cd433964b6457ea39476511214f97469b57dd32dbc560a9a94d00b
+         ff07620464a3ad203df7dc7ce360c3cd3696d9d9fab90f00",
+    );
+    let digest = prehash(b"abc");
+    let signature = key.sign_prehashed(&digest, b"").unwrap();
+    assert_eq!(signature[..], expected);
+    let public = key.verifying_key();
+    assert_eq!(public.verify_prehashed(&digest, b"", &signature), Ok(()));
+    // Neither another context, nor another message, nor the same bytes as a message.
+    assert_eq!(public.verify_prehashed(&digest, b"x", &signature), Err(Error::Signature));
+    assert_eq!(public.verify_prehashed(&prehash(b"abd"), b"", &signature), Err(Error::Signature));
+    assert_eq!(public.verify(&digest, b"", &signature), Err(Error::Signature));
+    assert_eq!(public.verify(b"abc", b"", &signature), Err(Error::Signature));
+    assert_eq!(key.sign_prehashed(&digest, &[0; 256]), Err(Error::ContextTooLong));
+}
+
 #[test]
 fn any_flipped_bit_invalidates_a_signature() {
     let key = SigningKey::generate(&mut Counter(7)).unwrap();
