@@ -35,7 +35,7 @@ use aes::{Aes128, Aes192, Aes256};
 use aes_kw::{KwAes128, KwAes192, KwAes256, KwpAes128, KwpAes192, KwpAes256};
 use zeroize::Zeroizing;
 
-pub(crate) use derivation::{Function, HkdfSteps, counter_kdf, hkdf, pbkdf2};
+pub(crate) use derivation::{Function, HkdfSteps, hkdf, kdf, pbkdf2};
 pub(crate) use gcm::{gcm_decrypt, gcm_encrypt};
 pub(crate) use mac::{Mac, digest, hmac};
 pub(crate) use modes::{ccm_decrypt, ccm_encrypt, ctr, ecb_decrypt, ecb_encrypt};

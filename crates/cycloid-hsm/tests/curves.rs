@@ -239,12 +239,30 @@ fn ed448_signs_as_openssl_does() {
     verify(&client, public, &edwards(false, b"context"), b"message", &with_context).unwrap();
     let other = verify(&client, public, &edwards(false, b"contest"), b"message", &with_context);
     assert_eq!(code(other), Code::SIGNATURE_INVALID);
-    for refused in [edwards(true, b""), edwards(false, &[7; 256])] {
+    for refused in [edwards(true, &[7; 256]), edwards(false, &[7; 256])] {
         let signed = sign(&client, private, &refused, b"message");
         assert_eq!(code(signed), Code::MECHANISM_PARAM_INVALID);
         let verified = verify(&client, public, &refused, b"message", &expected);
         assert_eq!(code(verified), Code::MECHANISM_PARAM_INVALID);
     }
+    // Ed448ph.
+    let signature = sign(&client, private, &edwards(true, b"context"), b"message").unwrap();
+    verify(&client, public, &edwards(true, b"context"), b"message", &signature).unwrap();
+    for (how, message) in [
+        (edwards(true, b"contest"), b"message"),
+        (edwards(true, b"context"), b"massage"),
+        (edwards(false, b"context"), b"message"),
+    ] {
+        let other = verify(&client, public, &how, message, &signature);
+        assert_eq!(code(other), Code::SIGNATURE_INVALID);
+    }
+    // What a program has hashed itself has 64 bytes.
+    let hashed = |data: &[u8]| {
+        let (mechanism, data) = (edwards(true, b""), Bytes(data.to_vec()));
+        client.call(&Request::Sign { key: private, mechanism, data, digested: true })
+    };
+    assert!(hashed(&[7; 64]).is_ok());
+    assert_eq!(code(hashed(&[7; 63])), Code::DATA_LEN_RANGE);
 
     // A generated key, by the name of its curve as well.
     for parameters in [ED448, b"\x13\x0aedwards448"] {
@@ -264,13 +282,60 @@ fn ed448_signs_as_openssl_does() {
     }
 }
 
+/// RFC 8032, section 7.5: "TEST abc".
+#[test]
+fn ed448ph_signs_as_the_standard_says() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let seed = "833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42ef7822e0d5104127dc05\
+                d6dbefde69e3ab2cec7c867c6e2c49";
+    let expected = "822f6901f7480f3d5f562c592994d9693602875614483256505600bbc281ae381f54d6bce2ea9115\
+                    74932f52a4e6cadd78769375ec3ffd1b801a0d9b3f4030cd433964b6457ea39476511214f97469b5\
+                    7dd32dbc560a9a94d00bff07620464a3ad203df7dc7ce360c3cd3696d9d9fab90f00";
+    let hex = |digits: &str| -> Vec<u8> {
+        let digit = |byte: &u8| (*byte as char).to_digit(16).unwrap() as u8;
+        digits.as_bytes().chunks(2).map(|two| digit(&two[0]) << 4 | digit(&two[1])).collect()
+    };
+    let private = private_of(&client, &hex(seed)).unwrap();
+    let parameter = Parameter::EdDsa { prehashed: true, context: Bytes::default() };
+    let how = Mechanism { number: ckm::EDDSA, parameter };
+    assert_eq!(sign(&client, private, &how, b"abc").unwrap(), hex(expected));
+}
+
 /// Creates an Ed448 key from its seed, and returns its public key.
 fn created(client: &Client, seed: &[u8]) -> cycloid_hsm::Result<Vec<u8>> {
+    Ok(get(client, private_of(client, seed)?, cka::PUBLIC_KEY_INFO))
+}
+
+/// Creates an Ed448 key from its seed.
+fn private_of(client: &Client, seed: &[u8]) -> cycloid_hsm::Result<u64> {
     let mut template = Template::new();
     template.set_number(cka::CLASS, cko::PRIVATE_KEY.into());
     template.set_number(cka::KEY_TYPE, ckk::EC_EDWARDS.into());
     template.set(cka::EC_PARAMS, ED448);
     template.set(cka::VALUE, seed);
-    let created = object(client.call(&Request::Create { template }))?;
-    Ok(get(client, created, cka::PUBLIC_KEY_INFO))
+    object(client.call(&Request::Create { template }))
+}
+
+/// OpenSC and GnuPG name the curves of 2^255 - 19 by identifiers from before RFC 8410.
+#[test]
+fn older_identifiers_name_the_same_curves() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    for (number, older, expected) in [
+        (
+            ckm::EC_EDWARDS_KEY_PAIR_GEN,
+            &[6, 9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1][..],
+            [6, 3, 0x2b, 0x65, 0x70],
+        ),
+        (
+            ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
+            &[6, 10, 0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1],
+            [6, 3, 0x2b, 0x65, 0x6e],
+        ),
+    ] {
+        let (public, private) = key_pair(&client, number, older);
+        assert_eq!(get(&client, public, cka::EC_PARAMS), expected);
+        assert_eq!(get(&client, private, cka::EC_PARAMS), expected);
+    }
 }

@@ -7,10 +7,8 @@ use std::os::unix::net::UnixStream;
 
 use cycloid_hsm::Code;
 use cycloid_hsm::attribute::cka;
-use cycloid_hsm::daemon::{Server, Settings};
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{self, Bytes, Client, Mechanism, Request, Response, Role, Secret, frame};
-use cycloid_hsm::store::Store;
 use support::*;
 
 #[test]
@@ -461,39 +459,6 @@ fn nothing_changes_without_its_audit_line() {
         let rotated = matches!(change, Request::RotateMasterKey {});
         assert_eq!(content() == before.0, rotated, "{change:?}");
     }
-}
-
-/// Two daemons on one database, each with three concurrent clients, together judge as many PINs as
-/// one would.
-#[test]
-fn two_daemons_on_one_database_judge_no_more_pins_than_one() {
-    let one = Daemon::start();
-    let url = format!("sqlite:{}", one.directory.path().join("keys.db").display());
-    let store = Store::open(&url).unwrap();
-    store.unlock(&unlocking()).unwrap();
-    let socket = one.directory.path().join("other");
-    let other = Server::start(store, Settings { socket: socket.clone(), ..Settings::default() });
-    let other = other.unwrap();
-    let begin = std::sync::Barrier::new(6);
-    let start = std::time::Instant::now();
-    let guess = &|socket: &std::path::Path| {
-        let client = Client::connect(socket, "guesser").unwrap();
-        begin.wait();
-        code(client.call(&Request::Login { role: Role::User, pin: Secret::new(b"a guess") }))
-    };
-    let codes: Vec<Code> = std::thread::scope(|scope| {
-        let sockets = [&one.socket, &socket];
-        let guesses = (0..6).map(|i| scope.spawn(move || guess(sockets[i % 2])));
-        guesses.collect::<Vec<_>>().into_iter().map(|guess| guess.join().unwrap()).collect()
-    });
-    let count = |code| codes.iter().filter(|other| **other == code).count();
-    let (judged, locked) = (count(Code::PIN_INCORRECT), count(Code::PIN_LOCKED));
-    assert_eq!(judged + locked, 6, "{codes:?}");
-    // Three attempts are free. A machine that takes a second for this has also waited out a delay,
-    // and so on.
-    let waited = (0..3).take_while(|n| start.elapsed().as_secs() >= (1 << (n + 1)) - 1).count();
-    assert!((3..=3 + waited).contains(&judged), "{codes:?} in {:?}", start.elapsed());
-    other.stop();
 }
 
 #[test]

@@ -114,12 +114,19 @@ fn counter_kdf(function: u32) -> Mechanism {
     with(ckm::SP800_108_COUNTER_KDF, Parameter::CounterKdf { function, fields })
 }
 
+fn feedback_kdf(function: u32) -> Mechanism {
+    let fields = vec![KeyDerivationField::Previous, KeyDerivationField::Bytes(filled(5))];
+    let parameter = Parameter::FeedbackKdf { function, fields, iv: filled(16) };
+    with(ckm::SP800_108_FEEDBACK_KDF, parameter)
+}
+
 fn aes_derivations() -> Vec<Mechanism> {
     let data = Parameter::CbcData { iv: filled(16), data: filled(32) };
     vec![
         with(ckm::AES_ECB_ENCRYPT_DATA, Parameter::Data(filled(32))),
         with(ckm::AES_CBC_ENCRYPT_DATA, data),
         counter_kdf(ckm::AES_CMAC),
+        feedback_kdf(ckm::AES_CMAC),
     ]
 }
 
@@ -519,4 +526,37 @@ fn a_certificate_has_the_attributes_of_the_standard() {
     for invalid in [(cka::URL, &[0xff][..]), (cka::NAME_HASH_ALGORITHM, &[1])] {
         assert_eq!(code(create(&[invalid])), Code::ATTRIBUTE_VALUE_INVALID);
     }
+}
+
+#[test]
+fn only_the_officer_creates_a_trusted_certificate() {
+    let daemon = Daemon::start();
+    let create = |client: &Client| {
+        let mut template = truths(&[(cka::TRUSTED, true), (cka::TOKEN, true)]);
+        template.set_number(cka::CLASS, cko::CERTIFICATE.into());
+        template.set_number(cka::CERTIFICATE_TYPE, 0);
+        template.set(cka::VALUE, *b"a certificate");
+        object(client.call(&Request::Create { template }))
+    };
+    assert_eq!(code(create(&daemon.user())), Code::ATTRIBUTE_READ_ONLY);
+    assert_eq!(code(create(&daemon.client())), Code::USER_NOT_LOGGED_IN);
+    create(&daemon.officer()).unwrap();
+}
+
+/// Programs ask one key for its list, to learn whether the token knows the attribute.
+#[test]
+fn every_key_has_a_list_of_mechanisms_and_an_empty_one_allows_all() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Curve(P256), false);
+    let mut extra = Template::new();
+    extra.set(cka::ALLOWED_MECHANISMS, []);
+    let secret = secret_key(&client, AES, &[7; 32], &extra).unwrap();
+    for key in [public, private, secret] {
+        let numbers = vec![cka::ALLOWED_MECHANISMS];
+        let answer = client.call(&Request::Attributes { object: key, numbers }).unwrap();
+        let Response::Attributes { values } = answer else { panic!("{answer:?}") };
+        assert_eq!((values[0].code, values[0].value.0.as_slice()), (0, &[][..]));
+    }
+    encrypt(&client, secret, mechanism(ckm::AES_ECB), &[5; 32]).unwrap();
 }

@@ -18,6 +18,19 @@ pub enum Hash {
 }
 
 impl Hash {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::Sha1,
+        Self::Sha224,
+        Self::Sha256,
+        Self::Sha384,
+        Self::Sha512,
+        Self::Sha3_224,
+        Self::Sha3_256,
+        Self::Sha3_384,
+        Self::Sha3_512,
+    ];
+
     /// Returns the hash function that the mechanism is.
     pub const fn of(mechanism: u32) -> Option<Self> {
         Some(match mechanism {

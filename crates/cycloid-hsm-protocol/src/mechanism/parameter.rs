@@ -70,7 +70,7 @@ pub enum Parameter {
     /// For EdDSA: whether the data is prehashed, and a context.
     #[n(6)]
     EdDsa {
-        /// Whether this is Ed25519ph.
+        /// Whether this is Ed25519ph or Ed448ph.
         #[n(0)]
         prehashed: bool,
         /// At most 255 bytes; a non-empty one makes Ed25519 Ed25519ctx.
@@ -188,6 +188,31 @@ pub enum Parameter {
         #[n(1)]
         fields: Vec<KeyDerivationField>,
     },
+    /// For a key derivation in feedback mode (SP 800-108): as in counter mode, and the first value
+    /// that is fed back.
+    #[n(17)]
+    FeedbackKdf {
+        /// `CKM_SHA…_HMAC` or `CKM_AES_CMAC`.
+        #[n(0)]
+        function: u32,
+        /// In their order in the input.
+        #[n(1)]
+        fields: Vec<KeyDerivationField>,
+        /// Often empty.
+        #[n(2)]
+        iv: Bytes,
+    },
+}
+
+impl KeyDerivationField {
+    /// Returns the maximum number of bytes of the field, without that of the output before.
+    pub fn most_bytes(&self) -> usize {
+        match self {
+            Self::Counter { .. } | Self::Length { .. } => 8,
+            Self::Bytes(bytes) => bytes.0.len(),
+            Self::Previous => 0,
+        }
+    }
 }
 
 /// A field of the pseudorandom function's input in a key derivation (SP 800-108).
@@ -220,4 +245,7 @@ pub enum KeyDerivationField {
     /// Given bytes.
     #[n(2)]
     Bytes(#[n(0)] Bytes),
+    /// The function's output before, in feedback mode.
+    #[n(3)]
+    Previous,
 }

@@ -99,31 +99,46 @@ pub(crate) enum Function {
     Cmac,
 }
 
-/// Derives `length` bytes in counter mode (SP 800-108, section 4.1).
+/// Derives `length` bytes in counter mode or, with an initial value, in feedback mode (SP 800-108,
+/// sections 4.1 and 4.2).
 ///
 /// # Errors
-/// [`Code::MECHANISM_PARAM_INVALID`] unless the fields have exactly one counter, and fields of
-/// whole bytes; [`Code::KEY_SIZE_RANGE`] if the counter or the length does not fit its field.
-pub(crate) fn counter_kdf(
+/// [`Code::MECHANISM_PARAM_INVALID`] unless the fields have exactly one counter, in feedback mode
+/// at most one and exactly one place of the output before, and fields of whole bytes;
+/// [`Code::KEY_SIZE_RANGE`] if the counter or the length does not fit its field.
+pub(crate) fn kdf(
     function: Function,
     key: &[u8],
+    iv: Option<&[u8]>,
     fields: &[KeyDerivationField],
     length: usize,
 ) -> Result<Zeroizing<Vec<u8>>> {
     let counters = fields.iter().filter(|of| matches!(of, KeyDerivationField::Counter { .. }));
-    if counters.count() != 1 {
-        return Err(Code::MECHANISM_PARAM_INVALID.because("the fields must have one counter"));
+    let places = fields.iter().filter(|of| matches!(of, KeyDerivationField::Previous));
+    match (iv, counters.count(), places.count()) {
+        (None, 1, 0) | (Some(_), 0 | 1, 1) => {}
+        (None, ..) => {
+            return Err(Code::MECHANISM_PARAM_INVALID.because("the fields must have one counter"));
+        }
+        (Some(_), ..) => {
+            return Err(Code::MECHANISM_PARAM_INVALID.because(
+                "the fields must have one place of the output before, and at most one counter",
+            ));
+        }
     }
     let segment = match function {
         Function::Hmac(hash) => hash.length(),
         Function::Cmac => 16,
     };
     let mut output = Zeroizing::new(Vec::with_capacity(length + segment));
+    let given: usize = fields.iter().map(KeyDerivationField::most_bytes).sum();
+    let most = given + segment.max(iv.map_or(0, <[u8]>::len));
     for counter in 1.. {
         if output.len() >= length {
             break;
         }
-        let mut input = Vec::new();
+        // Not reallocated, because in feedback mode it contains output.
+        let mut input = Zeroizing::new(Vec::with_capacity(most));
         for field in fields {
             match field {
                 KeyDerivationField::Counter { bits: bits @ (8 | 16 | 24 | 32), little_endian } => {
@@ -137,6 +152,10 @@ pub(crate) fn counter_kdf(
                     input.extend(number(8 * bytes as u64, *bits, *little_endian)?);
                 }
                 KeyDerivationField::Bytes(bytes) => input.extend_from_slice(&bytes.0),
+                KeyDerivationField::Previous => match output.len().checked_sub(segment) {
+                    Some(start) => input.extend_from_slice(&output[start..]),
+                    None => input.extend_from_slice(iv.unwrap_or_default()),
+                },
                 _ => return Err(Code::MECHANISM_PARAM_INVALID.into()),
             }
         }

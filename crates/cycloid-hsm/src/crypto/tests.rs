@@ -373,16 +373,69 @@ fn counter_kdf_matches_another_implementation() {
     ];
     for (function, fields, expected) in cases {
         let expected = hex(expected);
-        assert_eq!(*counter_kdf(function, &key, &fields, expected.len()).unwrap(), expected);
+        assert_eq!(*kdf(function, &key, None, &fields, expected.len()).unwrap(), expected);
     }
     let hmac = Function::Hmac(Hash::Sha1);
-    let refused = |fields: &[_], length| counter_kdf(hmac, &key, fields, length).unwrap_err().code;
+    let refused = |fields: &[_], length| kdf(hmac, &key, None, fields, length).unwrap_err().code;
     assert_eq!(refused(&[], 16), Code::MECHANISM_PARAM_INVALID);
     assert_eq!(refused(&[counter(8), counter(8)], 16), Code::MECHANISM_PARAM_INVALID);
     assert_eq!(refused(&[counter(12)], 16), Code::MECHANISM_PARAM_INVALID);
     assert_eq!(refused(&[counter(8)], 256 * 20), Code::KEY_SIZE_RANGE, "the counter overflows");
     let narrow = KeyDerivationField::Length { bits: 8, little_endian: true, of_segments: false };
     assert_eq!(refused(&[counter(8), narrow], 32), Code::KEY_SIZE_RANGE, "256 bits");
+}
+
+/// The outputs of `openssl kdf … mode:feedback KBKDF` (OpenSSL 3.0.22), with the key 00, 01, … 1f.
+#[test]
+fn feedback_kdf_matches_another_implementation() {
+    let key: Vec<u8> = (0..32).collect();
+    let bytes = |bytes: &[u8]| KeyDerivationField::Bytes(Bytes(bytes.to_vec()));
+    let previous = || KeyDerivationField::Previous;
+    let counter = |bits| KeyDerivationField::Counter { bits, little_endian: false };
+    let length = KeyDerivationField::Length { bits: 32, little_endian: false, of_segments: false };
+    let iv: Vec<u8> = (32..64).collect();
+    let cases = [
+        (
+            Function::Hmac(Hash::Sha256),
+            &iv[..],
+            vec![previous(), counter(32), bytes(b"label\0context"), length.clone()],
+            "87a7451c37f3ae443b9adb87bdf279230053a54aa2782687fbe12510bfa151be3589c9b9aaedf97054ded2ae\
+             a49ba3d58ffa5a167957b0ec1a66ddc18abeffd33eb3e8fc2565",
+        ),
+        (
+            Function::Hmac(Hash::Sha512),
+            &[],
+            vec![previous(), counter(32), bytes(b"labelcontext")],
+            "c9b270f185e891183b073c2e36fcbeac5df5b6943324aeb128e5bee78cdaba2ea72ac66c63f65401a9684de6\
+             1526bdc5f5ee76b55906c993c9b43bfec9d8bc857a649ef59397309b3a280de965c0fdbd",
+        ),
+        (
+            Function::Cmac,
+            &[],
+            vec![previous(), counter(32), bytes(b"label\0context"), length],
+            "f14b2590d159191e74c966b0ccefd4e8b5f737bc6140ec69d9e025354cf98082a88c3a069fc5fa4a",
+        ),
+    ];
+    for (function, iv, fields, expected) in cases {
+        let expected = hex(expected);
+        let derived = kdf(function, &key, Some(iv), &fields, expected.len()).unwrap();
+        assert_eq!(*derived, expected);
+    }
+    // Without a counter, each output is the code of the one before (SP 800-108, section 4.2).
+    let function = Function::Hmac(Hash::Sha256);
+    let chained = kdf(function, &key, Some(&iv), &[bytes(b"x"), previous()], 96).unwrap();
+    let mut before = iv.clone();
+    for part in chained.chunks(32) {
+        before = hmac(Hash::Sha256, &key, &[b"x", &before]);
+        assert_eq!(part, before);
+    }
+    let refused =
+        |fields: &[_]| kdf(function, &key, Some(&iv), fields, 32).map(drop).unwrap_err().code;
+    assert_eq!(refused(&[counter(8)]), Code::MECHANISM_PARAM_INVALID);
+    assert_eq!(refused(&[previous(), previous()]), Code::MECHANISM_PARAM_INVALID);
+    assert_eq!(refused(&[previous(), counter(8), counter(8)]), Code::MECHANISM_PARAM_INVALID);
+    let counted = kdf(function, &key, None, &[counter(8), previous()], 32).map(drop);
+    assert_eq!(counted.unwrap_err().code, Code::MECHANISM_PARAM_INVALID);
 }
 
 /// A code over parts is that of the whole, wherever the parts end.

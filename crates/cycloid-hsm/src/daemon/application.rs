@@ -41,7 +41,8 @@ impl fmt::Display for Peer {
 pub struct Application {
     /// Its number in this process, which the scheduling of work knows it by.
     pub number: u64,
-    /// Its self-reported name.
+    /// Its self-reported name, of at most 64 characters and without control characters, which could
+    /// forge lines of the audit log.
     pub name: String,
     /// The identity behind it.
     pub peer: Peer,
@@ -138,9 +139,7 @@ impl Application {
             Some(Role::User) => "user",
             Some(Role::Auditor) => "auditor",
         };
-        // Control characters are removed from the program's name, because they could forge lines.
-        let name: String = self.name.chars().filter(|c| !c.is_control()).take(64).collect();
-        format!("{role} ({}, {name})", self.peer)
+        format!("{role} ({}, {})", self.peer, self.name)
     }
 
     /// Returns whether it sees an object: private ones only while the user or an auditor is logged
@@ -223,14 +222,15 @@ fn key(ticket: &[u8]) -> Vec<u8> {
 
 impl Applications {
     /// Registers a new application, and returns it with its ticket.
-    pub(super) fn welcome(&self, name: String, peer: Peer) -> (Arc<Application>, Secret) {
+    pub(super) fn welcome(&self, name: &str, peer: Peer) -> (Arc<Application>, Secret) {
         let mut ticket = Zeroizing::new(vec![0; 32]);
         UnwrapErr(getrandom::SysRng).fill_bytes(&mut ticket);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let account = self.quota.account(peer.to_string());
         let application = Arc::new(Application {
             number: NEXT.fetch_add(1, Ordering::Relaxed),
-            name,
+            // A name may be as long as a message, and a client may have many connections.
+            name: name.chars().filter(|c| !c.is_control()).take(64).collect(),
             peer,
             role: RwLock::default(),
             objects: RwLock::new(Objects { index: Index::default(), account }),
@@ -279,7 +279,7 @@ mod tests {
     #[test]
     fn a_logout_leaves_no_private_object() {
         let applications = Applications::default();
-        let (application, _) = applications.welcome("test".into(), Peer::User(7));
+        let (application, _) = applications.welcome("test", Peer::User(7));
         application.set_role(Some(Role::User));
         let [private, public] =
             [true, false].map(|private| application.insert(new(private)).unwrap());

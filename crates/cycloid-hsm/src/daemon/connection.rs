@@ -13,13 +13,17 @@ use zeroize::Zeroize;
 
 use super::application::{Application, Peer};
 use super::wire::Wire;
+use crate::rpc::frame::{self, Frame};
 use crate::rpc::message::Response;
-use crate::rpc::{Unreadable, frame, version};
+use crate::rpc::{Unreadable, version};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
 /// The maximum number of requests in flight on one connection.
 const MOST_REQUESTS: usize = 256;
+
+/// The number of bytes of requests in flight at which reading pauses.
+const MOST_BYTES: usize = 4 << 20;
 
 /// The number of unsent bytes at which reading pauses.
 const MOST_UNSENT: usize = 1 << 20;
@@ -39,6 +43,8 @@ pub struct Connection {
     input: Mutex<Vec<u8>>,
     output: Mutex<Vec<u8>>,
     under_way: AtomicUsize,
+    /// The bytes of the requests under way.
+    bytes_under_way: AtomicUsize,
     /// Whether data has arrived since the last look.
     arrived: AtomicBool,
     /// Whether reading is paused until there is room again.
@@ -90,6 +96,7 @@ impl Connection {
             input: Mutex::default(),
             output: Mutex::default(),
             under_way: AtomicUsize::new(0),
+            bytes_under_way: AtomicUsize::new(0),
             arrived: AtomicBool::new(false),
             held: AtomicBool::new(false),
             watches_room: AtomicBool::new(false),
@@ -185,10 +192,12 @@ impl Connection {
             input.truncate(filled + count.unwrap_or(0));
             let mut taken = 0;
             while let Some(frame) = frame::read(&input[taken..])? {
+                let Frame { identifier, message, length } = frame;
                 self.under_way.fetch_add(1, Ordering::Relaxed);
-                let reply = Reply { connection: Some(self.clone()), identifier: frame.identifier };
-                handle(reply, frame.message);
-                taken += frame.length;
+                self.bytes_under_way.fetch_add(length, Ordering::Relaxed);
+                let reply = Reply { connection: Some(self.clone()), identifier, length };
+                handle(reply, message);
+                taken += length;
             }
             input[..taken].zeroize();
             input.drain(..taken);
@@ -217,6 +226,7 @@ impl Connection {
 
     fn is_full(&self) -> bool {
         self.under_way.load(Ordering::SeqCst) >= MOST_REQUESTS
+            || self.bytes_under_way.load(Ordering::SeqCst) >= MOST_BYTES
             || lock(&self.output).len() >= MOST_UNSENT
     }
 
@@ -259,9 +269,24 @@ impl Connection {
         }
     }
 
-    /// Sends an answer, which `write` encodes.
-    fn send(self: &Arc<Self>, identifier: u32, write: impl FnOnce(&mut Vec<u8>)) {
-        frame::write(identifier, &mut lock(&self.output), write);
+    /// Sends an answer, which `write` encodes, to a request of `length` bytes. An answer that is
+    /// longer than a frame can be becomes a refusal.
+    fn send(
+        self: &Arc<Self>,
+        (identifier, length): (u32, usize),
+        write: impl FnOnce(&mut Vec<u8>),
+    ) {
+        let mut output = lock(&self.output);
+        let start = output.len();
+        frame::write(identifier, &mut output, write);
+        if output.len() - start - 4 > frame::MAX_LENGTH {
+            output[start..].zeroize();
+            output.truncate(start);
+            let response = too_long();
+            frame::write(identifier, &mut output, |to| response.write(to));
+        }
+        drop(output);
+        self.bytes_under_way.fetch_sub(length, Ordering::SeqCst);
         self.under_way.fetch_sub(1, Ordering::SeqCst);
         OUTBOX.with(|outbox| match &mut *outbox.borrow_mut() {
             Some(waiting) => {
@@ -272,6 +297,15 @@ impl Connection {
             None => self.flush(),
         });
     }
+}
+
+fn refused(error: Error) -> Response {
+    Response::Refused { code: error.code.0, detail: error.detail }
+}
+
+/// The answer in place of one that is too long.
+fn too_long() -> Response {
+    refused(Code::DEVICE_MEMORY.because("the answer is longer than a message can be"))
 }
 
 thread_local! {
@@ -304,6 +338,8 @@ impl Drop for Gathering {
 pub struct Reply {
     connection: Option<Arc<Connection>>,
     identifier: u32,
+    /// The length of the request's frame.
+    length: usize,
 }
 
 impl Reply {
@@ -314,17 +350,17 @@ impl Reply {
 
     /// Sends the answer.
     pub fn send(mut self, answer: Result<Response>) {
-        let response = answer
-            .unwrap_or_else(|error| Response::Refused { code: error.code.0, detail: error.detail });
+        let response = answer.unwrap_or_else(refused);
         if let Some(connection) = self.connection.take() {
-            connection.send(self.identifier, |to| response.write(to));
+            connection.send((self.identifier, self.length), |to| response.write(to));
         }
     }
 
     /// Refuses the request of a program of protocol version 1, in its encoding.
     pub fn refuse_version_1(mut self, error: &Error) {
         if let Some(connection) = self.connection.take() {
-            connection.send(self.identifier, |to| version::write_refusal_1(error, to));
+            connection
+                .send((self.identifier, self.length), |to| version::write_refusal_1(error, to));
         }
     }
 }
@@ -332,10 +368,8 @@ impl Reply {
 impl Drop for Reply {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
-            let Code(code) = Code::DEVICE_ERROR;
-            let detail = "the request was interrupted".to_owned();
-            let response = Response::Refused { code, detail };
-            connection.send(self.identifier, |to| response.write(to));
+            let response = refused(Code::DEVICE_ERROR.because("the request was interrupted"));
+            connection.send((self.identifier, self.length), |to| response.write(to));
         }
     }
 }

@@ -11,6 +11,7 @@ mod wrapping;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use cycloid::scheme::ed448;
 use zeroize::Zeroizing;
 
 use super::application::Application;
@@ -19,7 +20,7 @@ use super::uses::Use;
 use crate::attribute::{cka, ckk, cko};
 use crate::crypto::{self, Mac};
 use crate::engine::{EdwardsInput, Outcome, RsaInput, Work};
-use crate::key::{Key, PrivateKey};
+use crate::key::{Curve, Key, PrivateKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckg, ckm, is_pss, offered};
 use crate::object::{Object, policy};
 use crate::rpc::Bytes;
@@ -76,6 +77,14 @@ fn digest_info(hash: Hash, digest: &[u8]) -> Vec<u8> {
     [header, digest].concat()
 }
 
+/// Returns the hash function of a DigestInfo.
+fn hash_of_digest_info(data: &[u8]) -> Option<Hash> {
+    Hash::ALL.into_iter().find(|hash| {
+        let start = data.len().checked_sub(hash.length());
+        start.is_some_and(|start| digest_info(*hash, &data[start..]) == data)
+    })
+}
+
 /// Returns the DigestInfo header for a SHA-2 or SHA-3 function; identifiers and lengths differ in
 /// three bytes.
 const fn nist_info(identifier: u8, length: u8) -> [u8; 19] {
@@ -122,6 +131,22 @@ fn pss(
     };
     let salt_length = usize::try_from(salt_length).map_err(|_| bad_parameter())?;
     Ok((stated, mask, salt_length, digest))
+}
+
+/// Returns the digest that Ed448ph signs in place of data, and that it is one; everything else as
+/// it is. Both curves of EdDSA have prehashes of 64 bytes, but by other functions.
+fn prehashed(
+    object: &Object,
+    mechanism: &Mechanism,
+    data: Vec<u8>,
+    digested: bool,
+) -> (Vec<u8>, bool) {
+    let asked = matches!(mechanism.parameter, Parameter::EdDsa { prehashed: true, .. });
+    let curve = object.attributes.get(cka::EC_PARAMS).map(Curve::from_parameters);
+    if asked && !digested && curve == Some(Ok(Curve::Ed448)) {
+        return (ed448::prehash(&data).to_vec(), true);
+    }
+    (data, digested)
 }
 
 /// Returns the operation that signs, or verifies, by a mechanism.
@@ -313,8 +338,9 @@ impl Daemon {
                 mechanism.number,
                 Code::KEY_HANDLE_INVALID,
             )?;
-            self.may_sign_data(&object, mechanism.number)?;
-            let signable = signable(&mechanism, object.key_type(), data.0, digested)?;
+            self.may_sign_data(&object, mechanism.number, &data.0)?;
+            let (data, digested) = prehashed(&object, &mechanism, data.0, digested);
+            let signable = signable(&mechanism, object.key_type(), data, digested)?;
             self.admit(&object)?;
             Ok((object, signable))
         })();
@@ -472,15 +498,35 @@ impl Daemon {
     }
 
     /// Checks that a key may authenticate data: with an AES key, that is encryption in other modes,
-    /// and with a private RSA key without padding, it is decryption.
+    /// and with a private RSA key without padding, or with hardly any, it is decryption.
     ///
     /// # Errors
     /// [`Code::KEY_FUNCTION_NOT_PERMITTED`] if its value serves keys; the store's errors.
-    fn may_sign_data(&self, object: &Object, mechanism: u32) -> Result<()> {
+    fn may_sign_data(&self, object: &Object, mechanism: u32, data: &[u8]) -> Result<()> {
         match (object.class(), object.key_type()) {
             (cko::SECRET_KEY, ckk::AES) => self.token.may_serve_data(object),
             (cko::PRIVATE_KEY, _) if mechanism == ckm::RSA_X_509 => {
                 policy::raw_rsa(object)?;
+                self.token.may_serve_data(object)
+            }
+            (cko::PRIVATE_KEY, ckk::RSA) => {
+                let (chosen, is_digest) = match Hash::before(mechanism) {
+                    Some(hash) if is_rsa_signature(mechanism) => (hash.length(), true),
+                    None if mechanism == ckm::RSA_PKCS => match hash_of_digest_info(data) {
+                        Some(hash) => (hash.length(), true),
+                        None => (data.len(), false),
+                    },
+                    // The padding of PSS depends on the data.
+                    _ => return Ok(()),
+                };
+                let modulus = object.attributes.get(cka::MODULUS).map_or(0, <[u8]>::len);
+                if !policy::is_raw(chosen, modulus) {
+                    return Ok(());
+                }
+                // Old short keys sign long digests, which only a key that serves keys must not.
+                if !is_digest {
+                    policy::raw_rsa(object)?;
+                }
                 self.token.may_serve_data(object)
             }
             _ => Ok(()),
@@ -513,10 +559,10 @@ impl Daemon {
         let object = self.usable(application, key, attribute, mechanism.number, missing)?;
         match usage {
             Usage::Decrypt if mechanism.number == ckm::RSA_X_509 => {
-                self.may_sign_data(&object, mechanism.number)?;
+                self.may_sign_data(&object, mechanism.number, &[])?;
             }
             Usage::Encrypt | Usage::Decrypt => self.token.may_serve_data(&object)?,
-            Usage::Sign | Usage::Verify => self.may_sign_data(&object, mechanism.number)?,
+            Usage::Sign | Usage::Verify => self.may_sign_data(&object, mechanism.number, &[])?,
         }
         Ok(Response::Done {})
     }

@@ -1,7 +1,7 @@
 //! Request handling: checks permissions, and chooses the thread that does the work.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, Once, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
 use std::time::Instant;
 
 use super::application::{Application, Applications};
@@ -23,6 +23,9 @@ use crate::rpc::{Role, Secret, Unreadable, VERSION, version};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
+/// The setting with the mark of the last initialisation of the token.
+pub(super) const INITIALIZED: &str = "token.initialized";
+
 /// The state that answers requests.
 pub struct Daemon {
     /// Objects and PINs.
@@ -38,8 +41,10 @@ pub struct Daemon {
     pub(super) tasks: Arc<Tasks>,
     pub(super) uses: Arc<Uses>,
     pub(super) permissions: Permissions,
-    /// The second and the number of signatures in it, for keys with a rate limit.
-    rates: Mutex<HashMap<u64, (u64, u64)>>,
+    /// The number of signatures in a second, by the value of the key, for keys with a rate limit.
+    rates: Mutex<(u64, HashMap<Vec<u8>, u64>)>,
+    /// The mark of the last initialisation of the token that this daemon knows of.
+    initialized: Mutex<Option<Vec<u8>>>,
     /// Whether a program of another version has been logged.
     other_versions: Once,
     started: Instant,
@@ -73,6 +78,7 @@ impl Daemon {
             uses: Arc::default(),
             permissions: Permissions::default(),
             rates: Mutex::default(),
+            initialized: Mutex::default(),
             other_versions: Once::new(),
             started: Instant::now(),
         }
@@ -131,7 +137,7 @@ impl Daemon {
         let connection = reply.connection();
         let answer =
             connection.peer().and_then(|peer| {
-                let (application, ticket) = self.applications.welcome(name, peer.clone());
+                let (application, ticket) = self.applications.welcome(&name, peer.clone());
                 match connection.application.set(application) {
                     Ok(()) => Ok(Response::Welcome { version: VERSION, ticket }),
                     Err(_) => Err(Code::ARGUMENTS_BAD
@@ -401,7 +407,7 @@ impl Daemon {
     }
 
     /// Returns a key that the application may use. A private one needs the user's login, although
-    /// an auditor sees it too.
+    /// an auditor sees it too. An auditor uses no secret, even if anybody else may.
     pub(super) fn usable(
         &self,
         application: &Application,
@@ -412,7 +418,8 @@ impl Daemon {
     ) -> Result<Arc<Object>> {
         let fresh = self.token.check_fresh();
         let object = self.object(application, id, missing)?;
-        if object.is_private() {
+        let auditor = application.role() == Some(Role::Auditor);
+        if object.is_private() || auditor && object.has_secret() {
             needs(application, Role::User)?;
         }
         object.permits(usage, mechanism)?;
@@ -445,18 +452,21 @@ impl Daemon {
         Ok(object)
     }
 
-    /// Counts a signature against the key's rate limit.
+    /// Counts a signature against the key's rate limit, which copies of the key share.
     ///
     /// # Errors
-    /// [`Code::FUNCTION_FAILED`] if the limit is reached.
+    /// [`Code::FUNCTION_FAILED`] if the limit is reached; the store's errors.
     pub(super) fn admit(&self, object: &Object) -> Result<()> {
         let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
-        let mut rates = self.rates.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = self.token.identity(object)?;
+        let mut rates = lock(&self.rates);
+        let (of, counts) = &mut *rates;
         let second = self.started.elapsed().as_secs();
-        let (of, count) = rates.entry(object.id).or_default();
         if *of != second {
-            (*of, *count) = (second, 0);
+            *of = second;
+            counts.clear();
         }
+        let count = counts.entry(value).or_default();
         if *count >= limit {
             return Err(
                 Code::FUNCTION_FAILED.because("the key's rate limit is reached for this second")
@@ -479,11 +489,30 @@ impl Daemon {
     pub(super) fn observe(&self) -> Result<()> {
         self.judge.observe(&self.token.store)?;
         self.uses.observe(&self.token.store)?;
-        self.permissions.observe(&self.token.store)
+        self.permissions.observe(&self.token.store)?;
+        let initialized = self.token.store.setting(INITIALIZED)?.unwrap_or_default();
+        // Held during the logout, so that it ends no login after one that this daemon has noted.
+        let mut known = lock(&self.initialized);
+        if known.as_ref().is_some_and(|known| *known != initialized) {
+            // Another daemon has reinitialised the token, to which all logins belonged.
+            self.applications.log_out_all();
+        }
+        *known = Some(initialized);
+        Ok(())
+    }
+
+    /// Notes that this daemon has reinitialised the token.
+    pub(super) fn note_initialized(&self, mark: Vec<u8>) {
+        *lock(&self.initialized) = Some(mark);
     }
 
     fn try_refresh(&self) -> Result<()> {
-        if self.token.refresh()? { self.observe() } else { Ok(()) }
+        self.token.refresh()?;
+        // A request for an unknown object may have refreshed the objects alone.
+        match self.token.take_news() {
+            true => self.observe().inspect_err(|_| self.token.keep_news()),
+            false => Ok(()),
+        }
     }
 
     /// Loads the changes of other daemons.
@@ -493,6 +522,10 @@ impl Daemon {
             eprintln!("warning: cannot read the database: {error}");
         }
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Refuses applications that are not logged in as `role`.

@@ -3,7 +3,7 @@
 //! An attempt counts as wrong until it is judged. Many programs of one user that log in at the same
 //! moment, because their daemon has just ended, would exceed the free attempts with the right PIN.
 //! So one attempt of an asker is judged at a time: the others wait, and are recognized if it was
-//! right.
+//! right. An asker who sends many PINs at once does not have them all compared, either.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -13,12 +13,16 @@ use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::Bytes;
 use crate::rpc::Role;
 use crate::rpc::Secret;
+use crate::rpc::frame;
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
 use crate::store::encoding::Value;
 use crate::{Code, Result};
 
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
+
+/// The minimum length of a value in an answer: an array of a number, a code and bytes.
+const SHORTEST_VALUE: usize = 4;
 
 impl Daemon {
     pub(super) fn find(&self, application: &Application, template: &Template) -> Result<Response> {
@@ -36,7 +40,7 @@ impl Daemon {
     ) -> Result<Response> {
         let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
         let mut secret: Option<Template> = None;
-        let mut values = Vec::with_capacity(numbers.len());
+        let (mut values, mut length) = (Vec::new(), 0);
         for &number in numbers {
             let (code, value) = match object.see(number) {
                 Seen::Value(value) => (0, value.to_vec()),
@@ -57,6 +61,13 @@ impl Daemon {
                     }
                 }
             };
+            // A few bytes of a request can ask for the same long value again and again.
+            length += value.len() + SHORTEST_VALUE;
+            if length > frame::MAX_LENGTH {
+                return Err(
+                    Code::DEVICE_MEMORY.because("the attributes are longer than a message can be")
+                );
+            }
             values.push(AttributeValue { number, code, value: Bytes(value) });
         }
         Ok(Response::Attributes { values })
@@ -106,11 +117,11 @@ impl Daemon {
         }
         if template.number(cka::KEY_TYPE) != Ok(Some(ckk::DH.into())) {
             return self.later(asked, move |daemon, application| {
-                daemon.keep_created(application, build::created(template)?)
+                daemon.keep_created(application, build::created(template, application.role())?)
             });
         }
         self.compute(asked, move |daemon, asked| {
-            let new = build::created(template);
+            let new = build::created(template, None);
             daemon.later(asked, move |daemon, application| daemon.keep_created(application, new?));
         });
     }

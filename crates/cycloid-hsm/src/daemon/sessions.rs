@@ -6,7 +6,7 @@ use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
 
 use super::application::Application;
-use super::handler::{Asked, Daemon, needs};
+use super::handler::{Asked, Daemon, INITIALIZED, needs};
 use super::logins;
 use super::pin;
 use super::token::describe;
@@ -111,23 +111,27 @@ impl Daemon {
                     }));
                 }
             }
-            let (store, asker) = (&daemon.token.store, application.asker());
-            match daemon.judge.recognizes(store, role, asker, &pin) {
+            // While an attempt is judged, no other PIN is compared with the remembered one either:
+            // an asker tries one PIN at a time.
+            let of = (role, application.asker());
+            let Some(((asked, pin), first)) = daemon.logins.begin(of, (asked, pin)) else {
+                return;
+            };
+            let turn = first.then(|| Turn { daemon: daemon.clone(), of });
+            let recognized = match turn {
+                Some(_) => daemon.judge.recognizes(&daemon.token.store, role, of.1, &pin),
+                None => Ok(false),
+            };
+            match recognized {
                 Err(error) => asked.reply.send(Err(error)),
                 Ok(true) => {
-                    let who = application.who_as(Some(role));
+                    let who = asked.application.who_as(Some(role));
                     daemon.tasks.note(who, "login".to_owned(), move |noted| {
                         let done = noted.and_then(|()| asked.application.log_in(role));
                         asked.reply.send(done.map(|()| Response::Done {}));
                     });
                 }
                 Ok(false) => {
-                    let of = (role, asker);
-                    let Some((login, first)) = daemon.logins.begin(of, (asked, pin)) else {
-                        return;
-                    };
-                    let turn = first.then(|| Turn { daemon: daemon.clone(), of });
-                    let (asked, pin) = login;
                     let what = format!("login as {role:?}");
                     daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
                         // It ends with this closure, after the PIN is remembered.
@@ -258,8 +262,11 @@ impl Daemon {
         label: &str,
         permit: impl FnOnce(&mut Write<'_>) -> Result<()>,
     ) -> Result<Response> {
+        let mut mark = Vec::new();
         self.token.clear(|write| {
             permit(write)?;
+            mark = write.generation().0.to_le_bytes().to_vec();
+            write.set_setting(INITIALIZED, &mark)?;
             for role in [Role::User, Role::Auditor] {
                 pin::remove(write, role)?;
             }
@@ -267,6 +274,7 @@ impl Daemon {
             let line = format!("the token is reinitialised as {label:?}");
             write.audit(&application.who(), &line)
         })?;
+        self.note_initialized(mark);
         // Logins belonged to the former token. Other requests for changes wait for this thread.
         self.applications.log_out_all();
         self.token.load()?;

@@ -1,7 +1,7 @@
 //! The token: stored objects, their prepared keys, and PINs.
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
 
@@ -28,6 +28,8 @@ pub struct Token {
     generation: Mutex<Option<Generation>>,
     freshness: Freshness,
     prepared: Prepared,
+    /// Whether another daemon has written since settings were looked at.
+    has_news: AtomicBool,
 }
 
 /// A daemon looks for unknown objects in the database at most this often.
@@ -135,6 +137,7 @@ impl Token {
             generation: Mutex::default(),
             freshness,
             prepared,
+            has_news: AtomicBool::new(false),
         };
         if !token.store.is_locked() {
             token.load()?;
@@ -158,23 +161,36 @@ impl Token {
         Ok(())
     }
 
-    /// Loads the changes of other daemons on the same database. Returns whether anything was
-    /// written, by any daemon.
+    /// Returns whether anything was written since the last call, by any daemon. Whoever asks looks
+    /// at the settings.
+    pub fn take_news(&self) -> bool {
+        self.has_news.swap(false, Ordering::SeqCst)
+    }
+
+    /// Notes that the settings are still to be looked at.
+    pub fn keep_news(&self) {
+        self.has_news.store(true, Ordering::SeqCst);
+    }
+
+    /// Loads the objects that other daemons on the same database have changed.
     ///
     /// # Errors
     /// The store's errors.
-    pub fn refresh(&self) -> Result<bool> {
+    pub fn refresh(&self) -> Result<()> {
         if self.store.is_locked() {
-            return Ok(false);
+            return Ok(());
         }
         let mut generation = self.order();
-        let Some(since) = *generation else { return Ok(false) };
+        let Some(since) = *generation else { return Ok(()) };
         let asked = Instant::now();
         let (now, changed, deleted) = self.store.changes(since)?;
+        if now != since {
+            self.keep_news();
+        }
         if changed.is_empty() && deleted.is_empty() {
             *generation = Some(now);
             self.freshness.confirm_at(asked);
-            return Ok(now != since);
+            return Ok(());
         }
         let mut index = write(&self.index);
         for id in deleted {
@@ -184,7 +200,7 @@ impl Token {
         changed.into_iter().for_each(|record| index.insert(object(record)));
         *generation = Some(now);
         self.freshness.confirm_at(asked);
-        Ok(true)
+        Ok(())
     }
 
     /// Locks the store, and drops all keys and objects.
@@ -316,6 +332,20 @@ impl Token {
             let _ = object.fingerprint.set(value);
         }
         Ok(object.fingerprint.get().and_then(Option::as_ref))
+    }
+
+    /// Returns what the objects with the value of a key have in common, and others have not.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub fn identity(&self, object: &Object) -> Result<Vec<u8>> {
+        if let Some(value) = self.fingerprint(object)? {
+            return Ok(value.name.clone().into_bytes());
+        }
+        // A key on BLS12-381 has no SubjectPublicKeyInfo.
+        let public = [cka::PUBLIC_KEY_INFO, cka::EC_POINT].map(|of| object.attributes.get(of));
+        let public = public.into_iter().flatten().find(|public| !public.is_empty());
+        Ok(public.map_or_else(|| object.id.to_le_bytes().to_vec(), <[u8]>::to_vec))
     }
 
     /// Returns whether a key's value serves keys, and therefore no longer data.

@@ -19,12 +19,23 @@ impl Operation for Ed448 {
 
     fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         for Job { key, input, outcome, .. } in jobs {
-            let EdwardsInput { message, prehashed, context } = input;
-            *outcome = Some(match key.sign(message, context) {
-                // Ed448ph hashes with SHAKE256, which no client computes.
-                _ if *prehashed => Err(Code::MECHANISM_PARAM_INVALID.into()),
+            let EdwardsInput { message, prehashed, context } = &*input;
+            let digest = message.as_slice().try_into();
+            let signed = match (*prehashed, digest) {
+                (false, _) => key.sign(message, context),
+                (true, Ok(digest)) => key.sign_prehashed(digest, context),
+                (true, Err(_)) => {
+                    *outcome = Some(Err(Code::DATA_LEN_RANGE.into()));
+                    continue;
+                }
+            };
+            *outcome = Some(match signed {
                 Ok(signature) => {
-                    let verified = key.public().verify(message, context, &signature);
+                    let public = key.public();
+                    let verified = match (*prehashed, digest) {
+                        (true, Ok(digest)) => public.verify_prehashed(digest, context, &signature),
+                        _ => public.verify(message, context, &signature),
+                    };
                     verified.map(|()| signature).map_err(|_| fault())
                 }
                 Err(ed448::Error::ContextTooLong) => Err(Code::MECHANISM_PARAM_INVALID.into()),

@@ -105,6 +105,15 @@ impl Curve {
         }
     }
 
+    /// Returns the identifier that programs used before RFC 8410, and OpenSC and GnuPG still do.
+    const fn older(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Ed25519 => Some(&[6, 9, 0x2b, 6, 1, 4, 1, 0xda, 0x47, 0x0f, 1]),
+            Self::X25519 => Some(&[6, 10, 0x2b, 6, 1, 4, 1, 0x97, 0x55, 1, 5, 1]),
+            _ => None,
+        }
+    }
+
     /// Returns whether this is a curve over a prime field in Weierstrass form, for ECDSA and ECDH.
     pub(crate) const fn is_prime(self) -> bool {
         !matches!(self, Self::Ed25519 | Self::Ed448 | Self::X25519)
@@ -125,7 +134,10 @@ impl Curve {
     pub fn from_parameters(parameters: &[u8]) -> Result<Self> {
         Self::ALL
             .into_iter()
-            .find(|curve| curve.parameters() == parameters || curve.printable() == Some(parameters))
+            .find(|curve| {
+                let names = [curve.printable(), curve.older()];
+                curve.parameters() == parameters || names.contains(&Some(parameters))
+            })
             .ok_or_else(|| Code::CURVE_NOT_SUPPORTED.into())
     }
 }

@@ -9,6 +9,7 @@ use super::{New, is_symmetric};
 use crate::attribute::{Template, cka, ckk, cko};
 use crate::key::{Curve, PrivateKey, PublicKey};
 use crate::mechanism::ckm;
+use crate::rpc::Role;
 use crate::{Code, Result};
 
 /// The origin of a key's value, which determines what its attributes may promise.
@@ -95,11 +96,12 @@ fn complete_key(template: &mut Template, class: u32, origin: Origin) -> Result<(
     Ok(())
 }
 
-/// Builds an object from given values (C_CreateObject).
+/// Builds an object from given values (C_CreateObject). `role` is that of the program: the officer
+/// may mark a certificate as trusted.
 ///
 /// # Errors
 /// The rules for templates; defects of the key.
-pub(crate) fn created(mut template: Template) -> Result<New> {
+pub(crate) fn created(mut template: Template, role: Option<Role>) -> Result<New> {
     let class = narrow(template.needed_number(cka::CLASS)?)?;
     match class {
         cko::DATA => {
@@ -114,7 +116,7 @@ pub(crate) fn created(mut template: Template) -> Result<New> {
             check_form(class, u32::MAX, &template)?;
             template.needed_number(cka::CERTIFICATE_TYPE)?;
             template.needed(cka::VALUE)?;
-            if template.is(cka::TRUSTED) {
+            if template.is(cka::TRUSTED) && role != Some(Role::SecurityOfficer) {
                 return Err(Code::ATTRIBUTE_READ_ONLY
                     .because("only the security officer may mark a certificate as trusted"));
             }
@@ -224,6 +226,10 @@ fn finish_key(
     secret: Option<Zeroizing<Vec<u8>>>,
 ) -> Result<New> {
     settle_usages(class, key_type, &mut template);
+    // A list of no mechanisms restricts nothing: the same as no list.
+    if template.get(cka::ALLOWED_MECHANISMS) == Some(&[]) {
+        template.remove(cka::ALLOWED_MECHANISMS);
+    }
     complete_key(&mut template, class, origin)?;
     Ok(New { attributes: template, secret })
 }

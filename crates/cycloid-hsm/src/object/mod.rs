@@ -77,6 +77,11 @@ impl Object {
         number(&self.attributes, cka::KEY_TYPE)
     }
 
+    /// Returns whether it is a key.
+    fn is_key(&self) -> bool {
+        matches!(self.class(), cko::PUBLIC_KEY | cko::PRIVATE_KEY | cko::SECRET_KEY)
+    }
+
     /// Returns whether it is a key with a secret.
     pub fn has_secret(&self) -> bool {
         matches!(self.class(), cko::PRIVATE_KEY | cko::SECRET_KEY)
@@ -96,6 +101,10 @@ impl Object {
     pub fn see(&self, attribute: u32) -> Seen<'_> {
         if let Some(value) = self.attributes.get(attribute) {
             return Seen::Value(value);
+        }
+        // Every key has this attribute; its default is a list of no mechanisms, which allows all.
+        if attribute == cka::ALLOWED_MECHANISMS && self.is_key() {
+            return Seen::Value(&[]);
         }
         if !rules::is_secret(self.class(), self.key_type(), attribute) {
             Seen::Absent

@@ -13,7 +13,8 @@
 //!    one when the message is unwrapped.
 //! 3. An unwrapped key is sensitive. The only exception is an unwrapping key that may decrypt: then
 //!    unwrapping to a readable key is the same as decrypting and importing.
-//! 4. RSA without padding is decryption, also where it is called a signature.
+//! 4. RSA without padding is decryption, also where it is called a signature. So is a signature of
+//!    `CKM_RSA_PKCS` on [data that leaves little of the padding](is_raw).
 //! 5. Protection never decreases, in changes ([`change`](super::change)) and copies.
 //!
 //! Keys are wrapped only by modes for which data that the same key encrypted before is of no use.
@@ -88,10 +89,10 @@ pub(crate) fn unwraps_readable(
     asked && decrypts && !serves_keys
 }
 
-/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`. By whichever function
-/// a program requests it, it decrypts every ciphertext and makes every signature. So the key must
-/// permit both, and what a key does not permit cannot be added, to a copy neither. That its value
-/// does not serve keys is checked as for every decryption.
+/// Checks whether a private key may do RSA without padding, `CKM_RSA_X_509`, or with
+/// [hardly any](is_raw). By whichever function a program requests it, it decrypts every ciphertext
+/// and makes every signature. So the key must permit both, and what a key does not permit cannot be
+/// added, to a copy neither. That its value does not serve keys is checked as for every decryption.
 ///
 /// # Errors
 /// [`Code::KEY_FUNCTION_NOT_PERMITTED`].
@@ -100,9 +101,22 @@ pub(crate) fn raw_rsa(key: &Object) -> Result<()> {
         return Ok(());
     }
     Err(Code::KEY_FUNCTION_NOT_PERMITTED.because(
-        "RSA without padding decrypts and signs at once: the key must permit both (CKA_DECRYPT and \
-         CKA_SIGN)",
+        "RSA without padding, or with much data under CKM_RSA_PKCS, decrypts and signs at once: the \
+         key must permit both (CKA_DECRYPT and CKA_SIGN)",
     ))
+}
+
+/// Returns whether a signature of `CKM_RSA_PKCS` on this many bytes of the caller's choice, under a
+/// modulus of `modulus` bytes, is as good as RSA without padding.
+///
+/// For a ciphertext c, chosen data x and y with c · pad(x) = pad(y) exist if the data has half of
+/// the modulus, and lattice reduction finds them at once: the signatures of both then open c (de
+/// Jonge and Chaum, Attacks on some RSA signatures, 1985). With more signatures, a third suffices
+/// (Lenstra and Shparlinski, Selective forgery of RSA signatures with fixed-pattern padding, 2002),
+/// and a quarter for forgeries (Coron, Naccache and Tibouchi, Another look at affine-padding RSA
+/// signatures, 2012). TLS before 1.2 signs 36 bytes, whatever the modulus.
+pub(crate) const fn is_raw(chosen: usize, modulus: usize) -> bool {
+    chosen > 36 && 4 * chosen > modulus
 }
 
 /// Returns whether a key serves keys once it has unwrapped a sensitive key. A private RSA key does

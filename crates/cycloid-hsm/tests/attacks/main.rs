@@ -4,6 +4,7 @@
 //! (2003); Bortolozzo and others, Attacking and fixing PKCS #11 security tokens (2010);
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
+mod fixed_padding;
 #[path = "../support/mod.rs"]
 mod support;
 mod weak_rsa;
@@ -444,6 +445,22 @@ fn a13_no_role_reads_a_sensitive_value() {
     let pin = Secret::new(AUDITOR_PIN);
     auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
     assert_eq!(attribute(&auditor, key, cka::VALUE).0, Code::ATTRIBUTE_SENSITIVE);
+    // An auditor uses no key either, not even one that anybody may use.
+    let mut public = truths(&[(cka::PRIVATE, false), (cka::TOKEN, true), (cka::SENSITIVE, false)]);
+    public.set_bool(cka::EXTRACTABLE, true);
+    let key = secret_key(&client, ckk::GENERIC_SECRET, &value, &public).unwrap();
+    let hmac = mechanism(ckm::SHA256_HMAC);
+    sign(&daemon.client(), key, &hmac, b"data").unwrap();
+    assert_eq!(code(sign(&auditor, key, &hmac, b"data")), Code::USER_NOT_LOGGED_IN);
+    let mut wraps = truths(&[(cka::PRIVATE, false), (cka::TOKEN, true), (cka::WRAP, true)]);
+    wraps.set_number(cka::MODULUS_BITS, 2048);
+    let private = truths(&[(cka::TOKEN, true)]);
+    let how = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
+    let made = Request::GeneratePair { mechanism: how, public: wraps, private };
+    let (wrapping, _) = pair(client.call(&made)).unwrap();
+    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key };
+    bytes(daemon.client().call(&wrap)).unwrap();
+    assert_eq!(code(auditor.call(&wrap)), Code::USER_NOT_LOGGED_IN);
 }
 
 #[test]
@@ -476,4 +493,11 @@ fn a_policy_of_a_key_names_its_mechanisms_and_its_rate() {
     assert_eq!(refused.code, Code::FUNCTION_FAILED);
     let seconds = start.elapsed().as_secs() + 2;
     assert!((2..=2 * seconds).contains(&made), "{made} in {seconds} seconds");
+    // Copies share the rate.
+    let copies: Vec<u64> = (0..30).map(|_| copy(&client, key, &[]).unwrap()).collect();
+    let start = std::time::Instant::now();
+    let signed = |key: &&u64| sign(&client, **key, &mechanism(ckm::ECDSA_SHA256), b"m").is_ok();
+    let made = copies.iter().filter(signed).count() as u64;
+    let seconds = start.elapsed().as_secs() + 2;
+    assert!((..=2 * seconds).contains(&made), "{made} in {seconds} seconds");
 }

@@ -371,6 +371,12 @@ impl<'a> Beside<'a> {
                 let expected = self.state.serves_data(i);
                 assert_eq!(asked.is_ok(), expected, "{usage:?}, {call:?}, {object:?}");
             }
+            if object.class == Class::Private {
+                // With hardly any padding, a signature is raw.
+                let mechanism = support::mechanism(ckm::RSA_PKCS);
+                let signed = support::sign(self.client, key, &mechanism, &[7; 200]);
+                assert_eq!(signed.is_ok(), self.state.serves_data(i), "{call:?}, {object:?}");
+            }
         }
         done.is_ok()
     }

@@ -161,7 +161,7 @@ pub(crate) enum Rule {
     Unextractable,
     /// Only the officer trusts keys.
     OfficersTrust,
-    /// RSA without padding is decryption, also where it is called a signature.
+    /// RSA without padding, or with hardly any, is decryption, also where it is called a signature.
     RawIsDecryption,
     /// The fresh AES key that wraps a sensitive key within a message for an RSA key serves keys.
     FreshServesKeys,

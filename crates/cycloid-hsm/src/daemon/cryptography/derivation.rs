@@ -92,7 +92,8 @@ impl Daemon {
                 let length = length(&template, Some(hash.length()))?;
                 crypto::hkdf(hash, &steps, &self.secret_key(base)?, length)?
             }
-            (ckm::SP800_108_COUNTER_KDF, Parameter::CounterKdf { function, fields }) => {
+            (ckm::SP800_108_COUNTER_KDF, Parameter::CounterKdf { function, fields })
+            | (ckm::SP800_108_FEEDBACK_KDF, Parameter::FeedbackKdf { function, fields, .. }) => {
                 let function = match (*function, Hash::of_hmac(*function)) {
                     (ckm::AES_CMAC, _) if base.key_type() == ckk::AES => Function::Cmac,
                     (_, Some(hash)) => {
@@ -103,7 +104,11 @@ impl Daemon {
                     _ => return Err(bad_parameter()),
                 };
                 let length = length(&template, None)?;
-                crypto::counter_kdf(function, &self.secret_key(base)?, fields, length)?
+                let iv = match &mechanism.parameter {
+                    Parameter::FeedbackKdf { iv, .. } => Some(iv.0.as_slice()),
+                    _ => None,
+                };
+                crypto::kdf(function, &self.secret_key(base)?, iv, fields, length)?
             }
             _ => return Err(bad_parameter()),
         };
@@ -115,7 +120,7 @@ impl Daemon {
             template.set_number(cka::CLASS, cko::DATA.into());
             template.set_default(cka::PRIVATE, [1]);
             template.set(cka::VALUE, value.to_vec());
-            build::created(template)?
+            build::created(template, None)?
         } else {
             let key_type = key_type(&template)?;
             build::secret(template, key_type, value, Origin::Derived)?

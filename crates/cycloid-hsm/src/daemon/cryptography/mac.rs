@@ -45,7 +45,7 @@ impl Daemon {
                 Usage::Sign => self.usable_once(&application, key, attribute, number, missing)?,
                 _ => self.usable(&application, key, attribute, number, missing)?,
             };
-            self.may_sign_data(&object, number)?;
+            self.may_sign_data(&object, number, &[])?;
             match signable(mechanism, object.key_type(), Vec::new(), false)? {
                 Signable::Mac { mac, length, .. } => {
                     if usage == Usage::Sign {
@@ -88,7 +88,7 @@ impl Daemon {
         let Operation { key, mechanism, .. } = *operation;
         let missing = Code::KEY_HANDLE_INVALID;
         let object = self.usable(application, key, attribute, mechanism, missing)?;
-        self.may_sign_data(&object, mechanism)?;
+        self.may_sign_data(&object, mechanism, &[])?;
         Ok(object)
     }
 

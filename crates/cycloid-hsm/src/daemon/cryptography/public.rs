@@ -9,11 +9,11 @@ use rand_core::UnwrapErr;
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use super::{Signable, bad_parameter, cipher, data, mask_hash, signable};
+use super::{Signable, bad_parameter, cipher, data, mask_hash, prehashed, signable};
 use crate::attribute::cka;
 use crate::daemon::application::Application;
 use crate::daemon::handler::Daemon;
-use crate::engine::{RsaInput, Work, encode_pkcs1v15, library_hash, padded};
+use crate::engine::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash, padded};
 use crate::key::private::RSA_BITS;
 use crate::key::{Key, PublicKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckm};
@@ -96,11 +96,16 @@ fn verify_work(key: &PublicKey, work: &Work, signature: &[u8]) -> Result<()> {
                 .map_err(|_| wrong())
         }
         (PublicKey::Ed448(key), Work::EdDsa(input)) => {
-            if input.prehashed {
-                return Err(bad_parameter());
-            }
+            let EdwardsInput { message, prehashed, context } = input;
             let signature = signature.try_into().map_err(|_| Code::SIGNATURE_LEN_RANGE)?;
-            key.verify(&input.message, &input.context, signature).map_err(|_| wrong())
+            let verified = match prehashed {
+                false => key.verify(message, context, signature),
+                true => {
+                    let digest = message.as_slice().try_into().map_err(|_| Code::DATA_LEN_RANGE)?;
+                    key.verify_prehashed(digest, context, signature)
+                }
+            };
+            verified.map_err(|_| wrong())
         }
         (PublicKey::Bls(key), Work::Bls(message)) => {
             if signature.len() != 96 {
@@ -175,8 +180,9 @@ impl Daemon {
         self.permissions.check(mechanism, ckf::VERIFY)?;
         let object =
             self.usable(application, key, cka::VERIFY, number, Code::KEY_HANDLE_INVALID)?;
-        self.may_sign_data(&object, number)?;
-        match signable(mechanism, object.key_type(), message.to_vec(), digested)? {
+        self.may_sign_data(&object, number, message)?;
+        let (message, digested) = prehashed(&object, mechanism, message.to_vec(), digested);
+        match signable(mechanism, object.key_type(), message, digested)? {
             Signable::Mac { mac, length, data } => {
                 if signature.len() != length {
                     return Err(Code::SIGNATURE_LEN_RANGE.into());

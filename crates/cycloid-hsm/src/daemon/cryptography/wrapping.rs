@@ -11,7 +11,7 @@ use super::{bad_parameter, data, needs_flag};
 use crate::attribute::{Template, cka, cko};
 use crate::crypto;
 use crate::daemon::application::Application;
-use crate::daemon::handler::{Asked, Daemon};
+use crate::daemon::handler::{Asked, Daemon, needs};
 use crate::daemon::token::describe;
 use crate::daemon::uses::Use;
 use crate::engine::Outcome;
@@ -20,8 +20,8 @@ use crate::mechanism::{Parameter, ckf, ckm};
 use crate::object::Object;
 use crate::object::build::{self, Origin};
 use crate::object::policy;
-use crate::rpc::Bytes;
 use crate::rpc::message::{Mechanism, Response};
+use crate::rpc::{Bytes, Role};
 use crate::{Code, Error, Result};
 
 /// Maps a decryption error to the code for an invalid wrapped key.
@@ -121,8 +121,8 @@ impl Daemon {
         let missing = Code::WRAPPING_KEY_HANDLE_INVALID;
         let wrapping = self.usable(application, wrapping, cka::WRAP, number, missing)?;
         let object = self.object(application, key, Code::KEY_HANDLE_INVALID)?;
-        if object.is_private() {
-            crate::daemon::handler::needs(application, crate::rpc::Role::User)?;
+        if object.is_private() || application.role() == Some(Role::Auditor) {
+            needs(application, Role::User)?;
         }
         let serves_keys = policy::wrap(&wrapping, &object)?;
         let secret = self.token.secret(&object)?;
