@@ -236,7 +236,14 @@ impl Application {
     /// # Errors
     /// [`Code::USER_NOT_LOGGED_IN`]; the daemon's errors.
     pub(crate) fn logout(&self) -> Result<()> {
-        let mut current = self.role();
+        self.log_out(&mut self.role())
+    }
+
+    /// Logs out a role that the caller has locked.
+    ///
+    /// # Errors
+    /// Those of [`logout`](Self::logout).
+    pub(crate) fn log_out(&self, current: &mut Option<Role>) -> Result<()> {
         if current.is_none() {
             return Err(Code::USER_NOT_LOGGED_IN.into());
         }

@@ -214,6 +214,8 @@ unsafe fn parameter(number: u32, pointer: *const c_void, length: CK_ULONG) -> Re
         ckm::PKCS5_PBKD2 => unsafe { derivation::pbkdf2(bytes) },
         // SAFETY: guaranteed by the caller.
         ckm::SP800_108_COUNTER_KDF => unsafe { derivation::counter_kdf(bytes) },
+        // SAFETY: guaranteed by the caller.
+        ckm::SP800_108_FEEDBACK_KDF => unsafe { derivation::feedback_kdf(bytes) },
         ckm::RSA_AES_KEY_WRAP => {
             let given: CK_RSA_AES_KEY_WRAP_PARAMS = structure(bytes)?;
             // SAFETY: guaranteed by the caller.

@@ -75,13 +75,16 @@ impl Sessions {
     /// # Errors
     /// [`Code::SESSION_HANDLE_INVALID`].
     pub(crate) fn close(&self, handle: u64) -> Result<()> {
+        let session = self.find(handle)?;
+        session.close();
+        // Held until the logout, so that it does not end a login in a session opened meanwhile.
+        let mut role = session.application.role();
         let mut open = self.open.write().unwrap_or_else(PoisonError::into_inner);
-        let session = open.remove(&handle).ok_or(Code::SESSION_HANDLE_INVALID)?;
+        open.remove(&handle).ok_or(Code::SESSION_HANDLE_INVALID)?;
         let last = open.is_empty();
         drop(open);
-        session.close();
         if last {
-            session.leave();
+            let _ = session.application.log_out(&mut role);
         }
         Ok(())
     }
@@ -91,7 +94,7 @@ impl Sessions {
         let sessions = self.take();
         sessions.iter().for_each(|session| session.close());
         if let Some(session) = sessions.first() {
-            session.leave();
+            let _ = session.application.logout();
         }
     }
 
@@ -225,10 +228,5 @@ impl Session {
         *self.operations() = Operations::default();
         let objects = self.objects().take();
         objects.into_iter().flatten().for_each(|object| self.application.drop_object(object));
-    }
-
-    /// Logs out, if a role is logged in.
-    fn leave(&self) {
-        let _ = self.application.logout();
     }
 }

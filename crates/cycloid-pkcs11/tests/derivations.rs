@@ -79,6 +79,28 @@ fn parameters_of_derivations_are_followed_or_refused() {
     kdf.pDataParams = fields.as_mut_ptr();
     assert_eq!(derive(mechanism_with(ckm::SP800_108_COUNTER_KDF, &mut kdf)), INVALID);
 
+    // In feedback mode the iteration variable has no format.
+    fields[0].ulValueLen = size_of_val(&counter) as CK_ULONG;
+    let mut feedback = CK_SP800_108_FEEDBACK_KDF_PARAMS {
+        prfType: CKM_SHA256_HMAC,
+        ulNumberOfDataParams: 2,
+        pDataParams: fields.as_mut_ptr(),
+        ulIVLen: 32,
+        pIV: pointer,
+        ulAdditionalDerivedKeys: 0,
+        pAdditionalDerivedKeys: n(),
+    };
+    assert_eq!(derive(mechanism_with(ckm::SP800_108_FEEDBACK_KDF, &mut feedback)), INVALID);
+    fields[0].type_ = CK_SP800_108_COUNTER;
+    feedback.pDataParams = fields.as_mut_ptr();
+    assert_eq!(derive(mechanism_with(ckm::SP800_108_FEEDBACK_KDF, &mut feedback)), OK);
+    fields[0] =
+        CK_PRF_DATA_PARAM { type_: CK_SP800_108_ITERATION_VARIABLE, pValue: n(), ulValueLen: 0 };
+    feedback.pDataParams = fields.as_mut_ptr();
+    assert_eq!(derive(mechanism_with(ckm::SP800_108_FEEDBACK_KDF, &mut feedback)), OK);
+    feedback.pIV = n();
+    assert_eq!(derive(mechanism_with(ckm::SP800_108_FEEDBACK_KDF, &mut feedback)), INVALID);
+
     let mut data = CK_KEY_DERIVATION_STRING_DATA { pData: pointer, ulLen: 32 };
     assert_eq!(derive(mechanism_with(ckm::AES_ECB_ENCRYPT_DATA, &mut data)), OK);
     data.pData = n();

@@ -67,6 +67,28 @@ fn the_last_session_to_close_logs_out() {
     assert_eq!(call!(bed, C_CloseSession(session)), CKR_SESSION_HANDLE_INVALID);
 }
 
+/// Whoever has logged in and keeps a session open stays logged in, although other threads close
+/// what was the last session a moment before.
+#[test]
+fn the_end_of_the_last_session_does_not_end_a_login_in_the_next_one() {
+    let bed = TestBed::initialised();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..500 {
+                    let session = bed.open(true);
+                    let login = bed.login(session, CKU_USER, USER_PIN);
+                    assert!([CKR_OK, CKR_USER_ALREADY_LOGGED_IN].contains(&login), "{login:#x}");
+                    for _ in 0..3 {
+                        assert_eq!(bed.state(session), CKS_RW_USER_FUNCTIONS);
+                    }
+                    must!(bed, C_CloseSession(session));
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn sessions_must_be_serial_and_of_the_slot() {
     let bed = TestBed::initialised();

@@ -7,7 +7,7 @@ use cycloid_hsm_protocol::mechanism::all_offered_under;
 use cycloid_hsm_protocol::rpc::{Request, Role, Secret};
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Bytes, Length, Object, Session, with_module};
+use super::{Bytes, Length, Object, Session, must_have_room, with_module};
 use crate::memory::{self, Output};
 use crate::operation::MOST_SAVED;
 use crate::state::Module;
@@ -223,6 +223,7 @@ functions! {
         authentication_key: Object,
     ) |module| {
         let session = module.session(session)?;
+        must_have_room(state)?;
         if length > MOST_SAVED as CK_ULONG {
             return Err(code::SAVED_STATE_INVALID.into());
         }

@@ -16,6 +16,9 @@ const COUNTER_BITS: usize = 64;
 /// The minimum number of random bits (SP 800-38D, section 8.2.2).
 const RANDOM_BITS: usize = 96;
 
+/// The maximum length of a generated vector in bytes.
+const LONGEST: usize = 16;
+
 /// The number of low bits of a random vector that count, so that it cannot repeat.
 const LOW_BITS: usize = 32;
 
@@ -37,9 +40,9 @@ impl Vectors {
     /// Returns the vector of the next message. `random` returns random bytes.
     ///
     /// # Errors
-    /// [`Code::MECHANISM_PARAM_INVALID`] if too few bits are left to generate, or a message before
-    /// had another generator, length or number of fixed bits;
-    /// [`code::TOKEN_RESOURCE_EXCEEDED`] after 2^32 messages; those of `random`.
+    /// [`Code::MECHANISM_PARAM_INVALID`] if too few bits are left to generate, a generated vector
+    /// has more than 16 bytes, or a message before had another generator, length or number of fixed
+    /// bits; [`code::TOKEN_RESOURCE_EXCEEDED`] after 2^32 messages; those of `random`.
     pub(super) fn next(
         &mut self,
         asked: &Vector,
@@ -52,9 +55,10 @@ impl Vectors {
             Generator::Counter => COUNTER_BITS,
             Generator::Random => RANDOM_BITS,
         };
-        if own_bits < least {
+        let generates = asked.generator != Generator::Given;
+        if own_bits < least || generates && length > LONGEST {
             return Err(Code::MECHANISM_PARAM_INVALID
-                .because("too few bits are left to generate initialisation vectors"));
+                .because("initialisation vectors of this length are not generated"));
         }
         let series = match &mut self.0 {
             Some(series) => series,
@@ -164,6 +168,8 @@ mod tests {
             (Generator::Counter, 0, 7),
             (Generator::Random, 1, 12),
             (Generator::Random, 0, 11),
+            (Generator::Counter, 64, 17),
+            (Generator::Random, 0, 17),
         ] {
             let asked = asked(generator, fixed_bits, length);
             assert_eq!(refused(&mut Vectors::default(), asked), invalid);
@@ -183,6 +189,15 @@ mod tests {
         assert_eq!(vectors.next(&given, stuck).unwrap(), given.bytes);
         assert_eq!(refused(&mut vectors, asked(Generator::Counter, 0, 12)), invalid);
         vectors.next(&given, stuck).unwrap();
+    }
+
+    #[test]
+    fn given_vectors_have_any_length() {
+        let mut vectors = Vectors::default();
+        for length in [1, 12, 16, 17, 300] {
+            let given = asked(Generator::Given, 0, length);
+            assert_eq!(vectors.next(&given, stuck).unwrap(), given.bytes);
+        }
     }
 
     #[test]

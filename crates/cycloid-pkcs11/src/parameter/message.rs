@@ -12,7 +12,7 @@ use cycloid_hsm_protocol::mechanism::{Parameter, ckm};
 use cycloid_hsm_protocol::rpc::Mechanism;
 use cycloid_hsm_protocol::{Code, Result};
 
-use super::{Plain, invalid, structure};
+use super::{MAX_PART, Plain, invalid, structure};
 use crate::memory;
 
 // SAFETY: numbers and pointers, which are checked before they are followed.
@@ -116,7 +116,8 @@ impl MessageParameter {
             if mechanism == ckm::AES_GCM {
                 let given: CK_GCM_MESSAGE_PARAMS = structure(bytes)?;
                 let (length, bits) = (given.ulIvLen, given.ulTagBits);
-                if length != 12 || !(96..=128).contains(&bits) || bits % 8 != 0 {
+                let lengths = 1..=MAX_PART;
+                if !lengths.contains(&length) || !(96..=128).contains(&bits) || bits % 8 != 0 {
                     return Err(invalid());
                 }
                 let (fixed, generator) = (given.ulIvFixedBits, given.ivGenerator);
