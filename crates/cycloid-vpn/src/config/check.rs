@@ -7,6 +7,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use x509_cert::Certificate;
+use x509_cert::der::asn1::{ObjectIdentifier, UintRef};
+use x509_cert::der::{self, Reader, SliceReader};
+use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 use super::error::{Error, Problem, Warning};
 use super::{
@@ -276,7 +279,11 @@ impl Writer<'_> {
             }
         }
         if let Some(token) = &tls.token {
-            let name = token.id.as_deref().unwrap_or("the only certificate");
+            let name = match &token.id {
+                _ if token.chosen_by_manager => "the one that the management client chooses",
+                Some(id) => id,
+                None => "the only certificate",
+            };
             self.say(format!("Its private key is in a PKCS #11 token: {name}."));
         }
         for (name, material) in [("key", &tls.key), ("pkcs12", &tls.pkcs12)] {
@@ -420,6 +427,16 @@ impl Writer<'_> {
         };
         for certificate in chain {
             let certificate = certificate.tbs_certificate();
+            let key = certificate.subject_public_key_info();
+            if name == "cert"
+                && let Some(bits) = short_modulus(key)
+            {
+                self.warn(format!(
+                    "cert: the key of {} has {bits} bits, and others can compute it: the server \
+                     must not rely on it; ask for a longer one",
+                    certificate.subject()
+                ));
+            }
             let subject = certificate.subject();
             let validity = certificate.validity();
             let (from, to) = (validity.not_before, validity.not_after);
@@ -475,6 +492,21 @@ impl Writer<'_> {
             }
         }
     }
+}
+
+/// Returns the bits of an RSA key that is shorter than today's.
+fn short_modulus(key: &SubjectPublicKeyInfoOwned) -> Option<usize> {
+    if key.algorithm.oid != ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1") {
+        return None;
+    }
+    let mut reader = SliceReader::new(key.subject_public_key.as_bytes()?).ok()?;
+    let modulus = reader.sequence(|fields| -> der::Result<_> {
+        let modulus: UintRef<'_> = fields.decode()?;
+        fields.decode::<UintRef<'_>>()?;
+        Ok(modulus)
+    });
+    let bits = modulus.ok()?.as_bytes().len() * 8;
+    (bits < 2048).then_some(bits)
 }
 
 fn remote(remote: &super::Remote) -> String {

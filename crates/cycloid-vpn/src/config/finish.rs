@@ -184,6 +184,19 @@ impl Draft {
                 let message = "this end has two certificates: one in a token, and one in a file";
                 return Err(self.wrong("pkcs11-providers", file, message, "keep one of them"));
             }
+            if self.token.chosen_by_manager {
+                let name = "pkcs11-id-management";
+                if self.token.id.is_some() {
+                    let message = "the certificate is chosen twice: by pkcs11-id, and by the \
+                                   management interface";
+                    return Err(self.wrong(name, file, message, "keep one of them"));
+                }
+                if self.common.management.is_none() {
+                    let message = "no management client can choose the certificate";
+                    let hint = "add `management ADDRESS PORT`, or set pkcs11-id";
+                    return Err(self.wrong(name, file, message, hint));
+                }
+            }
             self.common.tls.token = Some(std::mem::take(&mut self.token));
         }
         let tls = &self.common.tls;

@@ -59,6 +59,10 @@ pub struct Token {
     pub providers: Vec<PathBuf>,
     /// `pkcs11-id`: the certificate's name; `None` if there is only one.
     pub id: Option<String>,
+    /// `pkcs11-id-management`: the management client chooses the certificate.
+    pub chosen_by_manager: bool,
+    /// `pkcs11-cert-private`: certificates are private objects, which need a login.
+    pub private_certificates: bool,
     /// `pkcs11-protected-authentication`: a token with a keypad asks for the PIN itself.
     pub asks_itself: bool,
     /// `pkcs11-pin-cache`: how long the PIN is kept for another login; `None` is unlimited.

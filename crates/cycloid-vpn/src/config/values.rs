@@ -160,6 +160,23 @@ impl Call<'_> {
         ))
     }
 
+    /// Like [`host`](Self::host), but also returns text that only looks up in vain, such as the
+    /// placeholder `<server>`, and whether it is such text.
+    pub(super) fn remote_host(&self, index: usize) -> Result<(String, bool)> {
+        let text = self.text(index);
+        match self.host(index) {
+            Ok(host) => Ok((host, false)),
+            Err(_)
+                if text.bytes().all(|byte| byte.is_ascii_graphic())
+                    && text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'.')
+                    && text.len() <= 253 =>
+            {
+                Ok((text.to_owned(), true))
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
     pub(super) fn path(&self, index: usize) -> PathBuf {
         self.base.join(self.text(index))
     }

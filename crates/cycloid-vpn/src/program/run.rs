@@ -85,14 +85,24 @@ fn begin(common: &config::Common, warnings: &[Warning]) -> Result<Log, Stop> {
     let cannot = |path: &Path, error: std::io::Error| {
         Stop::failed(format!("cannot write {}: {error}", path.display()), "choose a writable path")
     };
+    let mut no_system_log = None;
     let mut log = match &settings.target {
         LogTarget::Standard => Log::stdout(settings.verbosity, stamp),
         LogTarget::File { path, append } => Log::file(path, *append, settings.verbosity, stamp)
             .map_err(|error| cannot(path, error))?,
-        LogTarget::Syslog(name) => Log::system(name, settings.verbosity)
-            .map_err(|error| cannot(Path::new("/dev/log"), error))?,
+        LogTarget::Syslog(name) => match Log::system(name, settings.verbosity) {
+            Ok(log) => log,
+            // Containers have none, and need the tunnel.
+            Err(error) => {
+                no_system_log = Some(format!("cannot write /dev/log: {error}: logging here"));
+                Log::stdout(settings.verbosity, stamp)
+            }
+        },
     };
     log.set_mute(settings.mute.unwrap_or(0));
+    if let Some(problem) = no_system_log {
+        log.write(Level::Warning, 1, "log", &problem);
+    }
     for warning in warnings {
         log.write(Level::Warning, 1, "configuration", &warning.to_string());
     }

@@ -121,6 +121,23 @@ impl Server {
         self.after(now, peer, result, events, sink).map(|()| Some(peer))
     }
 
+    /// Continues handshakes after [steps elsewhere](super::tls::Elsewhere) have ended.
+    pub fn proceed(&mut self, now: Now, sink: &mut dyn ServerSink) {
+        let is_away = |peer: &&Peer| peer.tunnel.is_away();
+        let away: Vec<PeerId> = (0..)
+            .map(PeerId)
+            .zip(&self.peers)
+            .filter_map(|(id, peer)| peer.as_ref().filter(is_away).map(|_| id))
+            .collect();
+        for id in away {
+            let mut events = Vec::new();
+            let Some(peer) = self.peer_mut(id) else { continue };
+            let result = peer.tunnel.proceed(now, &mut events);
+            // An error here only drops packets, and there is none.
+            let _ = self.after(now, id, result, events, sink);
+        }
+    }
+
     /// Acts on the outcome of a packet, transmits, and records the next deadline.
     fn after(
         &mut self,

@@ -244,6 +244,27 @@ impl Session {
             self.advance()?;
         }
         self.advance()?;
+        self.judge(tell)
+    }
+
+    /// Returns whether a step of the handshake runs elsewhere.
+    pub(super) fn is_away(&self) -> bool {
+        self.tls.is_away()
+    }
+
+    /// Continues after a step of the handshake that has ended elsewhere.
+    pub(super) fn proceed(
+        &mut self,
+        mut tell: impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let mut messages = Vec::new();
+        let result = self.tls.proceed(|message| messages.push(message));
+        self.take_messages(messages, result, &mut tell)?;
+        self.advance()?;
+        self.judge(tell)
+    }
+
+    fn judge(&mut self, mut tell: impl FnMut(Outcome) -> Result<(), Error>) -> Result<(), Error> {
         if self.progress == Progress::KeyExchange && self.judgement == Judgement::Due {
             self.judgement = Judgement::Awaited;
             tell(Outcome::Judge)?;
@@ -276,6 +297,16 @@ impl Session {
     ) -> Result<(), Error> {
         let mut messages = Vec::new();
         let result = self.tls.receive(bytes, |message| messages.push(message));
+        self.take_messages(messages, result, tell)
+    }
+
+    /// Acts on the outcome of bytes for TLS.
+    fn take_messages(
+        &mut self,
+        messages: Vec<Zeroizing<Vec<u8>>>,
+        result: Result<(), Error>,
+        tell: &mut impl FnMut(Outcome) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         // All TLS output must be sent, alerts included.
         self.tls.take_output(&mut self.outgoing);
         result?;

@@ -9,12 +9,15 @@ mod encrypted;
 mod identity;
 mod pkcs12;
 mod revocation;
+mod short_rsa;
 mod suites;
 mod verifier;
 
+use std::fmt;
 use std::io::{Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
 use std::time::Duration;
 
 use rustls::crypto::CryptoProvider;
@@ -80,6 +83,15 @@ pub struct External {
     pub chain: Vec<CertificateDer<'static>>,
     /// Signs handshakes.
     pub key: Arc<dyn SigningKey>,
+    /// Where steps of handshakes run, if the key signs slowly. Only a server's core continues them.
+    pub elsewhere: Option<Arc<dyn Elsewhere>>,
+}
+
+/// Another thread for steps of handshakes, each of which may sign.
+pub trait Elsewhere: fmt::Debug + Send + Sync {
+    /// Runs the step later, and then has [`Server::proceed`](super::server::Server::proceed)
+    /// called. A step that is dropped ends its connection.
+    fn run(&self, step: Box<dyn FnOnce() + Send>);
 }
 
 impl Clone for Credentials {
@@ -149,6 +161,7 @@ impl TlsSettings {
 pub struct TlsFactory {
     kind: Kind,
     clock: Arc<Clock>,
+    elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 #[derive(Clone, Debug)]
@@ -175,14 +188,20 @@ impl TlsFactory {
         let configuration = |error: rustls::Error| Error::Configuration(error.to_string());
         let key_provider = provider.key_provider;
         let own_certificate = || {
-            if let Some(External { chain, key }) = &settings.external {
+            if let Some(External { chain, key, .. }) = &settings.external {
                 let key = certified(chain, Arc::clone(key))?;
                 return Ok(Arc::new(SingleCertAndKey::from(key)));
             }
             let own = settings.credentials.as_ref();
             let own =
                 own.ok_or_else(|| Error::Configuration("a server needs a certificate".into()))?;
-            let key = key_provider.load_private_key(own.key.clone_key()).map_err(configuration)?;
+            let key = match key_provider.load_private_key(own.key.clone_key()) {
+                Ok(key) => key,
+                Err(error) => {
+                    let short = if role == Role::Client { short_rsa::load(&own.key) } else { None };
+                    short.ok_or_else(|| configuration(error))?
+                }
+            };
             Ok::<_, Error>(Arc::new(SingleCertAndKey::from(certified(&own.chain, key)?)))
         };
         let kind = match role {
@@ -213,7 +232,8 @@ impl TlsFactory {
                 Kind::Server(Arc::new(config))
             }
         };
-        Ok(Self { kind, clock })
+        let elsewhere = settings.external.as_ref().and_then(|external| external.elsewhere.clone());
+        Ok(Self { kind, clock, elsewhere: elsewhere.filter(|_| role == Role::Server) })
     }
 
     /// Sets the time for certificate validation.
@@ -231,7 +251,12 @@ impl TlsFactory {
             Kind::Server(config) => ServerConnection::new(config.clone()).map(Connection::Server),
         }
         .map_err(|error| Error::Tls(error.to_string()))?;
-        Ok(Tls { connection, incoming: Vec::new() })
+        Ok(Tls {
+            connection: Some(connection),
+            incoming: Vec::new(),
+            elsewhere: self.elsewhere.clone(),
+            step: None,
+        })
     }
 }
 
@@ -274,10 +299,25 @@ impl TimeProvider for Clock {
 /// one at a time.
 #[derive(Debug)]
 pub struct Tls {
-    connection: Connection,
-    /// An incomplete record.
+    /// `None` while a step of the handshake runs elsewhere.
+    connection: Option<Connection>,
+    /// Complete records that wait for the end of a step, and an incomplete one.
     incoming: Vec<u8>,
+    elsewhere: Option<Arc<dyn Elsewhere>>,
+    /// Gets the end of the step that runs elsewhere.
+    step: Option<Receiver<Step>>,
 }
+
+/// The end of a step.
+#[derive(Debug)]
+struct Step {
+    connection: Connection,
+    messages: Vec<Zeroizing<Vec<u8>>>,
+    result: Result<(), Error>,
+}
+
+/// The most bytes that a peer may send during a step, so that a slow key costs no more memory.
+const MAX_WAITING: usize = 4 * MAX_RECORD;
 
 impl Tls {
     /// Processes received bytes and returns the contents of each complete record. After an error
@@ -285,37 +325,90 @@ impl Tls {
     pub fn receive(
         &mut self,
         bytes: &[u8],
-        mut message: impl FnMut(Zeroizing<Vec<u8>>),
+        message: impl FnMut(Zeroizing<Vec<u8>>),
     ) -> Result<(), Error> {
         self.incoming.extend_from_slice(bytes);
-        let mut taken = 0;
-        while let Some(header) = self.incoming.get(taken..taken + 5) {
-            let end = 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
-            if end > MAX_RECORD {
-                return Err(Error::Malformed("TLS record too long"));
-            }
-            let Some(record) = self.incoming.get(taken..taken + end) else { break };
-            take_record(&mut self.connection, record, &mut message)?;
-            taken += end;
+        if self.is_away() && self.incoming.len() > MAX_WAITING {
+            return Err(Error::Malformed("too much TLS before an answer"));
         }
-        self.incoming.drain(..taken);
-        Ok(())
+        self.process(message)
+    }
+
+    /// Returns whether a step of the handshake runs elsewhere. Until it ends, nothing is sent.
+    pub fn is_away(&self) -> bool {
+        self.connection.is_none()
+    }
+
+    /// Continues after a step that has ended elsewhere, like [`receive`](Self::receive). Without
+    /// one, it does nothing.
+    pub fn proceed(&mut self, mut message: impl FnMut(Zeroizing<Vec<u8>>)) -> Result<(), Error> {
+        let Some(step) = &self.step else { return Ok(()) };
+        let Step { connection, messages, result } = match step.try_recv() {
+            Ok(step) => step,
+            Err(TryRecvError::Empty) => return Ok(()),
+            Err(TryRecvError::Disconnected) => {
+                self.step = None;
+                return Err(Error::Tls("no thread signs any more".into()));
+            }
+        };
+        self.step = None;
+        self.connection = Some(connection);
+        messages.into_iter().for_each(&mut message);
+        result?;
+        self.process(message)
+    }
+
+    /// Processes the complete records, unless a step runs elsewhere. Those of a handshake become the
+    /// next step.
+    fn process(&mut self, mut message: impl FnMut(Zeroizing<Vec<u8>>)) -> Result<(), Error> {
+        let Some(connection) = &mut self.connection else { return Ok(()) };
+        let mut complete = 0;
+        while let Some(end) = end_of_record(&self.incoming, complete)? {
+            complete = end;
+        }
+        if complete == 0 {
+            return Ok(());
+        }
+        let records: Vec<u8> = self.incoming.drain(..complete).collect();
+        match &self.elsewhere {
+            Some(elsewhere) if connection.is_handshaking() => {
+                let (sender, step) = sync_channel(1);
+                self.step = Some(step);
+                let connection = self.connection.take();
+                elsewhere.run(Box::new(move || {
+                    let Some(mut connection) = connection else { return };
+                    let mut messages = Vec::new();
+                    let result =
+                        take_records(&mut connection, &records, |message| messages.push(message));
+                    // The peer may have gone meanwhile.
+                    let _ = sender.send(Step { connection, messages, result });
+                }));
+                Ok(())
+            }
+            _ => take_records(connection, &records, &mut message),
+        }
     }
 
     /// Sends a message in its own record.
     pub fn send(&mut self, message: &[u8]) -> Result<(), Error> {
-        self.connection.writer().write_all(message).map_err(|error| Error::Tls(error.to_string()))
+        let mut writer = self.connected_mut()?.writer();
+        writer.write_all(message).map_err(|error| Error::Tls(error.to_string()))
+    }
+
+    fn connected_mut(&mut self) -> Result<&mut Connection, Error> {
+        self.connection.as_mut().ok_or(Error::Unexpected("the TLS handshake is running"))
     }
 
     /// Returns whether there is output for the peer.
     pub fn wants_write(&self) -> bool {
-        self.connection.wants_write()
+        self.connection.as_ref().is_some_and(|connection| connection.wants_write())
     }
 
     /// Appends all output for the peer.
     pub fn take_output(&mut self, output: &mut Vec<u8>) {
-        while self.connection.wants_write() {
-            if self.connection.write_tls(output).is_err() {
+        let Some(connection) = &mut self.connection else { return };
+        while connection.wants_write() {
+            if connection.write_tls(output).is_err() {
                 unreachable!("writing to a vector succeeds");
             }
         }
@@ -323,7 +416,7 @@ impl Tls {
 
     /// Returns whether the handshake is running; until it ends, nothing is authenticated.
     pub fn is_handshaking(&self) -> bool {
-        self.connection.is_handshaking()
+        self.connection.as_ref().is_none_or(|connection| connection.is_handshaking())
     }
 
     /// Exports key material without a context (RFC 5705 and RFC 8446, 7.5). The output also depends
@@ -331,6 +424,8 @@ impl Tls {
     pub fn export<const LEN: usize>(&self, label: &str) -> Result<Zeroizing<[u8; LEN]>, Error> {
         let mut output = Zeroizing::new([0; LEN]);
         self.connection
+            .as_ref()
+            .ok_or(Error::Unexpected("the TLS handshake is running"))?
             .export_keying_material(&mut output[..], label.as_bytes(), None)
             .map_err(|error| Error::Tls(error.to_string()))?;
         Ok(output)
@@ -339,6 +434,7 @@ impl Tls {
     /// Returns the peer's identity, if it sent a certificate.
     pub fn peer(&self) -> Option<Identity> {
         self.connection
+            .as_ref()?
             .peer_certificates()
             .and_then(<[_]>::first)
             .and_then(|certificate| Identity::of(certificate).ok())
@@ -346,7 +442,7 @@ impl Tls {
 
     /// Returns version and cipher suite, for the log.
     pub fn description(&self) -> String {
-        let connection = &self.connection;
+        let Some(connection) = &self.connection else { return String::new() };
         let version = connection.protocol_version().and_then(|version| version.as_str());
         let suite = connection.negotiated_cipher_suite();
         let suite = suite.and_then(|suite| suite.suite().as_str());
@@ -384,6 +480,30 @@ fn of_rustls(error: rustls::Error) -> Error {
     };
     let text = error.to_string();
     if refused { Error::Refused(text) } else { Error::Tls(text) }
+}
+
+/// Returns the end of the record that begins at `start`, if it is complete.
+fn end_of_record(bytes: &[u8], start: usize) -> Result<Option<usize>, Error> {
+    let Some(header) = bytes.get(start..start + 5) else { return Ok(None) };
+    let length = 5 + usize::from(u16::from_be_bytes([header[3], header[4]]));
+    if length > MAX_RECORD {
+        return Err(Error::Malformed("TLS record too long"));
+    }
+    Ok(Some(start + length).filter(|end| *end <= bytes.len()))
+}
+
+/// Passes complete records to TLS, one at a time.
+fn take_records(
+    connection: &mut Connection,
+    records: &[u8],
+    mut message: impl FnMut(Zeroizing<Vec<u8>>),
+) -> Result<(), Error> {
+    let mut taken = 0;
+    while let Some(end) = end_of_record(records, taken)? {
+        take_record(connection, &records[taken..end], &mut message)?;
+        taken = end;
+    }
+    Ok(())
 }
 
 fn take_record(

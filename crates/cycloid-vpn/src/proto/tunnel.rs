@@ -4,6 +4,7 @@
 //! negotiated, and one whose key still opens packets in flight. This module holds what both ends
 //! have in common; `client.rs` and `server.rs` hold the rest.
 
+mod away;
 mod timers;
 
 use std::fmt;
@@ -104,6 +105,17 @@ pub(super) enum TunnelEvent {
     Judge(KeyId),
     Answered(KeyId, Box<PeerHello>),
     Text(Zeroizing<Vec<u8>>),
+}
+
+impl TunnelEvent {
+    fn of(key_id: KeyId, outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Hello(hello) => Self::Hello(key_id, hello),
+            Outcome::Judge => Self::Judge(key_id),
+            Outcome::Answered(hello) => Self::Answered(key_id, hello),
+            Outcome::Text(text) => Self::Text(text),
+        }
+    }
 }
 
 /// A peer's sessions and negotiated parameters.
@@ -319,14 +331,19 @@ impl Tunnel {
             return Err(Failure::Dropped(Error::Unexpected("no session has this key id")));
         };
         let result = session.receive(control, |outcome| {
-            events.push(match outcome {
-                Outcome::Hello(hello) => TunnelEvent::Hello(key_id, hello),
-                Outcome::Judge => TunnelEvent::Judge(key_id),
-                Outcome::Answered(hello) => TunnelEvent::Answered(key_id, hello),
-                Outcome::Text(text) => TunnelEvent::Text(text),
-            });
+            events.push(TunnelEvent::of(key_id, outcome));
             Ok(())
         });
+        self.conclude(now, key_id, result)
+    }
+
+    /// Tells what the result of a session means for the tunnel.
+    fn conclude(
+        &mut self,
+        now: Now,
+        key_id: KeyId,
+        result: Result<(), Error>,
+    ) -> Result<(), Failure> {
         match result {
             Ok(()) => {
                 self.activity.heard = now.monotonic;

@@ -5,6 +5,7 @@ use std::io::BufRead;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -12,6 +13,7 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use zeroize::Zeroizing;
 
 use super::alarm::Alarm;
+use super::elsewhere::Worker;
 use super::hooks::{Environment, Hooks, Job, Kind, Outcome, Script, Secret, Ticket};
 use super::log::{Level, Log};
 use super::management::{AuthRetry, Endpoint, Event, Management, Settings};
@@ -72,6 +74,10 @@ pub(super) struct Context {
     environment: Environment,
     /// The certificate in a token, once the token is open.
     pub(super) token: Option<External>,
+    /// Where handshakes with the key in the token run.
+    pub(super) signing: Option<Arc<Worker>>,
+    /// The name of a token whose PIN the management client gave, until it has opened.
+    pub(super) asked_for_pin: Option<String>,
     /// The private key's passphrase, once entered.
     pub(super) passphrase: Option<Zeroizing<String>>,
 }
@@ -119,6 +125,8 @@ impl Context {
             alive_next: Duration::ZERO,
             environment: environment(common),
             token: None,
+            signing: None,
+            asked_for_pin: None,
             passphrase: None,
         })
     }
@@ -225,6 +233,7 @@ impl Context {
         let mut descriptors: Vec<PollFd<'_>> = others.into_iter().map(readable).collect();
         descriptors.push(PollFd::new(&self.signals, PollFlags::IN));
         descriptors.extend(self.hooks.fds().map(readable));
+        descriptors.extend(self.signing.iter().map(|signing| readable(signing.as_fd())));
         let interests = management.into_iter().flat_map(Management::interests);
         let interests = interests.chain(metrics.into_iter().flat_map(Metrics::interests));
         descriptors.extend(interests.map(|(fd, flags)| PollFd::from_borrowed_fd(fd, flags)));

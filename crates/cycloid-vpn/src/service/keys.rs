@@ -2,19 +2,24 @@
 //! (`askpass`), the management interface (`management-query-passwords`), or the user.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
 use super::context::{Context, is_end};
+use super::elsewhere::Worker;
 use super::management::{Event, Query};
-use super::pkcs11::{self, Login};
+use super::pkcs11::{self, Certificates, KeyName, Login};
 use super::{Failure, settings};
 use crate::config::{Common, Token};
 use crate::proto::Role;
-use crate::proto::tls::{External, TlsFactory};
+use crate::proto::tls::{Elsewhere, External, TlsFactory};
 
 /// The passphrase's name in the management protocol.
 const PRIVATE_KEY: &str = "Private Key";
+
+/// The name of the question for a token's certificate in the management protocol.
+const CERTIFICATE: &str = "pkcs11-id-request";
 
 /// The user at the terminal, if any.
 pub trait Person {
@@ -101,40 +106,101 @@ impl Context {
         common: &Common,
         person: Option<&mut dyn Person>,
     ) -> Result<External, Failure> {
-        let found = pkcs11::find(token)?;
-        if found.asks_itself() {
-            let text = format!("the token {} asks for its PIN", found.token_label());
-            self.say(1, &text);
-            return found.open(Login::AtToken);
+        let mut person = person;
+        let listed = Certificates::read(token, &mut |label, asks_itself| {
+            self.login(label, asks_itself, common, &mut person)
+        })
+        .inspect_err(|_| self.report_refused_pin())?;
+        let found = if token.chosen_by_manager {
+            if let Some(management) = &mut self.management {
+                management.offer_certificates(listed.names());
+                management.ask_string(CERTIFICATE, "Please specify PKCS#11 id to use");
+            }
+            self.say(1, "waiting until the management client chooses a certificate");
+            let name = self.wait_for(|event| match event {
+                Event::NeedString(name) => Some(name),
+                _ => None,
+            })?;
+            listed.choose(&KeyName::parse(&name)?)?
+        } else {
+            listed.choose(&pkcs11::name(token)?)?
+        };
+        let login = match found.is_logged_in() {
+            true => None,
+            false => {
+                let (label, asks_itself) = (found.token_label().to_owned(), found.asks_itself());
+                Some(self.login(&label, asks_itself, common, &mut person)?)
+            }
+        };
+        let opened = found.open(login);
+        if opened.is_err() {
+            self.report_refused_pin();
+        }
+        self.asked_for_pin = None;
+        let mut opened = opened?;
+        let worker = Worker::new();
+        let worker = worker.map_err(|error| Failure::new(format!("no eventfd: {error}")))?;
+        let worker = self.signing.insert(Arc::new(worker));
+        opened.elsewhere = Some(Arc::clone(worker) as Arc<dyn Elsewhere>);
+        Ok(opened)
+    }
+
+    /// Gets the PIN of the token with this label.
+    fn login(
+        &mut self,
+        label: &str,
+        asks_itself: bool,
+        common: &Common,
+        person: &mut Option<&mut dyn Person>,
+    ) -> Result<Login, Failure> {
+        if asks_itself {
+            self.say(1, &format!("the token {label} asks for its PIN"));
+            return Ok(Login::AtToken);
         }
         let options = common.management.as_ref().map(|management| &management.options);
         let by_manager = options.is_some_and(|options| options.query_passwords);
-        let kind = format!("{} token", found.token_label());
         let pin = match (&common.tls.key_passphrase, person) {
             (Some(Some(path)), _) => first_line(path)?,
-            _ if by_manager => self.ask_manager(&kind)?,
-            (_, Some(person)) => person.pin(found.token_label())?,
+            _ if by_manager => {
+                let kind = format!("{label} token");
+                let pin = self.ask_manager(&kind)?;
+                self.asked_for_pin = Some(kind);
+                pin
+            }
+            (_, Some(person)) => person.pin(label)?,
             (_, None) => return Err(Failure::new("the token needs its PIN")),
         };
-        let opened = found.open(Login::Pin(pin));
-        if let (Err(_), true, Some(management)) = (&opened, by_manager, &mut self.management) {
+        Ok(Login::Pin(pin))
+    }
+
+    /// Tells the management client that its last PIN was of no use.
+    fn report_refused_pin(&mut self) {
+        if let (Some(kind), Some(management)) = (self.asked_for_pin.take(), &mut self.management) {
             management.refused(&kind, None);
         }
-        opened
     }
 
     fn ask_manager(&mut self, kind: &str) -> Result<Zeroizing<String>, Failure> {
         if let Some(management) = &mut self.management {
             management.ask(Query { kind: kind.into(), username: false, challenge: None });
         }
+        self.wait_for(|event| match event {
+            Event::Credentials { password, .. } => Some(password),
+            _ => None,
+        })
+    }
+
+    /// Waits for an answer of the management client.
+    fn wait_for<T>(&mut self, mut answer: impl FnMut(Event) -> Option<T>) -> Result<T, Failure> {
         loop {
             while let Some(event) = self.next_request() {
-                if let Event::Credentials { password, .. } = event {
-                    return Ok(password);
+                if let Some(answer) = answer(event) {
+                    return Ok(answer);
                 }
             }
             if self.signals().iter().any(|it| is_end(*it)) {
-                return Err(Failure::new("stopped while waiting for the passphrase or PIN"));
+                let text = "stopped while waiting for an answer of the management client";
+                return Err(Failure::new(text));
             }
             self.wait([], None);
         }

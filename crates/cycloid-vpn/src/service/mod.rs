@@ -6,6 +6,7 @@ mod alarm;
 pub mod client;
 pub mod clock;
 mod context;
+mod elsewhere;
 mod failure;
 pub mod hooks;
 pub mod host;

@@ -39,7 +39,7 @@ pub enum Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(name) => write!(f, "unknown user or group `{name}`"),
+            Self::Unknown(name) => write!(f, "this machine has no user or group `{name}`"),
             Self::Threads(count) => write!(f, "cannot drop privileges with {count} threads"),
             Self::Io(error) => write!(f, "cannot drop privileges: {error}"),
         }
@@ -75,8 +75,15 @@ impl Identity {
     ) -> Result<Self, Error> {
         let unknown = |name: &str| Error::Unknown(name.to_owned());
         let entry = user.map(|user| (user, numbers(passwd, user)));
+        // One group of two names: files of one distribution run on another.
+        let other_name = |group: &str| match group {
+            "nobody" => number(groups, "nogroup"),
+            "nogroup" => number(groups, "nobody"),
+            _ => None,
+        };
+        let found = |group| number(groups, group).or_else(|| other_name(group));
         let group = match (group, entry) {
-            (Some(group), _) => Some(number(groups, group).ok_or_else(|| unknown(group))?),
+            (Some(group), _) => Some(found(group).ok_or_else(|| unknown(group))?),
             (None, entry) => entry.and_then(|(_, found)| found.and_then(|(_, group)| group)),
         };
         let user = match user {
@@ -149,6 +156,9 @@ mod tests {
             find(Some("openvpn"), Some("nogroup")).unwrap(),
             identity(Some(101), Some(65534))
         );
+        assert_eq!(find(None, Some("nobody")).unwrap(), identity(None, Some(65534)));
+        let fedora = Identity::find_in(None, Some("nogroup"), PASSWD, "nobody:x:99:\n");
+        assert_eq!(fedora.unwrap(), identity(None, Some(99)));
         assert_eq!(find(None, Some("7")).unwrap(), identity(None, Some(7)));
         assert_eq!(find(Some("1000"), None).unwrap(), identity(Some(1000), None));
         for (user, group) in [("bad", "root"), ("open", "root"), ("root", "open"), ("", "")] {

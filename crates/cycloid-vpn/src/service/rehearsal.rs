@@ -65,7 +65,7 @@ fn tls(role: Role, common: &Common) -> Result<(), Failure> {
     }
     if let Some(token) = &common.tls.token {
         // The token is not asked for the key, which needs the PIN.
-        pkcs11::find(token)?;
+        pkcs11::rehearse(token)?;
         let without = Tls { token: None, ..common.tls.clone() };
         return settings::tls(Role::Client, &without, None, None).map(drop);
     }

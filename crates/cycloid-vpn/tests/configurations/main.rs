@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 36] = [
+const REASONS: [&str; 37] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
@@ -53,6 +53,7 @@ const REASONS: [&str; 36] = [
     "management tunnel is not supported",
     "does not choose proxies",
     "needs a server for many clients",
+    "no management client can choose",
     // Mistakes that OpenVPN notices later, or never.
     "is not a number",
     "neither an address nor a host name",

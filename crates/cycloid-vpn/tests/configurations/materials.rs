@@ -7,14 +7,15 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use base64ct::{Base64, Encoding};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
-    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, SerialNumber,
-    date_time_ymd,
+    ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams,
+    SerialNumber, date_time_ymd,
 };
 
 /// Commands that derive the other files, in order.
-const COMMANDS: [&str; 27] = [
+const COMMANDS: [&str; 31] = [
     // An RSA key, as most providers use, in the forms of PKCS #8 and PKCS #1.
     "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out client.key",
     "openssl req -new -key client.key -subj /C=DE/O=Example/CN=client -out client.csr",
@@ -43,6 +44,11 @@ const COMMANDS: [&str; 27] = [
     "openvpn --tls-crypt-v2 v2-server.key --genkey tls-crypt-v2-client v2-client.key",
     "openvpn --genkey auth-token token.key",
     "openssl rehash authorities",
+    // As some providers give to all their customers.
+    "openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:1024 -out short.key",
+    "openssl req -new -key short.key -subj /CN=short -out short.csr",
+    "openssl x509 -req -in short.csr -CA ca.crt -CAkey ca.key -days 3000 -out short.crt",
+    "openssl rsa -traditional -in short.key -out short-pkcs1.key",
 ];
 
 /// Small files and their contents.
@@ -117,6 +123,30 @@ fn authorities(directory: &Path) {
         };
         write(name, &list.signed_by(&authority).unwrap().pem().unwrap());
     }
+    // A provider's list has revocation dates without a time zone, whose end is a digit here.
+    let revoked = RevokedCertParams {
+        serial_number: SerialNumber::from(77),
+        revocation_time: date_time_ymd(2016, 7, 8),
+        reason_code: None,
+        invalidity_date: None,
+    };
+    let list = CertificateRevocationListParams {
+        this_update: date_time_ymd(2019, 1, 1),
+        next_update: date_time_ymd(2090, 1, 1),
+        crl_number: SerialNumber::from(1),
+        issuing_distribution_point: None,
+        revoked_certs: vec![revoked],
+        key_identifier_method: KeyIdMethod::Sha256,
+    };
+    let mut list = list.signed_by(&authority).unwrap().der().to_vec();
+    let date = b"160708000000Z";
+    let place = list.windows(date.len()).position(|part| part == date).expect("the date");
+    list[place + date.len() - 1] = b'0';
+    let lines = Base64::encode_string(&list);
+    let lines = lines.as_bytes().chunks(64).map(|line| str::from_utf8(line).unwrap());
+    let lines = lines.collect::<Vec<_>>().join("\n");
+    let text = format!("-----BEGIN X509 CRL-----\n{lines}\n-----END X509 CRL-----\n");
+    write("crl-odd-date.pem", &text);
 }
 
 fn authority(name: &str) -> CertificateParams {

@@ -416,6 +416,11 @@ impl World {
             server_side,
         );
         self.dropped.extend(result.err());
+        self.decide();
+    }
+
+    /// Decides about the clients that wait for it.
+    pub(crate) fn decide(&mut self) {
         if self.judge_later {
             return;
         }

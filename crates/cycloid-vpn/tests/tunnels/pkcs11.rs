@@ -1,9 +1,13 @@
 //! Keys in a token of SoftHSM, with OpenVPN or Cycloid at the other end.
 //!
-//! Needs SoftHSM, OpenSC's pkcs11-tool and OpenSSL. Only with the feature `pkcs11`.
+//! Needs SoftHSM, OpenSC's pkcs11-tool, OpenSSL and a C compiler. Only with the feature `pkcs11`.
 
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use crate::test_bed::{LIMIT, Running, Settings, TestBed, UP, Who};
 
@@ -45,6 +49,11 @@ impl<'a> Token<'a> {
 
     /// Makes a key and a certificate of the bed's authority, and stores both under an id.
     fn store(&self, kind: &[&str], id: &str) {
+        self.store_with(kind, id, &[]);
+    }
+
+    /// Does the same with more options for the certificate.
+    fn store_with(&self, kind: &[&str], id: &str, options: &[&str]) {
         let key = ["genpkey", "-out", "token.key"];
         self.run("openssl", &[&key[..], kind].concat());
         let request = ["req", "-new", "-key", "token.key", "-subj", "/CN=token", "-out", "t.csr"];
@@ -71,7 +80,7 @@ impl<'a> Token<'a> {
         );
         let tool = ["--module", MODULE, "--login", "--pin", PIN, "--token-label", "my token"];
         let object = ["--write-object", "token.der", "--type", "cert", "--id", id, "--label", id];
-        self.run("pkcs11-tool", &[&tool[..], &object].concat());
+        self.run("pkcs11-tool", &[&tool[..], &object, options].concat());
         fs::remove_file(self.bed.file("token.key")).expect("the key is only in the token");
     }
 
@@ -172,4 +181,183 @@ fn what_is_wrong_with_a_token_is_explained() {
     ended(&without, &["the token my token needs its PIN", "askpass FILE"]);
     fs::write(bed.file("pin"), "9999").expect("a file");
     ended(&token.lines(right), &["the PIN is wrong", "before the token locks itself"]);
+}
+
+const EC: &[&str] = &["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"];
+
+#[test]
+fn a_private_certificate_needs_a_login() {
+    let bed = TestBed::new();
+    let token = Token::new(&bed);
+    token.store_with(EC, "01", &["--private"]);
+    let lines = token.lines("pkcs11:token=my%20token;id=%01");
+    let mut alice = token.launch(false, &lines, &Settings::default());
+    alice.wait_for("pkcs11-cert-private 1", 1, LIMIT);
+    let private = lines.clone() + "pkcs11-cert-private 1\n";
+    let wrong = private.replace("my%20token", "other");
+    let mut alice = token.launch(false, &wrong, &Settings::default());
+    alice.wait_for("no token has", 1, LIMIT);
+    let settings = Settings::default();
+    let mut gate = bed.start(Who::OpenVpn, true, &settings);
+    let mut alice = token.launch(false, &private, &settings);
+    alice.wait_for(UP, 1, LIMIT);
+    bed.assert_reaches("a private certificate", [&mut gate, &mut alice]);
+    // The login outlasts a restart.
+    alice.signal("USR1");
+    alice.wait_for(UP, 2, LIMIT);
+}
+
+/// A management client of a program.
+struct Manager {
+    lines: BufReader<UnixStream>,
+}
+
+impl Manager {
+    fn new(path: &Path) -> Self {
+        let end = Instant::now() + LIMIT;
+        loop {
+            match UnixStream::connect(path) {
+                Ok(stream) => return Self { lines: BufReader::new(stream) },
+                Err(error) => assert!(Instant::now() < end, "{}: {error}", path.display()),
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    fn say(&mut self, line: &str) {
+        self.lines.get_mut().write_all(format!("{line}\n").as_bytes()).expect("a manager");
+    }
+
+    /// Returns the next line with this beginning.
+    fn hear(&mut self, beginning: &str) -> String {
+        self.lines.get_mut().set_read_timeout(Some(LIMIT)).expect("a time limit");
+        loop {
+            let mut line = String::new();
+            let length = self.lines.read_line(&mut line).expect("a line");
+            assert!(length > 0, "no line {beginning}");
+            if line.starts_with(beginning) {
+                return line.trim_end().to_owned();
+            }
+        }
+    }
+}
+
+#[test]
+fn the_management_client_chooses_the_certificate_and_gives_the_pin() {
+    let bed = TestBed::new();
+    let token = Token::new(&bed);
+    token.store(EC, "01");
+    token.store(EC, "02");
+    let settings = Settings::default();
+    let mut gate = bed.start(Who::OpenVpn, true, &settings);
+    let socket = bed.file("manager");
+    let lines = format!(
+        "pkcs11-providers {MODULE}\npkcs11-id-management\nmanagement {} unix\n\
+         management-query-passwords\n",
+        socket.display()
+    );
+    let mut alice = token.launch(false, &lines, &settings);
+    let mut manager = Manager::new(&socket);
+    manager.hear(">NEED-STR:Need 'pkcs11-id-request' string MSG:");
+    manager.say("pkcs11-id-count");
+    assert_eq!(manager.hear(">PKCS11ID-COUNT"), ">PKCS11ID-COUNT:2");
+    // OpenVPN names them in the same way.
+    let printed = token.run("openvpn", &["--show-pkcs11-ids", MODULE]);
+    let mut chosen = None;
+    for index in 0..2 {
+        manager.say(&format!("pkcs11-id-get {index}"));
+        let entry = manager.hear(">PKCS11ID-ENTRY");
+        let name = entry.split('\'').nth(3).expect("a name").to_owned();
+        assert!(printed.contains(&name), "{name}\n{printed}");
+        chosen = Some(name).filter(|name| name.ends_with("/02")).or(chosen);
+    }
+    let chosen = chosen.expect("the certificate 02").replace('\\', "\\\\");
+    manager.say(&format!("needstr pkcs11-id-request {chosen}"));
+    manager.hear("SUCCESS: 'pkcs11-id-request'");
+    manager.hear(">PASSWORD:Need 'my token token' password");
+    manager.say(&format!("password \"my token token\" {PIN}"));
+    alice.wait_for(UP, 1, LIMIT);
+    bed.assert_reaches("the chosen certificate", [&mut gate, &mut alice]);
+
+    // A wrong name ends the program, and shows the right ones.
+    alice.end("TERM");
+    let mut alice = token.launch(false, &lines, &settings);
+    let mut manager = Manager::new(&socket);
+    manager.hear(">NEED-STR");
+    manager.say("needstr pkcs11-id-request pkcs11:id=%09");
+    alice.wait_for("no token has pkcs11:id=%09", 1, LIMIT);
+    manager.hear(">FATAL:");
+}
+
+/// A module whose signatures take seconds.
+const SLOW_MODULE: &str = r#"
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+typedef unsigned long (*sign)(unsigned long, unsigned char *, unsigned long, unsigned char *,
+                              unsigned long *);
+/* A version of two bytes, and pointers to 68 functions; C_Sign has the number 43. */
+struct list { unsigned char version[8]; void *functions[68]; };
+static struct list own;
+static sign real_sign;
+static void note(const char *text)
+{
+    FILE *file = fopen("NOTES", "a");
+    if (file) { fputs(text, file); fclose(file); }
+}
+static unsigned long slow_sign(unsigned long session, unsigned char *data, unsigned long length,
+                               unsigned char *signature, unsigned long *signature_length)
+{
+    note("begins\n");
+    sleep(4);
+    note("ends\n");
+    return real_sign(session, data, length, signature, signature_length);
+}
+unsigned long C_GetFunctionList(struct list **list)
+{
+    unsigned long (*get)(struct list **);
+    void *module = dlopen("MODULE", RTLD_NOW);
+    if (!module) return 6;
+    get = (unsigned long (*)(struct list **))dlsym(module, "C_GetFunctionList");
+    struct list *found;
+    unsigned long code = get(&found);
+    if (code) return code;
+    memcpy(&own, found, sizeof own);
+    real_sign = (sign)own.functions[43];
+    own.functions[43] = (void *)slow_sign;
+    *list = &own;
+    return 0;
+}
+"#;
+
+#[test]
+fn a_slow_token_does_not_block_a_server() {
+    let bed = TestBed::new();
+    let token = Token::new(&bed);
+    token.store(EC, "01");
+    let notes = bed.file("notes");
+    let source = SLOW_MODULE.replace("NOTES", notes.to_str().unwrap()).replace("MODULE", MODULE);
+    fs::write(bed.file("slow.c"), source).expect("a file");
+    token.run("cc", &["-shared", "-fPIC", "-o", "slow.so", "slow.c", "-ldl"]);
+    let socket = bed.file("manager");
+    let lines = token
+        .lines("pkcs11:token=my%20token;id=%01")
+        .replace(MODULE, bed.file("slow.so").to_str().unwrap())
+        + &format!("management {} unix\n", socket.display());
+    let settings = Settings::default();
+    let mut gate = token.launch(true, &lines, &settings);
+    gate.wait_for(UP, 1, LIMIT);
+    let mut manager = Manager::new(&socket);
+    let mut alice = bed.start(Who::OpenVpn, false, &settings);
+    let said = |text: &str| fs::read_to_string(&notes).is_ok_and(|notes| notes.contains(text));
+    let end = Instant::now() + LIMIT;
+    while !said("begins") {
+        assert!(Instant::now() < end, "no signature was asked for\n{}", gate.text());
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    manager.say("load-stats");
+    manager.hear("SUCCESS: nclients=");
+    assert!(!said("ends"), "the answer came after the signature");
+    bed.assert_reaches("a slow token", [&mut gate, &mut alice]);
 }

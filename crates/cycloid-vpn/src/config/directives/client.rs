@@ -77,8 +77,8 @@ pub(super) const TABLE: &[Entry] = &[
         draft.client.kill_switch = true;
         Ok(())
     }),
-    ignored("allow-pull-fqdn", CLIENT, "names in pushed routes are always resolved"),
-    ignored("allow-recursive-routing", CLIENT, "packets to the server never enter the tunnel"),
+    ignored("allow-pull-fqdn", BOTH, "names in pushed routes are always resolved"),
+    ignored("allow-recursive-routing", BOTH, "packets to the server never enter the tunnel"),
     used("proto-force", CLIENT, 1, 1, |draft, call| {
         let choices = [("udp", Transport::Udp), ("tcp", Transport::Tcp)];
         draft.forced = Some(call.choice(0, &choices)?);

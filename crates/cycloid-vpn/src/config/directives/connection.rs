@@ -13,6 +13,9 @@ use crate::proto::{Role, Transport};
 
 const ANY: u8 = BOTH | CONNECTION;
 
+/// The largest number of `remote` lines. OpenVPN has no limit; files of providers have a hundred.
+const MAX_REMOTES: usize = 4096;
+
 pub(super) const TABLE: &[Entry] = &[
     used("remote", ANY, 1, 3, remote),
     used("proto", ANY, 1, 1, |draft, call| {
@@ -112,7 +115,8 @@ pub(super) const TABLE: &[Entry] = &[
         draft.key_direction = Some(key_direction(call, 0)?);
         Ok(())
     }),
-    used("tls-crypt", ANY, 1, 1, |draft, call| {
+    // A direction, as of tls-auth, has no effect: each direction has its own part of the key.
+    used("tls-crypt", ANY, 1, 2, |draft, call| {
         set_key(draft, ControlKey::Crypt { key: call.material()? })
     })
     .or_block(),
@@ -165,11 +169,20 @@ fn remote(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         },
         None => None,
     };
-    let line = RemoteLine { host: call.host(0)?, port, protocol };
+    let (host, is_strange) = call.remote_host(0)?;
+    if is_strange {
+        let message = format!(
+            "'{host}' is neither an address nor a host name, and no connection will succeed: \
+             replace it with the server's"
+        );
+        draft.warn(call.directive, message);
+    }
+    let line = RemoteLine { host, port, protocol };
     match call.scope {
         Scope::Connection => draft.connection_remote = Some(line),
-        _ if draft.remotes.len() == 64 => {
-            return Err(Problem::new("more than 64 remotes", "remove some of them"));
+        _ if draft.remotes.len() == MAX_REMOTES => {
+            let message = format!("more than {MAX_REMOTES} remotes");
+            return Err(Problem::new(message, "remove some of them"));
         }
         _ => draft.remotes.push(line),
     }

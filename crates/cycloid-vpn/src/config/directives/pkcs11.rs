@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::entry::{Entry, refused, used};
+use super::entry::{Entry, used};
 use crate::config::error::Problem;
 use crate::config::place::BOTH;
 use crate::config::values::{Call, Result};
@@ -50,21 +50,15 @@ pub(super) const TABLE: &[Entry] = &[
         }
         Ok(())
     }),
-    used("pkcs11-cert-private", BOTH, 0, MAX_PROVIDERS, |_, call| {
+    used("pkcs11-cert-private", BOTH, 0, MAX_PROVIDERS, |draft, call| {
         let answers = flags(call)?;
-        if answers.is_empty() || answers.contains(&true) {
-            return Err(Problem::new(
-                "certificates are read without a login",
-                "store the certificate as a public object, and its key as a private one",
-            ));
-        }
+        draft.token.private_certificates = answers.is_empty() || answers.contains(&true);
         Ok(())
     }),
-    refused(
-        "pkcs11-id-management",
-        "the certificate is not chosen over the management interface",
-        "set pkcs11-id; a wrong one shows those that there are",
-    ),
+    used("pkcs11-id-management", BOTH, 0, 0, |draft, _| {
+        draft.token.chosen_by_manager = true;
+        Ok(())
+    }),
 ];
 
 /// Returns a provider's path. A bare name is left to the system's search.

@@ -90,11 +90,11 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     flag!("tcp-nodelay", BOTH, common.sockets.tcp_nodelay),
-    used("socket-flags", BOTH | PUSHED, 1, 8, |draft, call| {
+    used("socket-flags", BOTH | PUSHED, 0, 8, |draft, call| {
         for index in 0..call.all().len() {
             call.choice(index, &[("TCP_NODELAY", ())])?;
+            draft.common.sockets.tcp_nodelay = true;
         }
-        draft.common.sockets.tcp_nodelay = true;
         Ok(())
     }),
     used("mark", BOTH, 1, 1, |draft, call| {

@@ -159,7 +159,8 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     used("remote-cert-ku", BOTH, 0, 16, |draft, call| {
         let usages = call.all().iter().map(|text| {
-            u16::from_str_radix(text, 16).map_err(|_| {
+            let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+            u16::from_str_radix(digits.unwrap_or(text), 16).map_err(|_| {
                 Problem::new(format!("'{text}' is not a key usage"), "write it in hex, like a0")
             })
         });

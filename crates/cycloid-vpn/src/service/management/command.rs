@@ -84,6 +84,8 @@ pub(super) enum Command {
     Remote(Remote),
     RemoteCount,
     RemoteEntries { first: usize, end: usize },
+    CertificateCount,
+    Certificate(usize),
     Exit,
 }
 
@@ -239,6 +241,10 @@ fn command(name: &str, arguments: &[&str]) -> Result<Command, String> {
                 }
             }
         }
+        "pkcs11-id-count" => Command::CertificateCount,
+        "pkcs11-id-get" => Command::Certificate(
+            one()?.parse().map_err(|_| "bad pkcs11-id-get parameter".to_owned())?,
+        ),
         "exit" | "quit" => Command::Exit,
         _ => return Err("unknown command, enter 'help' for more options".into()),
     })
@@ -295,6 +301,8 @@ needok type action     : Answer NEED-OK, with ok or cancel.
 needstr type action    : Answer NEED-STR.
 password type p        : Enter a password that was asked for.
 pid                    : Show the process's number.
+pkcs11-id-count        : Show the number of certificates in tokens.
+pkcs11-id-get i        : Show the name of a certificate, from 0, and its Base64.
 push-update-broad options : Change pushed options of all clients, as in \"route …, -dns\".
 push-update-cid CID options : Change pushed options of client CID.
 remote type [host port] : Answer REMOTE: ACCEPT, MOD or SKIP.

@@ -95,13 +95,8 @@ pub enum Event {
         /// Whether it is available.
         ok: bool,
     },
-    /// `needstr`; answered with success or error.
-    NeedString {
-        /// The requested item.
-        kind: String,
-        /// The answer.
-        value: String,
-    },
+    /// `needstr`: the answer to [`Management::ask_string`](super::Management::ask_string).
+    NeedString(String),
     /// `cr-response`: the answer to a challenge; answered with success or error.
     ChallengeResponse(Zeroizing<String>),
     /// `remote`; answered with success or error.
@@ -127,6 +122,7 @@ impl Event {
                 | Self::Released
                 | Self::Signal(_)
                 | Self::Credentials { .. }
+                | Self::NeedString(_)
                 | Self::ForgetPasswords
                 | Self::Verb(_)
                 | Self::Mute(_)

@@ -72,6 +72,11 @@ impl Query {
     }
 }
 
+/// Returns the question for a text.
+pub(super) fn string_query_line(kind: &str, message: &str) -> String {
+    format!(">NEED-STR:Need '{kind}' string MSG:{message}")
+}
+
 /// An event of a server's client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientEvent<'a> {

@@ -32,8 +32,8 @@ use zeroize::Zeroizing;
 pub use command::{AuthRetry, Remote, Target};
 pub use connection::Endpoint;
 pub use event::Event;
-use messages::one_line;
 pub use messages::{ClientEvent, Query, StateChange};
+use messages::{one_line, string_query_line};
 
 use super::status;
 use command::{Command, HELP, Show};
@@ -85,6 +85,10 @@ pub struct Management {
     /// management client.
     holding: Option<u32>,
     query: Option<Query>,
+    /// A question for a text: its kind and its message.
+    string_query: Option<(&'static str, &'static str)>,
+    /// The names of certificates in tokens, and their Base64.
+    certificates: Vec<(String, String)>,
     username: Option<String>,
     states: History,
     log: History,
@@ -106,6 +110,8 @@ impl Management {
             waits_for_reply: false,
             holding: None,
             query: None,
+            string_query: None,
+            certificates: Vec::new(),
             username: None,
             states: History::new(HISTORY_LENGTH),
             log: History::new(settings.log_lines),
@@ -285,6 +291,9 @@ impl Management {
             let line = query.line();
             self.reply(&line);
         }
+        if let Some((kind, message)) = self.string_query {
+            self.reply(&string_query_line(kind, message));
+        }
     }
 
     fn command(&mut self, command: Command) -> Option<Event> {
@@ -388,8 +397,27 @@ impl Management {
                 return Some(Event::PendingAuth { client, key, extra, timeout });
             }
             Command::NeedOk { kind, ok } if !server => return Some(Event::NeedOk { kind, ok }),
-            Command::NeedString { kind, value } if !server => {
-                return Some(Event::NeedString { kind, value });
+            Command::NeedString { kind, value } => {
+                if self.string_query.as_ref().is_none_or(|(asked, _)| *asked != kind) {
+                    self.reply_error(&format!("'{kind}' was not asked for"));
+                    return None;
+                }
+                self.string_query = None;
+                let text = format!("'{kind}' needstr-string entered, but not yet verified");
+                return done(self, &text, Event::NeedString(value));
+            }
+            Command::CertificateCount => {
+                let count = self.certificates.len();
+                self.reply(&format!(">PKCS11ID-COUNT:{count}"));
+            }
+            Command::Certificate(index) => {
+                let entry = match self.certificates.get(index) {
+                    Some((name, der)) => {
+                        format!(">PKCS11ID-ENTRY:'{index}', ID:'{name}', BLOB:'{der}'")
+                    }
+                    None => format!(">PKCS11ID-ENTRY:'{index}'"),
+                };
+                self.reply(&entry);
             }
             Command::ChallengeResponse(response) if !server => {
                 return Some(Event::ChallengeResponse(response));

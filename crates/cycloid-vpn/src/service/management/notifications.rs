@@ -8,7 +8,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::Management;
-use super::messages::{ClientEvent, Query, StateChange, one_line};
+use super::messages::{ClientEvent, Query, StateChange, one_line, string_query_line};
 use crate::service::log::Record;
 
 impl Management {
@@ -73,6 +73,18 @@ impl Management {
         self.notify(&query.line());
         self.username = None;
         self.query = Some(query);
+    }
+
+    /// Asks for a text, now or once a management client connects.
+    pub fn ask_string(&mut self, kind: &'static str, message: &'static str) {
+        self.notify(&string_query_line(kind, message));
+        self.string_query = Some((kind, message));
+    }
+
+    /// Sets the certificates in tokens, each as its name and its DER in Base64, for
+    /// `pkcs11-id-count` and `pkcs11-id-get`.
+    pub fn offer_certificates(&mut self, certificates: Vec<(String, String)>) {
+        self.certificates = certificates;
     }
 
     /// Withdraws the pending question.

@@ -441,3 +441,37 @@ fn a_unix_socket() {
     std::mem::forget(management);
     assert!(path.exists());
 }
+
+#[test]
+fn the_certificates_of_tokens_are_listed_and_one_is_chosen() {
+    for server in [false, true] {
+        let mut fixture = connected(settings(server));
+        fixture.say("pkcs11-id-count");
+        assert_eq!(fixture.hears("\r\n"), ">PKCS11ID-COUNT:0\r\n");
+        fixture.say("needstr pkcs11-id-request x");
+        assert_eq!(fixture.hears("\r\n"), "ERROR: 'pkcs11-id-request' was not asked for\r\n");
+        let certificates = vec![("a/b/c/d/01".into(), "AAEC".into())];
+        fixture.management.offer_certificates(certificates);
+        fixture.management.ask_string("pkcs11-id-request", "Please specify PKCS#11 id to use");
+        assert_eq!(
+            fixture.hears("\r\n"),
+            ">NEED-STR:Need 'pkcs11-id-request' string MSG:Please specify PKCS#11 id to use\r\n"
+        );
+        for (command, answer) in [
+            ("pkcs11-id-count", ">PKCS11ID-COUNT:1"),
+            ("pkcs11-id-get 0", ">PKCS11ID-ENTRY:'0', ID:'a/b/c/d/01', BLOB:'AAEC'"),
+            ("pkcs11-id-get 7", ">PKCS11ID-ENTRY:'7'"),
+            ("pkcs11-id-get x", "ERROR: bad pkcs11-id-get parameter"),
+            ("pkcs11-id-get", "ERROR: the 'pkcs11-id-get' command requires 1 parameter"),
+        ] {
+            fixture.say(command);
+            assert_eq!(fixture.hears("\r\n"), format!("{answer}\r\n"));
+        }
+        fixture.say("needstr pkcs11-id-request a\\\\x20/01");
+        assert_eq!(fixture.event(), Some(Event::NeedString("a\\x20/01".into())));
+        assert_eq!(
+            fixture.hears("\r\n"),
+            "SUCCESS: 'pkcs11-id-request' needstr-string entered, but not yet verified\r\n"
+        );
+    }
+}

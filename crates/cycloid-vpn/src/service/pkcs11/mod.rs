@@ -16,9 +16,9 @@ mod without;
 use std::fmt;
 
 #[cfg(feature = "pkcs11")]
-pub(super) use provider::Found;
+pub(super) use provider::Certificates;
 #[cfg(not(feature = "pkcs11"))]
-pub(super) use without::Found;
+pub(super) use without::Certificates;
 
 use super::Failure;
 use crate::config::Token;
@@ -148,6 +148,32 @@ impl fmt::Display for KeyName {
     }
 }
 
+impl KeyName {
+    /// Returns the form that OpenVPN prints, or the URI if the object has no id.
+    #[cfg(any(test, feature = "pkcs11"))]
+    pub(super) fn serialized(&self) -> String {
+        let Some(id) = &self.id else { return self.to_string() };
+        let mut text = String::new();
+        for part in [&self.manufacturer, &self.model, &self.serial, &self.token] {
+            for byte in part.as_deref().unwrap_or_default().bytes() {
+                match byte {
+                    _ if byte.is_ascii_alphanumeric() => text.push(char::from(byte)),
+                    _ => text.push_str(&format!("\\x{byte:02x}")),
+                }
+            }
+            text.push('/');
+        }
+        text + &base16ct::upper::encode_string(id)
+    }
+
+    /// Returns whether the token of a complete name is meant by this one.
+    #[cfg(any(test, feature = "pkcs11"))]
+    pub(super) fn matches_token(&self, other: &Self) -> bool {
+        let any = Self { id: None, object: None, ..self.clone() };
+        any.matches(other)
+    }
+}
+
 /// Decodes bytes that are written as two hexadecimal digits after a mark.
 fn unescape(text: &str, mark: &str) -> Option<Vec<u8>> {
     let mut parts = text.split(mark);
@@ -160,14 +186,23 @@ fn unescape(text: &str, mark: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Finds the certificate that the configuration names, without a login.
-pub(super) fn find(token: &Token) -> Result<Found, Failure> {
-    let name = match &token.id {
-        Some(id) => KeyName::parse(id)?,
-        // Any certificate, if there is only one.
-        None => KeyName::default(),
-    };
-    Found::find(token, &name)
+/// Returns the name of the certificate in the configuration. Without one, any certificate matches.
+pub(super) fn name(token: &Token) -> Result<KeyName, Failure> {
+    token.id.as_deref().map_or_else(|| Ok(KeyName::default()), KeyName::parse)
+}
+
+/// Checks without a login that the certificate can be found, as far as that is possible: private
+/// certificates need a login, and the management client chooses later.
+pub(super) fn rehearse(token: &Token) -> Result<(), Failure> {
+    let name = name(token)?;
+    if token.private_certificates {
+        return Certificates::find_token(token, &name);
+    }
+    let listed = Certificates::read(token, &mut |_, _| Ok(Login::AtToken))?;
+    if token.chosen_by_manager {
+        return Ok(());
+    }
+    listed.choose(&name).map(drop)
 }
 
 #[cfg(test)]
@@ -197,6 +232,13 @@ mod tests {
                    serial=e51a97d4d357aeb2;token=my%20token;id=%01%AB";
         assert_eq!(KeyName::parse(uri).unwrap(), full());
         assert_eq!(full().to_string(), uri);
+        assert_eq!(full().serialized(), printed);
+        let strange = KeyName { token: Some("a/b.\u{e9}".into()), ..full() };
+        assert_eq!(KeyName::parse(&strange.serialized()).unwrap(), strange);
+        let by_label = KeyName { id: None, object: Some("x".into()), ..full() };
+        assert_eq!(KeyName::parse(&by_label.serialized()).unwrap(), by_label);
+        assert!(KeyName::parse("pkcs11:token=my%20token;id=%02").unwrap().matches_token(&full()));
+        assert!(!KeyName::parse("pkcs11:token=other;id=%01%AB").unwrap().matches_token(&full()));
         let short = KeyName::parse("pkcs11:token=my%20token;id=%01%ab;type=private").unwrap();
         assert!(short.matches(&full()));
         for other in ["pkcs11:token=other;id=%01%AB", "pkcs11:id=%01", "pkcs11:object=x"] {

@@ -1,11 +1,12 @@
 //! Loads PKCS #11 providers and finds certificates and keys in their tokens.
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
+use base64ct::{Base64, Encoding};
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::object::{Attribute, AttributeType, CertificateType, ObjectClass};
+use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use rustls::pki_types::CertificateDer;
@@ -17,6 +18,13 @@ use crate::config::Token;
 use crate::proto::tls::External;
 use crate::service::Failure;
 
+/// The certificates in tokens.
+pub(in crate::service) struct Certificates {
+    all: Vec<Found>,
+    /// The sessions of the tokens that are logged in; the login ends with the last one.
+    sessions: Vec<Session>,
+}
+
 /// A certificate in a token.
 pub(in crate::service) struct Found {
     provider: Pkcs11,
@@ -25,23 +33,84 @@ pub(in crate::service) struct Found {
     certificate: CertificateDer<'static>,
     asks_itself: bool,
     pin_cache: Option<Duration>,
+    is_logged_in: bool,
+    /// The PIN of the token that is logged in. Wiped on drop.
+    pin: Option<AuthPin>,
+    sessions: Vec<Session>,
 }
 
-impl Found {
-    /// Finds the only certificate with this name.
-    pub(super) fn find(token: &Token, name: &KeyName) -> Result<Self, Failure> {
-        let mut all = Vec::new();
-        for path in &token.providers {
-            all.extend(certificates(path, token)?);
+/// A token that is present.
+struct Present {
+    provider: Pkcs11,
+    slot: Slot,
+    /// The name without an object.
+    name: KeyName,
+    asks_itself: bool,
+}
+
+type Ask<'a> = &'a mut dyn FnMut(&str, bool) -> Result<Login, Failure>;
+
+impl Certificates {
+    /// Reads the certificates in all tokens. Private ones need a login: `ask` gets the label of the
+    /// token, and whether it asks for the PIN itself. Only tokens that the configuration's name
+    /// fits are asked.
+    pub(in crate::service) fn read(token: &Token, ask: Ask<'_>) -> Result<Self, Failure> {
+        let name = super::name(token)?;
+        let mut listed = Self { all: Vec::new(), sessions: Vec::new() };
+        for present in tokens(token)? {
+            if !token.private_certificates {
+                // A token that does not answer hides no other one.
+                let Ok(session) = present.provider.open_ro_session(present.slot) else { continue };
+                let found = present.certificates(&session, token, None);
+                listed.all.extend(found.unwrap_or_default());
+                continue;
+            }
+            if !name.matches_token(&present.name) {
+                continue;
+            }
+            let label = present.label().to_owned();
+            let failed = |what: &str, error: &Error| {
+                Failure::new(format!("token {label}: {what}: {}", reason(error)))
+            };
+            let pin = pin_of(ask(&label, present.asks_itself)?);
+            let session = present.provider.open_ro_session(present.slot);
+            let session = session.map_err(|error| failed("cannot open a session", &error))?;
+            log_in(&session, pin.as_ref()).map_err(|error| refused(&label, &error))?;
+            let found = present.certificates(&session, token, Some(pin));
+            listed.all.extend(found.map_err(|error| failed("cannot list certificates", &error))?);
+            listed.sessions.push(session);
         }
-        let shown: Vec<String> = all.iter().map(|found| found.name.to_string()).collect();
-        let mut meant: Vec<Self> = all.into_iter().filter(|it| name.matches(&it.name)).collect();
+        Ok(listed)
+    }
+
+    /// Checks that a token that the name fits is present.
+    pub(super) fn find_token(token: &Token, name: &KeyName) -> Result<(), Failure> {
+        let mut all = tokens(token)?.into_iter();
+        match all.any(|present| name.matches_token(&present.name)) {
+            true => Ok(()),
+            false => Err(Failure::new(format!("pkcs11-id: no token is that of {name}"))
+                .hint("connect the token, or correct pkcs11-id")),
+        }
+    }
+
+    /// Returns each certificate's name, as OpenVPN writes it, and its Base64.
+    pub(in crate::service) fn names(&self) -> Vec<(String, String)> {
+        let entry = |found: &Found| {
+            (found.name.serialized(), Base64::encode_string(found.certificate.as_ref()))
+        };
+        self.all.iter().map(entry).collect()
+    }
+
+    /// Returns the only certificate with this name.
+    pub(in crate::service) fn choose(self, name: &KeyName) -> Result<Found, Failure> {
+        let shown: Vec<String> = self.all.iter().map(|found| found.name.to_string()).collect();
+        let mut meant: Vec<_> = self.all.into_iter().filter(|it| name.matches(&it.name)).collect();
         match (meant.len(), meant.pop()) {
-            (1, Some(found)) => Ok(found),
+            (1, Some(found)) => Ok(Found { sessions: self.sessions, ..found }),
             _ if shown.is_empty() => {
                 Err(Failure::new("pkcs11-providers: no token with a certificate").hint(
                     "connect the token, and store a certificate beside its key, both with \
-                           the same id",
+                     the same id; a private certificate also needs `pkcs11-cert-private 1`",
                 ))
             }
             (0, _) => Err(Failure::new(format!("pkcs11-id: no token has {name}"))
@@ -50,7 +119,21 @@ impl Found {
                 .hint(format!("set pkcs11-id to one of {}", shown.join(", ")))),
         }
     }
+}
 
+fn pin_of(login: Login) -> Option<AuthPin> {
+    match login {
+        Login::Pin(pin) => Some(AuthPin::new(pin.as_str().into())),
+        Login::AtToken => None,
+    }
+}
+
+fn refused(label: &str, error: &Error) -> Failure {
+    Failure::new(format!("token {label}: login refused: {}", reason(error)))
+        .hint("correct the PIN before the token locks itself after some more attempts")
+}
+
+impl Found {
     /// Returns the token's label, for the question for its PIN.
     pub(in crate::service) fn token_label(&self) -> &str {
         self.name.token.as_deref().unwrap_or_default()
@@ -61,21 +144,23 @@ impl Found {
         self.asks_itself
     }
 
-    /// Logs in and returns the certificate with its key.
-    pub(in crate::service) fn open(self, login: Login) -> Result<External, Failure> {
+    /// Returns whether the token is logged in, because its certificates are private.
+    pub(in crate::service) fn is_logged_in(&self) -> bool {
+        self.is_logged_in
+    }
+
+    /// Logs in unless that is done, and returns the certificate with its key.
+    pub(in crate::service) fn open(mut self, login: Option<Login>) -> Result<External, Failure> {
+        let pin = login.map_or_else(|| self.pin.take(), pin_of);
+        let label = self.token_label().to_owned();
         let failed = |what: &str, error: &Error| {
-            Failure::new(format!("token {}: {what}: {}", self.token_label(), reason(error)))
+            Failure::new(format!("token {label}: {what}: {}", reason(error)))
         };
         let session = self.provider.open_ro_session(self.slot);
         let session = session.map_err(|error| failed("cannot open a session", &error))?;
-        let pin = match login {
-            Login::Pin(pin) => Some(AuthPin::new(pin.as_str().into())),
-            Login::AtToken => None,
-        };
-        log_in(&session, pin.as_ref()).map_err(|error| {
-            failed("login refused", &error)
-                .hint("correct the PIN before the token locks itself after some more attempts")
-        })?;
+        log_in(&session, pin.as_ref()).map_err(|error| refused(&label, &error))?;
+        // The new session keeps the login.
+        self.sessions.clear();
         let key = private_key(&session, &self.name)
             .map_err(|error| failed("cannot find the key", &error))?
             .ok_or_else(|| {
@@ -96,68 +181,84 @@ impl Found {
                 session: Some((session, key)),
             },
         )?;
-        Ok(External { chain: vec![self.certificate], key: std::sync::Arc::new(signer) })
+        let key = std::sync::Arc::new(signer);
+        Ok(External { chain: vec![self.certificate], key, elsewhere: None })
     }
 }
 
-/// Returns the certificates in all tokens of a provider.
-fn certificates(path: &Path, token: &Token) -> Result<Vec<Found>, Failure> {
-    let failed = |error: &Error| {
-        Failure::new(format!("pkcs11-providers {}: {}", path.display(), reason(error)))
-            .hint("name a PKCS #11 module that this user can load, with its full path")
-    };
-    let provider = Pkcs11::new(path).map_err(|error| failed(&error))?;
-    match provider.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
-        Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => {}
-        Err(error) => return Err(failed(&error)),
-    }
+/// Returns the tokens of all providers.
+fn tokens(token: &Token) -> Result<Vec<Present>, Failure> {
     let mut all = Vec::new();
-    for slot in provider.get_slots_with_token().map_err(|error| failed(&error))? {
-        // A token that does not answer hides no other one.
-        let Ok(found) = in_token(&provider, slot, token) else { continue };
-        all.extend(found);
-    }
-    Ok(all)
-}
-
-fn in_token(provider: &Pkcs11, slot: Slot, wanted: &Token) -> Result<Vec<Found>, Error> {
-    let token = provider.get_token_info(slot)?;
-    let session = provider.open_ro_session(slot)?;
-    let template = [
-        Attribute::Class(ObjectClass::CERTIFICATE),
-        Attribute::CertificateType(CertificateType::X_509),
-    ];
-    let mut all = Vec::new();
-    for handle in session.find_objects(&template)? {
-        let mut name = KeyName {
-            manufacturer: Some(token.manufacturer_id().to_owned()),
-            model: Some(token.model().to_owned()),
-            serial: Some(token.serial_number().to_owned()),
-            token: Some(token.label().to_owned()),
-            ..KeyName::default()
+    for path in &token.providers {
+        let failed = |error: &Error| {
+            Failure::new(format!("pkcs11-providers {}: {}", path.display(), reason(error)))
+                .hint("name a PKCS #11 module that this user can load, with its full path")
         };
-        let known = [AttributeType::Value, AttributeType::Id, AttributeType::Label];
-        let mut certificate = None;
-        for attribute in session.get_attributes(handle, &known)? {
-            match attribute {
-                Attribute::Value(value) => certificate = Some(value.into()),
-                Attribute::Id(id) => name.id = Some(id).filter(|id| !id.is_empty()),
-                Attribute::Label(label) => {
-                    name.object = String::from_utf8(label).ok().filter(|label| !label.is_empty());
-                }
-                _ => {}
-            }
+        let provider = Pkcs11::new(path).map_err(|error| failed(&error))?;
+        match provider.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)) {
+            Ok(()) | Err(Error::Pkcs11(RvError::CryptokiAlreadyInitialized, _)) => {}
+            Err(error) => return Err(failed(&error)),
         }
-        let asks_itself = wanted.asks_itself && token.protected_authentication_path();
-        let (provider, pin_cache) = (provider.clone(), wanted.pin_cache);
-        all.extend(certificate.map(|certificate| Found {
-            provider,
-            slot,
-            name,
-            certificate,
-            asks_itself,
-            pin_cache,
-        }));
+        for slot in provider.get_slots_with_token().map_err(|error| failed(&error))? {
+            let Ok(info) = provider.get_token_info(slot) else { continue };
+            let name = KeyName {
+                manufacturer: Some(info.manufacturer_id().to_owned()),
+                model: Some(info.model().to_owned()),
+                serial: Some(info.serial_number().to_owned()),
+                token: Some(info.label().to_owned()),
+                ..KeyName::default()
+            };
+            let asks_itself = token.asks_itself && info.protected_authentication_path();
+            all.push(Present { provider: provider.clone(), slot, name, asks_itself });
+        }
     }
     Ok(all)
+}
+
+impl Present {
+    fn label(&self) -> &str {
+        self.name.token.as_deref().unwrap_or_default()
+    }
+
+    /// Returns the certificates that a session sees. `login` has the PIN of one that is logged in.
+    fn certificates(
+        &self,
+        session: &Session,
+        wanted: &Token,
+        login: Option<Option<AuthPin>>,
+    ) -> Result<Vec<Found>, Error> {
+        let template = [
+            Attribute::Class(ObjectClass::CERTIFICATE),
+            Attribute::CertificateType(CertificateType::X_509),
+        ];
+        let mut all = Vec::new();
+        for handle in session.find_objects(&template)? {
+            let mut name = self.name.clone();
+            let known = [AttributeType::Value, AttributeType::Id, AttributeType::Label];
+            let mut certificate = None;
+            for attribute in session.get_attributes(handle, &known)? {
+                match attribute {
+                    Attribute::Value(value) => certificate = Some(value.into()),
+                    Attribute::Id(id) => name.id = Some(id).filter(|id| !id.is_empty()),
+                    Attribute::Label(label) => {
+                        name.object =
+                            String::from_utf8(label).ok().filter(|label| !label.is_empty());
+                    }
+                    _ => {}
+                }
+            }
+            all.extend(certificate.map(|certificate| Found {
+                provider: self.provider.clone(),
+                slot: self.slot,
+                name,
+                certificate,
+                asks_itself: self.asks_itself,
+                pin_cache: wanted.pin_cache,
+                is_logged_in: login.is_some(),
+                pin: login.clone().flatten(),
+                sessions: Vec::new(),
+            }));
+        }
+        Ok(all)
+    }
 }

@@ -146,7 +146,8 @@ impl RevocationList {
             let entry = reader.sequence(|entry| -> der::Result<_> {
                 let serial: AnyRef<'_> = entry.decode()?;
                 serial.tag().assert_eq(Tag::Integer)?;
-                entry.decode::<Time>()?;
+                // The date means nothing here, and lists of providers contain invalid ones.
+                entry.decode::<AnyRef<'_>>()?;
                 let extensions =
                     if entry.is_finished() { None } else { Some(entry.decode::<Extensions>()?) };
                 Ok((serial.value(), extensions))

@@ -1,0 +1,170 @@
+//! Tests a server whose key signs slowly: steps of handshakes run elsewhere, in simulated time.
+
+mod support;
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use cycloid_vpn::proto::Role;
+use cycloid_vpn::proto::client::Client;
+use cycloid_vpn::proto::server::ServerEnd;
+use cycloid_vpn::proto::tls::{Elsewhere, External, TlsFactory, TlsSettings};
+use cycloid_vpn::proto::wrap::ProtectionKey;
+use support::authority::Authority;
+use support::network::Weather;
+use support::simulation::{World, client_settings, now, server_settings};
+
+type Step = Box<dyn FnOnce() + Send>;
+
+/// Holds the steps back until the test runs them.
+#[derive(Default)]
+struct Held(Mutex<Vec<Step>>);
+
+impl std::fmt::Debug for Held {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Held")
+    }
+}
+
+impl Elsewhere for Held {
+    fn run(&self, step: Step) {
+        self.0.lock().unwrap().push(step);
+    }
+}
+
+impl Held {
+    fn take(&self) -> Vec<Step> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().unwrap().len()
+    }
+}
+
+fn world(seed: u64) -> (World, Arc<Held>) {
+    let authority = Authority::new("authority");
+    let own = authority.issue("server", Role::Server, 3);
+    let held = Arc::new(Held::default());
+    let external = External {
+        chain: own.chain.clone(),
+        key: cycloid_rustls::any_supported_key(&own.key).unwrap(),
+        elsewhere: Some(Arc::clone(&held) as Arc<dyn Elsewhere>),
+    };
+    let settings =
+        TlsSettings { external: Some(external), peer: authority.rules(), ..TlsSettings::default() };
+    let server = TlsFactory::new(Role::Server, &settings).unwrap();
+    let client = authority.tls(Role::Client, authority.issue("client", Role::Client, 2));
+    let world = World::new(
+        seed,
+        Weather::FAIR,
+        client_settings(ProtectionKey::Plain, client),
+        server_settings(ProtectionKey::Plain, server),
+    );
+    (world, held)
+}
+
+/// Runs the steps that are held back, and continues their handshakes.
+fn release(world: &mut World, held: &Held) {
+    held.take().into_iter().for_each(|step| step());
+    world.server.proceed(now(world.time), &mut world.server_side);
+    world.decide();
+}
+
+/// Runs until the condition holds, and releases each step after this delay.
+fn run(world: &mut World, held: &Held, delay: Duration, done: impl Fn(&World) -> bool) -> bool {
+    for _ in 0..40 {
+        if world.run_until(Duration::from_secs(20), |world| done(world) || held.len() > 0)
+            && done(world)
+        {
+            return true;
+        }
+        world.run_until(delay, |_| false);
+        release(world, held);
+    }
+    false
+}
+
+fn is_up(world: &World) -> bool {
+    world.client_side.connected.is_some() && !world.server_side.connected.is_empty()
+}
+
+#[test]
+fn a_handshake_continues_once_its_step_has_ended() {
+    for (seed, delay) in [(1, 0), (2, 3), (3, 12)] {
+        let (mut world, held) = world(seed);
+        // Without the step there is no answer, and also no end.
+        assert!(!world.run_until(Duration::from_secs(10), is_up));
+        assert_eq!(held.len(), 1);
+        // A wake-up before the step has ended changes nothing.
+        world.server.proceed(now(world.time), &mut world.server_side);
+        assert!(!world.run_until(Duration::from_secs(1), is_up));
+        assert!(run(&mut world, &held, Duration::from_secs(delay), is_up), "{delay}");
+        let peer = world.peer();
+        world.client_sends(&[0x45; 100]);
+        world.server_sends(peer, &[0x46; 100]);
+        assert!(world.run_until(Duration::from_secs(5), |world| {
+            world.client_side.path.inbox.len() == 1
+                && world.server_side.paths[&peer].inbox.len() == 1
+        }));
+    }
+}
+
+/// The other clients are served meanwhile.
+#[test]
+fn steps_of_several_clients_are_independent() {
+    let (mut first, held) = world(4);
+    assert!(!first.run_until(Duration::from_secs(2), is_up));
+    let stuck = held.take();
+    assert_eq!(stuck.len(), 1);
+    // Another client comes from another port; the first one's step never ends.
+    let authority = Authority::new("other");
+    let other = authority.tls(Role::Client, authority.issue("client", Role::Client, 9));
+    first.reconnect(client_settings(ProtectionKey::Plain, other));
+    assert!(run(&mut first, &held, Duration::ZERO, |world| world.client_side.end.is_some()));
+    drop(stuck);
+    first.server.proceed(now(first.time), &mut first.server_side);
+    let ended = first.server_side.ended.iter().filter(|(_, end)| {
+        matches!(end, ServerEnd::Failed(error) if error.to_string().contains("no thread signs"))
+    });
+    assert_eq!(ended.count(), 1);
+}
+
+#[test]
+fn a_renegotiation_keeps_the_old_key_until_its_step_has_ended() {
+    let (mut world, held) = world(5);
+    assert!(run(&mut world, &held, Duration::ZERO, is_up));
+    let peer = world.peer();
+    let World { dice, server, server_side, time, .. } = &mut world;
+    server.renegotiate(now(*time), peer, &mut |bytes: &mut [u8]| dice.fill(bytes), server_side);
+    assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
+    world.client_sends(&[0x45; 100]);
+    world.run_until(Duration::from_secs(3), |_| false);
+    assert_eq!(world.server_side.paths[&peer].inbox.len(), 1);
+    assert_eq!(world.server_side.renegotiated, 0);
+    assert!(run(&mut world, &held, Duration::from_secs(2), |world| {
+        world.server_side.renegotiated == 1
+    }));
+}
+
+#[test]
+fn a_client_that_leaves_meanwhile_ends_in_time() {
+    let (mut world, held) = world(6);
+    assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
+    // It is silent from now on.
+    world.client = {
+        let authority = Authority::new("nobody");
+        let tls = authority.tls(Role::Client, authority.issue("client", Role::Client, 9));
+        let settings = client_settings(ProtectionKey::Plain, tls);
+        let World { dice, time, .. } = &mut world;
+        Client::new(now(*time), Arc::new(settings), &mut |bytes: &mut [u8]| dice.fill(bytes))
+            .unwrap()
+    };
+    world.client_address.set_port(1);
+    assert!(
+        world.run_until(Duration::from_secs(90), |world| { !world.server_side.ended.is_empty() })
+    );
+    let steps = held.take();
+    steps.into_iter().for_each(|step| step());
+    world.server.proceed(now(world.time), &mut world.server_side);
+}
