@@ -185,7 +185,12 @@ impl TlsFactory {
                 }
             };
         let verifier = Arc::new(verifier::Verifier::new(role, settings.peer.clone())?);
-        let configuration = |error: rustls::Error| Error::Configuration(error.to_string());
+        let configuration = |error: rustls::Error| {
+            Error::Configuration(match error {
+                rustls::Error::General(text) => text,
+                other => other.to_string(),
+            })
+        };
         let key_provider = provider.key_provider;
         let own_certificate = || {
             if let Some(External { chain, key, .. }) = &settings.external {
@@ -198,8 +203,15 @@ impl TlsFactory {
             let key = match key_provider.load_private_key(own.key.clone_key()) {
                 Ok(key) => key,
                 Err(error) => {
-                    let short = if role == Role::Client { short_rsa::load(&own.key) } else { None };
-                    short.ok_or_else(|| configuration(error))?
+                    let short = short_rsa::load(&own.key).ok_or_else(|| configuration(error))?;
+                    if role == Role::Server {
+                        return Err(Error::Configuration(
+                            "the server's RSA key has fewer than 2048 bits, and others can compute \
+                             it: make a longer one"
+                                .into(),
+                        ));
+                    }
+                    short
                 }
             };
             Ok::<_, Error>(Arc::new(SingleCertAndKey::from(certified(&own.chain, key)?)))

@@ -73,7 +73,6 @@ impl AsFd for Worker {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::mpsc;
     use std::time::Duration;
 
     use super::*;
@@ -82,7 +81,7 @@ mod tests {
     fn steps_run_in_turn_on_another_thread() {
         let worker = Worker::new().unwrap();
         assert!(!worker.has_ended());
-        let (sender, ran) = mpsc::channel();
+        let (sender, ran) = channel();
         for number in 0..3 {
             let sender = sender.clone();
             worker.run(Box::new(move || {

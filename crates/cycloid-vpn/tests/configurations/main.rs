@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 37] = [
+const REASONS: [&str; 39] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
@@ -42,6 +42,7 @@ const REASONS: [&str; 37] = [
     "authority fingerprints",
     "not limited to a network",
     "the peer's address is unknown",
+    "others can compute it",
     // Not part of this program.
     "the tunnel has no VLANs",
     "creates its device at the start",
@@ -55,6 +56,7 @@ const REASONS: [&str; 37] = [
     "needs a server for many clients",
     "no management client can choose",
     // Mistakes that OpenVPN notices later, or never.
+    "is not a key usage",
     "is not a number",
     "neither an address nor a host name",
     "unknown option 'EXT1'",

@@ -49,11 +49,6 @@ impl<'a> Token<'a> {
 
     /// Makes a key and a certificate of the bed's authority, and stores both under an id.
     fn store(&self, kind: &[&str], id: &str) {
-        self.store_with(kind, id, &[]);
-    }
-
-    /// Does the same with more options for the certificate.
-    fn store_with(&self, kind: &[&str], id: &str, options: &[&str]) {
         let key = ["genpkey", "-out", "token.key"];
         self.run("openssl", &[&key[..], kind].concat());
         let request = ["req", "-new", "-key", "token.key", "-subj", "/CN=token", "-out", "t.csr"];
@@ -80,7 +75,7 @@ impl<'a> Token<'a> {
         );
         let tool = ["--module", MODULE, "--login", "--pin", PIN, "--token-label", "my token"];
         let object = ["--write-object", "token.der", "--type", "cert", "--id", id, "--label", id];
-        self.run("pkcs11-tool", &[&tool[..], &object, options].concat());
+        self.run("pkcs11-tool", &[&tool[..], &object].concat());
         fs::remove_file(self.bed.file("token.key")).expect("the key is only in the token");
     }
 
@@ -185,18 +180,53 @@ fn what_is_wrong_with_a_token_is_explained() {
 
 const EC: &[&str] = &["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"];
 
+/// A program that replaces the certificates of a token by private ones: those of pkcs11-tool are
+/// public. The numbers are those of functions in the module's list.
+const MAKE_PRIVATE: &str = r#"
+#include <dlfcn.h>
+#include <string.h>
+typedef unsigned long number;
+struct list { unsigned char version[8]; void *functions[68]; };
+struct attribute { number type; void *value; number length; };
+static struct list *f;
+#define CALL(n, ...) (((number (*)())f->functions[n])(__VA_ARGS__))
+int main(int count, char **words)
+{
+    number (*get)(struct list **), slots[9], slot_count = 9, session, objects[9], found, copy;
+    number class = 1;
+    unsigned char yes = 1;
+    struct attribute certificate = { 0, &class, sizeof class }, private = { 2, &yes, 1 };
+    void *module = dlopen(words[1], RTLD_NOW);
+    if (!module) return 1;
+    get = (number (*)(struct list **))dlsym(module, "C_GetFunctionList");
+    if (get(&f) || CALL(0, NULL) || CALL(4, 1, slots, &slot_count)) return 2;
+    if (CALL(12, slots[0], 6UL, NULL, NULL, &session)) return 3;
+    if (CALL(18, session, 1UL, words[2], (number)strlen(words[2]))) return 4;
+    if (CALL(26, session, &certificate, 1UL) || CALL(27, session, objects, 9UL, &found)) return 5;
+    CALL(28, session);
+    for (number i = 0; i < found; i++) {
+        number code = CALL(21, session, objects[i], &private, 1UL, &copy);
+        if (code || CALL(22, session, objects[i])) return 6;
+    }
+    return 0;
+}
+"#;
+
 #[test]
 fn a_private_certificate_needs_a_login() {
     let bed = TestBed::new();
     let token = Token::new(&bed);
-    token.store_with(EC, "01", &["--private"]);
+    token.store(EC, "01");
+    fs::write(bed.file("private.c"), MAKE_PRIVATE).expect("a file");
+    token.run("cc", &["-o", "private", "private.c", "-ldl"]);
+    token.run("./private", &[MODULE, PIN]);
     let lines = token.lines("pkcs11:token=my%20token;id=%01");
     let mut alice = token.launch(false, &lines, &Settings::default());
     alice.wait_for("pkcs11-cert-private 1", 1, LIMIT);
     let private = lines.clone() + "pkcs11-cert-private 1\n";
     let wrong = private.replace("my%20token", "other");
     let mut alice = token.launch(false, &wrong, &Settings::default());
-    alice.wait_for("no token has", 1, LIMIT);
+    alice.wait_for("no token is that of", 1, LIMIT);
     let settings = Settings::default();
     let mut gate = bed.start(Who::OpenVpn, true, &settings);
     let mut alice = token.launch(false, &private, &settings);
@@ -349,7 +379,7 @@ fn a_slow_token_does_not_block_a_server() {
     let mut gate = token.launch(true, &lines, &settings);
     gate.wait_for(UP, 1, LIMIT);
     let mut manager = Manager::new(&socket);
-    let mut alice = bed.start(Who::OpenVpn, false, &settings);
+    let mut alice = bed.launch(Who::OpenVpn, false, &settings);
     let said = |text: &str| fs::read_to_string(&notes).is_ok_and(|notes| notes.contains(text));
     let end = Instant::now() + LIMIT;
     while !said("begins") {
@@ -359,5 +389,6 @@ fn a_slow_token_does_not_block_a_server() {
     manager.say("load-stats");
     manager.hear("SUCCESS: nclients=");
     assert!(!said("ends"), "the answer came after the signature");
+    alice.wait_for(UP, 1, LIMIT);
     bed.assert_reaches("a slow token", [&mut gate, &mut alice]);
 }

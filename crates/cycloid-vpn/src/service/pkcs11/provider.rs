@@ -80,6 +80,9 @@ impl Certificates {
             listed.all.extend(found.map_err(|error| failed("cannot list certificates", &error))?);
             listed.sessions.push(session);
         }
+        if token.private_certificates && listed.sessions.is_empty() {
+            return Err(no_token(&name));
+        }
         Ok(listed)
     }
 
@@ -88,8 +91,7 @@ impl Certificates {
         let mut all = tokens(token)?.into_iter();
         match all.any(|present| name.matches_token(&present.name)) {
             true => Ok(()),
-            false => Err(Failure::new(format!("pkcs11-id: no token is that of {name}"))
-                .hint("connect the token, or correct pkcs11-id")),
+            false => Err(no_token(name)),
         }
     }
 
@@ -119,6 +121,14 @@ impl Certificates {
                 .hint(format!("set pkcs11-id to one of {}", shown.join(", ")))),
         }
     }
+}
+
+fn no_token(name: &KeyName) -> Failure {
+    let name = match name.to_string() {
+        name if name.is_empty() => "pkcs11-providers: no token is present".into(),
+        name => format!("pkcs11-id: no token is that of {name}"),
+    };
+    Failure::new(name).hint("connect the token, or correct pkcs11-id")
 }
 
 fn pin_of(login: Login) -> Option<AuthPin> {
