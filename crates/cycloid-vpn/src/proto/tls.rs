@@ -370,8 +370,8 @@ impl Tls {
         self.process(message)
     }
 
-    /// Processes the complete records, unless a step runs elsewhere. Those of a handshake become the
-    /// next step.
+    /// Processes the complete records, unless a step runs elsewhere. Those of a handshake become
+    /// the next step.
     fn process(&mut self, mut message: impl FnMut(Zeroizing<Vec<u8>>)) -> Result<(), Error> {
         let Some(connection) = &mut self.connection else { return Ok(()) };
         let mut complete = 0;
