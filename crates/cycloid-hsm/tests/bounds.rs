@@ -1,4 +1,4 @@
-//! What a client can make the daemon compute, send and keep is bounded.
+//! Bounds on the daemon's work, answers and memory for one client.
 
 mod support;
 

@@ -256,7 +256,7 @@ fn ed448_signs_as_openssl_does() {
         let other = verify(&client, public, &how, message, &signature);
         assert_eq!(code(other), Code::SIGNATURE_INVALID);
     }
-    // What a program has hashed itself has 64 bytes.
+    // A digest by the program has 64 bytes.
     let hashed = |data: &[u8]| {
         let (mechanism, data) = (edwards(true, b""), Bytes(data.to_vec()));
         client.call(&Request::Sign { key: private, mechanism, data, digested: true })

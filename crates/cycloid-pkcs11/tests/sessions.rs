@@ -67,8 +67,8 @@ fn the_last_session_to_close_logs_out() {
     assert_eq!(call!(bed, C_CloseSession(session)), CKR_SESSION_HANDLE_INVALID);
 }
 
-/// Whoever has logged in and keeps a session open stays logged in, although other threads close
-/// what was the last session a moment before.
+/// A login lasts as long as its thread's session is open, even if another thread closes its own
+/// session, the only one until then, at the same moment.
 #[test]
 fn the_end_of_the_last_session_does_not_end_a_login_in_the_next_one() {
     let bed = TestBed::initialised();

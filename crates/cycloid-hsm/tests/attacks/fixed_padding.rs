@@ -116,7 +116,7 @@ fn a1_two_signatures_on_long_data_do_not_open_a_wrapped_key() {
         }
         let sign_data = |data: &[u8]| sign(&client, key, &mechanism(ckm::RSA_PKCS), data);
         assert_eq!(code(sign_data(&[7; LENGTH / 4 + 1])), Code::KEY_FUNCTION_NOT_PERMITTED);
-        // What programs sign leaves the padding.
+        // The data that programs sign is short, so most of the padding remains.
         sign_data(&[7; LENGTH / 4]).unwrap();
         sign_data(&digest_info(2, &[7; 48])).unwrap();
         sign_data(&digest_info(3, &[7; 64])).unwrap();

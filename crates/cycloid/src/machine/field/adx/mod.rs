@@ -34,9 +34,10 @@ use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
 };
 
-/// What a kernel returns: the caller gives the address of memory for it in `rdi` and gets it back in
-/// `rax`, by the System V ABI. So the compiler can have a kernel write where the value is needed. A
-/// copy would wait for the kernel's stores: it loads more at a time than they wrote.
+/// A kernel's result in memory. By the System V ABI, the caller passes its address in `rdi`, and the
+/// kernel returns the address in `rax`. The compiler can pass the address of the value's final
+/// place. A copy would wait for the kernel's stores, because it loads more at a time than they
+/// wrote.
 #[repr(C)]
 struct Returned<T>(T);
 

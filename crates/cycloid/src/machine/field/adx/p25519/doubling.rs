@@ -4,7 +4,7 @@
 use super::Limb;
 use core::arch::naked_asm;
 
-/// Doubles X, Y, Z and T at `point`, of which T is not read, `times` times: see
+/// Doubles the point X, Y, Z, T at `point` `times` times, without reading T. See
 /// [`CurveArithmetic::double_edwards`](super::super::CurveArithmetic::double_edwards). All
 /// coordinates are below 2²⁵⁶, those of the result below 2²⁵⁵ + 2¹¹.
 ///

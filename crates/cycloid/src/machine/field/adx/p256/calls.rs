@@ -1,5 +1,5 @@
-//! What the kernels of point formulas on P-256 share: products called without saving registers, and
-//! sums of the values in registers that they return.
+//! Subroutines and text shared by the kernels of point formulas on P-256: a product and a square
+//! that save no registers and return their results in registers, and differences of such results.
 
 use core::arch::naked_asm;
 
