@@ -1,7 +1,7 @@
 //! Sets up a tunnel of wireguard-go, with keys and addresses configured by command.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::net::UnixStream;
 use std::process::{Command, Stdio};
 
 use super::testbed::{Running, Testbed, failed};
@@ -21,8 +21,9 @@ impl Testbed {
             let quiet = command.stdout(Stdio::null()).stderr(Stdio::null());
             let mut running = Running::start(quiet.env("LOG_LEVEL", "silent"))?;
             let socket = format!("/var/run/wireguard/{name}.sock");
+            // `wg` removes a socket that exists but does not listen yet.
             running
-                .wait_until(|_| Path::new(&socket).exists())?
+                .wait_until(|_| UnixStream::connect(&socket).is_ok())?
                 .ok_or_else(|| failed("wireguard-go did not come up"))?;
             let port = 1194 + number;
             let (own, peer) = (&keys[side].file, &keys[1 - side].public);
