@@ -14,11 +14,13 @@
 //! | [`network`] | addresses with a prefix length |
 //! | [`netlink`] | the kernel's routes and interfaces |
 //! | [`routes`] | planning and applying a tunnel's routes |
+//! | [`dco`] | the data channel in the kernel: peers and keys of an `ovpn` interface |
 //! | [`dns`] | name servers and search domains |
 //! | [`killswitch`] | a firewall that blocks traffic outside the tunnel |
 //! | [`undo`] | the journal of changes to the machine |
 
 pub mod data_path;
+pub mod dco;
 pub mod dns;
 mod kernel;
 pub mod killswitch;

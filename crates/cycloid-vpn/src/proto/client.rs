@@ -4,6 +4,7 @@
 //! creates another one, for the same address or the next.
 
 mod interface;
+mod offload;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -58,6 +59,8 @@ pub struct Client {
     current: PushReply,
     exit_by_control: bool,
     info: Option<String>,
+    /// The times of pings, if they are sent outside of this program.
+    keepalive: (Duration, Duration),
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -109,6 +112,7 @@ impl Client {
             current: PushReply::default(),
             exit_by_control: false,
             info: None,
+            keepalive: Default::default(),
         })
     }
 
@@ -151,6 +155,30 @@ impl Client {
         self.settings.tls.set_time(now.unix);
         let mut events = Vec::new();
         let result = self.tunnel.receive(now, packet, random, &mut events);
+        self.after(now, result, events, sink, notify)
+    }
+
+    /// Continues a handshake after a [step elsewhere](super::tls::Elsewhere) has ended. Without
+    /// one, it does nothing.
+    pub fn proceed(&mut self, now: Now, sink: &mut dyn Sink, notify: &mut dyn FnMut(ClientNotice)) {
+        if self.stage == Stage::Over || !self.tunnel.is_away() {
+            return;
+        }
+        let mut events = Vec::new();
+        let result = self.tunnel.proceed(now, &mut events);
+        // An error here only drops packets, and there is none.
+        let _ = self.after(now, result, events, sink, notify);
+    }
+
+    /// Acts on the outcome of a packet, and transmits.
+    fn after(
+        &mut self,
+        now: Now,
+        result: Result<(), Failure>,
+        events: Vec<TunnelEvent>,
+        sink: &mut dyn Sink,
+        notify: &mut dyn FnMut(ClientNotice),
+    ) -> Result<(), Error> {
         let mut outcome = Ok(());
         for event in events {
             outcome = outcome.and_then(|()| self.act(now, event, sink, notify));
@@ -257,6 +285,11 @@ impl Client {
     pub fn left(&mut self, notify: &mut dyn FnMut(ClientNotice)) {
         let end = ClientEnd::Restart { reason: SERVER_EXIT.to_owned(), same_address: false };
         self.end(end, notify);
+    }
+
+    /// Ends the connection, because a data channel outside of this program has lost the server.
+    pub fn lost(&mut self, reason: &'static str, notify: &mut dyn FnMut(ClientNotice)) {
+        self.end(ClientEnd::Failed(Error::TimedOut(reason)), notify);
     }
 
     /// Ends the connection, and notifies the server if configured.
@@ -435,6 +468,7 @@ impl Client {
                 })?,
             None => self.settings.fallback.ok_or_else(no_cipher)?,
         };
+        self.check_offload(&reply, cipher)?;
         self.take_times(&reply);
         self.take_token(&reply, notify);
         let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
@@ -452,23 +486,6 @@ impl Client {
             exit_by_control: reply.protocol.cc_exit,
         };
         self.open(now, &agreed, reply, sink, notify)
-    }
-
-    /// Sets the times that the server pushes; the others are those of the settings.
-    fn take_times(&mut self, reply: &PushReply) {
-        let seconds = |seconds: u32| Duration::from_secs(seconds.into());
-        let own = self.settings.timing;
-        let (inactive, inactive_bytes) = match reply.inactive {
-            Some((inactive, bytes)) => (seconds(inactive), bytes),
-            None => (own.inactive, own.inactive_bytes),
-        };
-        *self.tunnel.timing_mut() = Timing {
-            ping: reply.ping.map_or(own.ping, seconds),
-            silence: reply.ping_restart.or(reply.ping_exit).map_or(own.silence, seconds),
-            inactive,
-            inactive_bytes,
-            ..own
-        };
     }
 
     /// Changes options of the running session. A change that it cannot make ends the connection, so
@@ -531,6 +548,7 @@ impl Client {
             framing: reply.framing.unwrap_or(self.settings.framing),
             fragment: self.settings.fragment,
             decompress: self.settings.decompress,
+            offload: self.settings.offload,
             replay_window: match self.settings.transport {
                 Transport::Udp => self.settings.replay_window,
                 Transport::Tcp => 0,
@@ -556,7 +574,7 @@ fn own_hello(
         true => PULL_CAPABILITIES,
         false => agreement::POINT_TO_POINT,
     };
-    if settings.epochs {
+    if settings.epochs && !settings.offload {
         bits |= protocol::DATA_EPOCH;
     }
     let info = agreement::introduction(&settings.ciphers, bits, &settings.peer_info);

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
-use super::data::{self, Cipher, Framing, KeyMaterial, Opener, Parameters, Sealer};
+use super::data::{self, Cipher, Framing, KeyMaterial, Opener, Parameters, RawKeys, Sealer};
 use super::session::{Beginning, Outcome, OwnHello, PeerHello, Session};
 use super::timing::Timing;
 use super::tls::{Identity, TlsFactory};
@@ -31,6 +31,8 @@ pub struct DataKeys {
     pub opener: Opener,
     /// Whether to send under these keys at once. Otherwise [`Sink::send_under`] follows.
     pub send: bool,
+    /// The same keys as bytes, for a data channel outside of this program.
+    pub raw: Option<RawKeys>,
 }
 
 impl fmt::Debug for DataKeys {
@@ -85,6 +87,8 @@ pub(super) struct DataChannel {
     pub(super) framing: Framing,
     pub(super) fragment: Option<u16>,
     pub(super) decompress: bool,
+    /// The data channel is outside of this program.
+    pub(super) offload: bool,
     /// Size in packets; zero if the transport preserves order.
     pub(super) replay_window: u32,
 }
@@ -528,13 +532,15 @@ impl Tunnel {
             replay_window: channel.replay_window,
         };
         let (sealer, opener) = data::keys(&material, self.role, &parameters)?;
+        let raw = || data::raw_keys(&material, self.role, &parameters);
+        let raw = channel.offload.then(raw).flatten();
         self.sealer = Some(sealer.clone());
         self.activity.at_key = sink.traffic();
         let key_id = self.current.key_id();
         if !send {
             self.unconfirmed = Some(key_id);
         }
-        sink.install(DataKeys { key_id, sealer, opener, send });
+        sink.install(DataKeys { key_id, sealer, opener, send, raw });
         Ok(())
     }
 

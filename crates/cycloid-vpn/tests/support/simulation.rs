@@ -100,9 +100,21 @@ impl DataPath {
     }
 }
 
+/// A client's data channel outside of the program.
+pub(crate) trait Outside {
+    fn install(&mut self, keys: &DataKeys);
+    fn send_under(&mut self, key_id: KeyId);
+    fn retire(&mut self, key_id: KeyId);
+    /// Takes a data packet of the server.
+    fn arrive(&mut self, packet: &[u8]);
+    fn traffic(&mut self) -> Traffic;
+}
+
 /// Actions and notices of a client.
 #[derive(Default)]
 pub(crate) struct ClientSide {
+    /// In place of `path`.
+    pub(crate) outside: Option<Box<dyn Outside>>,
     pub(crate) outbox: Vec<Vec<u8>>,
     pub(crate) path: DataPath,
     pub(crate) connected: Option<Connected>,
@@ -128,19 +140,29 @@ impl Sink for ClientSide {
         self.outbox.push(packet.to_vec());
     }
     fn install(&mut self, keys: DataKeys) {
-        self.path.install(keys);
+        match &mut self.outside {
+            Some(outside) => outside.install(&keys),
+            None => self.path.install(keys),
+        }
     }
     fn send_under(&mut self, key_id: KeyId) {
-        self.path.send_under(key_id);
+        match &mut self.outside {
+            Some(outside) => outside.send_under(key_id),
+            None => self.path.send_under(key_id),
+        }
     }
     fn retire(&mut self, key_id: KeyId) {
-        self.path.retire(key_id);
+        match &mut self.outside {
+            Some(outside) => outside.retire(key_id),
+            None => self.path.retire(key_id),
+        }
     }
     fn send_data(&mut self, inner: &[u8]) {
+        assert!(self.outside.is_none(), "data is sent outside");
         self.outbox.extend(self.path.seal(inner));
     }
     fn traffic(&mut self) -> Traffic {
-        self.path.traffic
+        self.outside.as_mut().map_or(self.path.traffic, |outside| outside.traffic())
     }
 }
 
@@ -251,6 +273,7 @@ pub(crate) fn client_settings(protection: ProtectionKey, tls: TlsFactory) -> Cli
         replay_window: 64,
         max_control_packet: MAX_CONTROL_PACKET,
         epochs: true,
+        offload: false,
         exit_notify: true,
         judges: false,
     }
@@ -377,7 +400,11 @@ impl World {
 
     pub(crate) fn client_receives(&mut self, mut packet: Vec<u8>) {
         if packet.first().is_some_and(|first| is_data(*first)) {
-            return self.client_side.path.open(packet);
+            let ClientSide { outside, path, .. } = &mut self.client_side;
+            return match outside {
+                Some(outside) => outside.arrive(&packet),
+                None => path.open(packet),
+            };
         }
         let Self { dice, client, client_side, .. } = self;
         let mut notices = Vec::new();

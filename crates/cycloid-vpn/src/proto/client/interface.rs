@@ -51,6 +51,10 @@ pub struct ClientSettings {
     pub max_control_packet: usize,
     /// Whether to offer data keys that change by epochs, as OpenVPN 2.7 does.
     pub epochs: bool,
+    /// Whether the data channel is outside of this program, in the kernel. It then gets the
+    /// [raw keys](crate::proto::data::RawKeys), sends the pings and notices a silent server:
+    /// [`Client::keepalive`](super::Client::keepalive) has the times. There are no epochs.
+    pub offload: bool,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
     /// Whether the caller approves each server before credentials are sent: see

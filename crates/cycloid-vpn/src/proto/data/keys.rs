@@ -1,13 +1,18 @@
 //! Derives the data channel keys of both directions from the result of a key exchange.
 
+use std::fmt;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-use super::direction::{Half, Parameters};
+use super::ID;
+use super::cipher::Cipher;
+use super::direction::{Half, NONCE, Parameters};
+use super::framing::Framing;
 use super::open::Opener;
 use super::seal::Sealer;
 use crate::proto::static_key::{Direction, StaticKey};
+use crate::proto::wire::KeyId;
 use crate::proto::{Error, Role};
 
 /// The result of a key exchange: 256 bytes, wiped on drop.
@@ -21,6 +26,17 @@ pub struct KeyMaterial(Zeroizing<[u8; 256]>);
 impl From<Zeroizing<[u8; 256]>> for KeyMaterial {
     fn from(bytes: Zeroizing<[u8; 256]>) -> Self {
         Self(bytes)
+    }
+}
+
+impl KeyMaterial {
+    /// Returns this end's half, and the peer's.
+    fn halves(&self, role: Role) -> (Half<'_>, Half<'_>) {
+        let (client, server) = self.0.split_at(128);
+        match role {
+            Role::Client => (Half(client), Half(server)),
+            Role::Server => (Half(server), Half(client)),
+        }
     }
 }
 
@@ -43,14 +59,55 @@ pub fn keys(
             "epochs of data keys require an AEAD and a peer id".into(),
         ));
     }
-    let (client, server) = material.0.split_at(128);
-    let (ours, theirs) = match role {
-        Role::Client => (client, server),
-        Role::Server => (server, client),
-    };
-    let sealer = Sealer::new(Half(ours), parameters)?;
-    let opener = Opener::new(Half(theirs), parameters, &sealer)?;
+    let (ours, theirs) = material.halves(role);
+    let sealer = Sealer::new(ours, parameters)?;
+    let opener = Opener::new(theirs, parameters, &sealer)?;
     Ok((sealer, opener))
+}
+
+/// The AEAD keys of one end, for a data channel outside of this program.
+pub struct RawKeys {
+    /// The cipher, an AEAD.
+    pub cipher: Cipher,
+    /// The key id.
+    pub key_id: KeyId,
+    /// The peer id, 24 bits.
+    pub peer_id: u32,
+    /// Seals packets.
+    pub sealing: RawKey,
+    /// Opens packets.
+    pub opening: RawKey,
+}
+
+/// The AEAD key of one direction. Wiped on drop.
+pub struct RawKey {
+    /// As many bytes as the cipher's key has.
+    pub key: Zeroizing<Vec<u8>>,
+    /// The end of each nonce, after the packet id.
+    pub nonce_tail: Zeroizing<[u8; NONCE - ID]>,
+}
+
+impl fmt::Debug for RawKeys {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawKeys").field("key_id", &self.key_id).finish_non_exhaustive()
+    }
+}
+
+/// Returns the keys of one end as bytes, or `None` if packets under them need more than an AEAD:
+/// without a peer id, with epochs, a framing, or fragments.
+pub fn raw_keys(material: &KeyMaterial, role: Role, parameters: &Parameters) -> Option<RawKeys> {
+    let Parameters { cipher, key_id, peer_id, epochs, framing, fragment, .. } = *parameters;
+    let peer_id = peer_id.filter(|id| *id < 1 << 24)?;
+    if !cipher.is_aead() || epochs || framing != Framing::None || fragment.is_some() {
+        return None;
+    }
+    let raw = |half: Half<'_>| {
+        let mut nonce_tail = Zeroizing::new([0; NONCE - ID]);
+        nonce_tail.copy_from_slice(half.hmac(NONCE - ID));
+        RawKey { key: Zeroizing::new(half.cipher(cipher.key_length()).to_vec()), nonce_tail }
+    };
+    let (ours, theirs) = material.halves(role);
+    Some(RawKeys { cipher, key_id, peer_id, sealing: raw(ours), opening: raw(theirs) })
 }
 
 /// Returns the keys of one end of a tunnel with a static key, whose packets have no header. The

@@ -43,7 +43,7 @@ mod tests;
 pub use cipher::{CbcCipher, Cipher, Digest};
 pub use direction::Parameters;
 pub use framing::Framing;
-pub use keys::{KeyMaterial, keys, static_keys};
+pub use keys::{KeyMaterial, RawKey, RawKeys, keys, raw_keys, static_keys};
 pub use open::{Opened, Opener};
 pub use replay::{MAX_REPLAY_WINDOW, ReplayWindow};
 pub use seal::{Exhausted, Fragment, PacketId, PacketIds, Sealer};

@@ -246,6 +246,7 @@ impl Server {
             framing,
             fragment: settings.fragment.filter(|_| peer.transport == Transport::Udp),
             decompress: settings.decompress,
+            offload: false,
             replay_window: match peer.transport {
                 Transport::Udp => settings.replay_window,
                 Transport::Tcp => 0,

@@ -60,6 +60,7 @@ pub(crate) fn core_settings(
         replay_window: common.data.replay_window.0,
         max_control_packet: settings::max_control_packet(link),
         epochs: true,
+        offload: false,
         exit_notify: link.explicit_exit_notify > 0,
         judges: common.hooks.tls_verify.is_some(),
     }
