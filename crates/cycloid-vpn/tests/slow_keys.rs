@@ -1,4 +1,4 @@
-//! Tests a server whose key signs slowly: steps of handshakes run elsewhere, in simulated time.
+//! Tests ends whose keys sign slowly: steps of handshakes run elsewhere, in simulated time.
 
 mod support;
 
@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use cycloid_vpn::proto::Role;
-use cycloid_vpn::proto::client::Client;
+use cycloid_vpn::proto::client::{Client, ClientEnd};
 use cycloid_vpn::proto::server::ServerEnd;
 use cycloid_vpn::proto::tls::{Elsewhere, External, TlsFactory, TlsSettings};
 use cycloid_vpn::proto::wrap::ProtectionKey;
@@ -42,32 +42,48 @@ impl Held {
     }
 }
 
-fn world(seed: u64) -> (World, Arc<Held>) {
+/// Returns a world in which the key of one end is slow.
+fn world(seed: u64, slow: Role) -> (World, Arc<Held>) {
     let authority = Authority::new("authority");
-    let own = authority.issue("server", Role::Server, 3);
     let held = Arc::new(Held::default());
-    let external = External {
-        chain: own.chain.clone(),
-        key: cycloid_rustls::any_supported_key(&own.key).unwrap(),
-        elsewhere: Some(Arc::clone(&held) as Arc<dyn Elsewhere>),
+    let tls = |role, name, serial| {
+        let own = authority.issue(name, role, serial);
+        if role != slow {
+            return authority.tls(role, own);
+        }
+        let external = External {
+            chain: own.chain.clone(),
+            key: cycloid_rustls::any_supported_key(&own.key).unwrap(),
+            elsewhere: Some(Arc::clone(&held) as Arc<dyn Elsewhere>),
+        };
+        let peer = authority.rules();
+        let settings = TlsSettings { external: Some(external), peer, ..TlsSettings::default() };
+        TlsFactory::new(role, &settings).unwrap()
     };
-    let settings =
-        TlsSettings { external: Some(external), peer: authority.rules(), ..TlsSettings::default() };
-    let server = TlsFactory::new(Role::Server, &settings).unwrap();
-    let client = authority.tls(Role::Client, authority.issue("client", Role::Client, 2));
     let world = World::new(
         seed,
         Weather::FAIR,
-        client_settings(ProtectionKey::Plain, client),
-        server_settings(ProtectionKey::Plain, server),
+        client_settings(ProtectionKey::Plain, tls(Role::Client, "client", 2)),
+        server_settings(ProtectionKey::Plain, tls(Role::Server, "server", 3)),
     );
     (world, held)
 }
 
+const ENDS: [Role; 2] = [Role::Server, Role::Client];
+
 /// Runs the steps that are held back, and continues their handshakes.
 fn release(world: &mut World, held: &Held) {
     held.take().into_iter().for_each(|step| step());
-    world.server.proceed(now(world.time), &mut world.server_side);
+    proceed(world);
+}
+
+/// Wakes both ends.
+fn proceed(world: &mut World) {
+    let World { client, client_side, server, server_side, time, .. } = world;
+    server.proceed(now(*time), server_side);
+    let mut notices = Vec::new();
+    client.proceed(now(*time), client_side, &mut |notice| notices.push(notice));
+    notices.into_iter().for_each(|notice| client_side.take(notice));
     world.decide();
 }
 
@@ -91,15 +107,16 @@ fn is_up(world: &World) -> bool {
 
 #[test]
 fn a_handshake_continues_once_its_step_has_ended() {
-    for (seed, delay) in [(1, 0), (2, 3), (3, 12)] {
-        let (mut world, held) = world(seed);
+    let delays = [(1, 0), (2, 3), (3, 12)];
+    for (slow, (seed, delay)) in ENDS.into_iter().flat_map(|end| delays.map(|it| (end, it))) {
+        let (mut world, held) = world(seed, slow);
         // Without the step there is no answer, and also no end.
         assert!(!world.run_until(Duration::from_secs(10), is_up));
         assert_eq!(held.len(), 1);
         // A wake-up before the step has ended changes nothing.
-        world.server.proceed(now(world.time), &mut world.server_side);
+        proceed(&mut world);
         assert!(!world.run_until(Duration::from_secs(1), is_up));
-        assert!(run(&mut world, &held, Duration::from_secs(delay), is_up), "{delay}");
+        assert!(run(&mut world, &held, Duration::from_secs(delay), is_up), "{slow:?}, {delay}");
         let peer = world.peer();
         world.client_sends(&[0x45; 100]);
         world.server_sends(peer, &[0x46; 100]);
@@ -113,7 +130,7 @@ fn a_handshake_continues_once_its_step_has_ended() {
 /// The other clients are served meanwhile.
 #[test]
 fn steps_of_several_clients_are_independent() {
-    let (mut first, held) = world(4);
+    let (mut first, held) = world(4, Role::Server);
     assert!(!first.run_until(Duration::from_secs(2), is_up));
     let stuck = held.take();
     assert_eq!(stuck.len(), 1);
@@ -132,24 +149,26 @@ fn steps_of_several_clients_are_independent() {
 
 #[test]
 fn a_renegotiation_keeps_the_old_key_until_its_step_has_ended() {
-    let (mut world, held) = world(5);
-    assert!(run(&mut world, &held, Duration::ZERO, is_up));
-    let peer = world.peer();
-    let World { dice, server, server_side, time, .. } = &mut world;
-    server.renegotiate(now(*time), peer, &mut |bytes: &mut [u8]| dice.fill(bytes), server_side);
-    assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
-    world.client_sends(&[0x45; 100]);
-    world.run_until(Duration::from_secs(3), |_| false);
-    assert_eq!(world.server_side.paths[&peer].inbox.len(), 1);
-    assert_eq!(world.server_side.renegotiated, 0);
-    assert!(run(&mut world, &held, Duration::from_secs(2), |world| {
-        world.server_side.renegotiated == 1
-    }));
+    for (seed, slow) in [(5, Role::Server), (7, Role::Client)] {
+        let (mut world, held) = world(seed, slow);
+        assert!(run(&mut world, &held, Duration::ZERO, is_up));
+        let peer = world.peer();
+        let World { dice, server, server_side, time, .. } = &mut world;
+        server.renegotiate(now(*time), peer, &mut |bytes: &mut [u8]| dice.fill(bytes), server_side);
+        assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
+        world.client_sends(&[0x45; 100]);
+        world.run_until(Duration::from_secs(3), |_| false);
+        assert_eq!(world.server_side.paths[&peer].inbox.len(), 1);
+        assert_eq!(world.server_side.renegotiated, 0);
+        assert!(run(&mut world, &held, Duration::from_secs(2), |world| {
+            world.server_side.renegotiated == 1 && world.client_side.renegotiated == 1
+        }));
+    }
 }
 
 #[test]
 fn a_client_that_leaves_meanwhile_ends_in_time() {
-    let (mut world, held) = world(6);
+    let (mut world, held) = world(6, Role::Server);
     assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
     // It is silent from now on.
     world.client = {
@@ -167,4 +186,40 @@ fn a_client_that_leaves_meanwhile_ends_in_time() {
     let steps = held.take();
     steps.into_iter().for_each(|step| step());
     world.server.proceed(now(world.time), &mut world.server_side);
+}
+
+/// A client whose step is lost ends with the reason, and one that stops meanwhile stays stopped.
+#[test]
+fn a_client_without_its_signature_ends() {
+    let (mut lost, held) = world(8, Role::Client);
+    assert!(lost.run_until(Duration::from_secs(10), |_| held.len() == 1));
+    drop(held.take());
+    proceed(&mut lost);
+    let end = lost.client_side.end.as_ref();
+    let reason = |end: &ClientEnd| matches!(end, ClientEnd::Failed(error) if error.to_string().contains("no thread signs"));
+    assert!(end.is_some_and(reason), "{end:?}");
+
+    let (mut stopped, held) = world(9, Role::Client);
+    assert!(stopped.run_until(Duration::from_secs(10), |_| held.len() == 1));
+    let World { client, client_side, time, .. } = &mut stopped;
+    let mut notices = Vec::new();
+    client.stop(now(*time), client_side, &mut |notice| notices.push(notice));
+    notices.into_iter().for_each(|notice| client_side.take(notice));
+    let sent = stopped.client_side.outbox.len();
+    release(&mut stopped, &held);
+    assert!(matches!(stopped.client_side.end, Some(ClientEnd::Stopped)));
+    assert_eq!(stopped.client_side.outbox.len(), sent, "it sends nothing more");
+    assert!(stopped.client_side.connected.is_none());
+}
+
+/// Until a step ends, a client neither counts its server as gone nor sends its handshake on, but it
+/// gives up in time.
+#[test]
+fn a_client_whose_step_never_ends_gives_up_in_time() {
+    let (mut world, held) = world(10, Role::Client);
+    assert!(world.run_until(Duration::from_secs(10), |_| held.len() == 1));
+    assert!(!world.run_until(Duration::from_secs(30), |world| world.client_side.end.is_some()));
+    assert!(world.run_until(Duration::from_secs(60), |world| world.client_side.end.is_some()));
+    release(&mut world, &held);
+    assert!(world.client_side.connected.is_none());
 }

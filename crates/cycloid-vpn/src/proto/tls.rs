@@ -83,14 +83,15 @@ pub struct External {
     pub chain: Vec<CertificateDer<'static>>,
     /// Signs handshakes.
     pub key: Arc<dyn SigningKey>,
-    /// Where steps of handshakes run, if the key signs slowly. Only a server's core continues them.
+    /// Where steps of handshakes run, if the key signs slowly.
     pub elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
 /// Another thread for steps of handshakes, each of which may sign.
 pub trait Elsewhere: fmt::Debug + Send + Sync {
-    /// Runs the step later, and then has [`Server::proceed`](super::server::Server::proceed)
-    /// called. A step that is dropped ends its connection.
+    /// Runs the step later, and then has [`Server::proceed`](super::server::Server::proceed) or
+    /// [`Client::proceed`](super::client::Client::proceed) called. A step that is dropped ends its
+    /// connection.
     fn run(&self, step: Box<dyn FnOnce() + Send>);
 }
 
@@ -245,7 +246,7 @@ impl TlsFactory {
             }
         };
         let elsewhere = settings.external.as_ref().and_then(|external| external.elsewhere.clone());
-        Ok(Self { kind, clock, elsewhere: elsewhere.filter(|_| role == Role::Server) })
+        Ok(Self { kind, clock, elsewhere })
     }
 
     /// Sets the time for certificate validation.
@@ -490,7 +491,11 @@ fn of_rustls(error: rustls::Error) -> Error {
         ),
         _ => false,
     };
-    let text = error.to_string();
+    let text = match &error {
+        // A key that is elsewhere and did not sign.
+        rustls::Error::Other(rustls::OtherError(cause)) => cause.to_string(),
+        error => error.to_string(),
+    };
     if refused { Error::Refused(text) } else { Error::Tls(text) }
 }
 

@@ -423,6 +423,10 @@ impl<'a> Program<'a> {
                     self.state("AUTH", "");
                 }
             }
+            if self.context.take_ended_steps() {
+                let mut sink = wire.sink(&self.handle, way);
+                client.proceed(now, &mut sink, &mut |notice| notices.push(notice));
+            }
             let mut notices = VecDeque::from(notices);
             while let Some(notice) = notices.pop_front() {
                 if let ClientNotice::Judge { key_id, server } = notice {

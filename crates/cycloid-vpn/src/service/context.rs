@@ -76,6 +76,8 @@ pub(super) struct Context {
     pub(super) token: Option<External>,
     /// Where handshakes with the key in the token run.
     pub(super) signing: Option<Arc<Worker>>,
+    /// Whether steps of handshakes have ended there, until the caller has taken it.
+    steps_ended: bool,
     /// The name of a token whose PIN the management client gave, until it has opened.
     pub(super) asked_for_pin: Option<String>,
     /// The private key's passphrase, once entered.
@@ -126,6 +128,7 @@ impl Context {
             environment: environment(common),
             token: None,
             signing: None,
+            steps_ended: false,
             asked_for_pin: None,
             passphrase: None,
         })
@@ -241,6 +244,14 @@ impl Context {
         descriptors.push(readable(self.alarm.as_fd()));
         // An interrupted call counts as an event.
         let _ = poll(&mut descriptors, None);
+        // Read in every wait: a step that nobody waits for any more must not wake the next ones.
+        self.steps_ended |= self.signing.as_ref().is_some_and(|signing| signing.has_ended());
+    }
+
+    /// Returns whether steps of handshakes have ended on the thread that signs, since the last
+    /// call.
+    pub(super) fn take_ended_steps(&mut self) -> bool {
+        std::mem::take(&mut self.steps_ended)
     }
 
     /// Returns the common environment of all scripts.

@@ -1,5 +1,5 @@
-//! A thread that runs the steps of handshakes, so that a slow token delays only the clients that
-//! connect.
+//! A thread that runs the steps of handshakes, so that a slow token delays nothing but the
+//! handshakes themselves.
 //!
 //! Source: eventfd(2).
 

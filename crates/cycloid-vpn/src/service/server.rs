@@ -229,7 +229,7 @@ impl<'a> Program<'a> {
                 let Some(event) = self.events.next() else { break };
                 self.take(event, now)?;
             }
-            if self.context.signing.as_ref().is_some_and(|signing| signing.has_ended()) {
+            if self.context.take_ended_steps() {
                 self.with_core(|core, link| core.proceed(now, link));
             }
             self.accept_streams(now);

@@ -5,7 +5,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -361,34 +361,80 @@ unsigned long C_GetFunctionList(struct list **list)
 }
 "#;
 
+/// An end whose token signs slowly, and its management client.
+struct Slow {
+    end: Running,
+    manager: Manager,
+    notes: PathBuf,
+}
+
+impl Slow {
+    fn launch(bed: &TestBed, token: &Token<'_>, server: bool, settings: &Settings) -> Self {
+        token.store(EC, "01");
+        let notes = bed.file("notes");
+        let source =
+            SLOW_MODULE.replace("NOTES", notes.to_str().unwrap()).replace("MODULE", MODULE);
+        fs::write(bed.file("slow.c"), source).expect("a file");
+        token.run("cc", &["-shared", "-fPIC", "-o", "slow.so", "slow.c", "-ldl"]);
+        let socket = bed.file("manager");
+        let lines = token
+            .lines("pkcs11:token=my%20token;id=%01")
+            .replace(MODULE, bed.file("slow.so").to_str().unwrap())
+            + &format!("management {} unix\n", socket.display());
+        let end = token.launch(server, &lines, settings);
+        Self { end, manager: Manager::new(&socket), notes }
+    }
+
+    fn has_said(&self, text: &str) -> bool {
+        fs::read_to_string(&self.notes).is_ok_and(|notes| notes.contains(text))
+    }
+
+    /// Waits until the token signs, and asserts that the program answers meanwhile.
+    fn assert_answers_meanwhile(&mut self, question: &str, answer: &str) {
+        let end = Instant::now() + LIMIT;
+        while !self.has_said("begins") {
+            assert!(Instant::now() < end, "no signature was asked for\n{}", self.end.text());
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        self.manager.say(question);
+        self.manager.hear(answer);
+        assert!(!self.has_said("ends"), "the answer came after the signature");
+    }
+}
+
 #[test]
 fn a_slow_token_does_not_block_a_server() {
     let bed = TestBed::new();
     let token = Token::new(&bed);
-    token.store(EC, "01");
-    let notes = bed.file("notes");
-    let source = SLOW_MODULE.replace("NOTES", notes.to_str().unwrap()).replace("MODULE", MODULE);
-    fs::write(bed.file("slow.c"), source).expect("a file");
-    token.run("cc", &["-shared", "-fPIC", "-o", "slow.so", "slow.c", "-ldl"]);
-    let socket = bed.file("manager");
-    let lines = token
-        .lines("pkcs11:token=my%20token;id=%01")
-        .replace(MODULE, bed.file("slow.so").to_str().unwrap())
-        + &format!("management {} unix\n", socket.display());
     let settings = Settings::default();
-    let mut gate = token.launch(true, &lines, &settings);
-    gate.wait_for(UP, 1, LIMIT);
-    let mut manager = Manager::new(&socket);
+    let mut gate = Slow::launch(&bed, &token, true, &settings);
+    gate.end.wait_for(UP, 1, LIMIT);
     let mut alice = bed.launch(Who::OpenVpn, false, &settings);
-    let said = |text: &str| fs::read_to_string(&notes).is_ok_and(|notes| notes.contains(text));
+    gate.assert_answers_meanwhile("load-stats", "SUCCESS: nclients=");
+    alice.wait_for(UP, 1, LIMIT);
+    bed.assert_reaches("a slow token", [&mut gate.end, &mut alice]);
+}
+
+#[test]
+fn a_slow_token_does_not_block_a_client() {
+    let bed = TestBed::new();
+    let token = Token::new(&bed);
+    let settings = Settings::default();
+    let mut gate = bed.start(Who::OpenVpn, true, &settings);
+    let mut alice = Slow::launch(&bed, &token, false, &settings);
+    alice.assert_answers_meanwhile("pid", "SUCCESS: pid=");
+    alice.end.wait_for(UP, 1, LIMIT);
+    bed.assert_reaches("a slow token", [&mut gate, &mut alice.end]);
+
+    // A signal ends it without waiting for the token.
+    fs::remove_file(&alice.notes).expect("the notes");
+    alice.end.signal("USR1");
     let end = Instant::now() + LIMIT;
-    while !said("begins") {
-        assert!(Instant::now() < end, "no signature was asked for\n{}", gate.text());
+    while !alice.has_said("begins") {
+        assert!(Instant::now() < end, "{}", alice.end.text());
         std::thread::sleep(Duration::from_millis(10));
     }
-    manager.say("load-stats");
-    manager.hear("SUCCESS: nclients=");
-    assert!(!said("ends"), "the answer came after the signature");
-    alice.wait_for(UP, 1, LIMIT);
-    bed.assert_reaches("a slow token", [&mut gate, &mut alice]);
+    alice.end.signal("TERM");
+    alice.end.wait_for_end();
+    assert!(!alice.has_said("ends"), "the end came after the signature");
 }
