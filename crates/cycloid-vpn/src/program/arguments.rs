@@ -164,6 +164,24 @@ pub(crate) struct Certificate<const DAYS: u32> {
     pub(crate) days: u32,
 }
 
+/// A key in a PKCS #11 token.
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    /// Issue the certificate for this public key (PEM), whose private key is in a PKCS #11 token.
+    /// The profile then names the token, and the certificate is in NAME.crt.
+    #[arg(long, value_name = "FILE", conflicts_with = "key")]
+    pub(crate) public_key: Option<PathBuf>,
+
+    /// The token's module, for the profile.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "public_key",
+        default_value = "/usr/lib/cycloid/libcycloid_pkcs11.so"
+    )]
+    pub(crate) module: String,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum SigningKey {
     /// ECDSA on P-256.
@@ -211,6 +229,9 @@ pub(crate) struct Server {
 
     #[command(flatten)]
     pub(crate) certificate: Certificate<825>,
+
+    #[command(flatten)]
+    pub(crate) token: Token,
 }
 
 #[derive(Debug, Args)]
@@ -220,6 +241,9 @@ pub(crate) struct Client {
 
     #[command(flatten)]
     pub(crate) certificate: Certificate<825>,
+
+    #[command(flatten)]
+    pub(crate) token: Token,
 }
 
 #[derive(Debug, Args)]

@@ -1,9 +1,13 @@
 //! `cycloid-vpn pki`.
 
-use cycloid_vpn::config::pki::{Authority, ClientSettings, Error, KeyKind, ServerSettings};
+use std::path::Path;
+
+use cycloid_vpn::config::pki::{
+    Authority, ClientSettings, Error, InToken, KeyKind, PeerKey, PublicKey, ServerSettings,
+};
 use cycloid_vpn::proto::{Role, Transport};
 
-use crate::arguments::{Pki, PkiCommand, SigningKey};
+use crate::arguments::{Pki, PkiCommand, SigningKey, Token};
 use crate::clock::now;
 use cycloid_command::{Stop, output};
 
@@ -31,18 +35,20 @@ pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
             settings.network_ipv6 = server.network_ipv6;
             settings.redirect = server.redirect;
             settings.dns.clone_from(&server.dns);
-            settings.key = kind(server.certificate.key);
+            settings.key = key(server.certificate.key, &server.token)?;
             settings.days = server.certificate.days;
             let path = open()?.server(&server.name, &settings, now()).map_err(stop)?;
             eprintln!(
                 "put crl.pem next to the file and update it after each `cycloid-vpn pki revoke`"
             );
+            advise(&server.token, &path);
             output::print(&format!("{}\n", path.display()))
         }
         PkiCommand::Client(client) => {
-            let settings =
-                ClientSettings { key: kind(client.certificate.key), days: client.certificate.days };
+            let key = key(client.certificate.key, &client.token)?;
+            let settings = ClientSettings { key, days: client.certificate.days };
             let path = open()?.client(&client.name, &settings, now()).map_err(stop)?;
+            advise(&client.token, &path);
             output::print(&format!("{}\n", path.display()))
         }
         PkiCommand::Revoke(arguments) => {
@@ -68,6 +74,25 @@ fn kind(key: SigningKey) -> KeyKind {
         SigningKey::P256 => KeyKind::P256,
         SigningKey::Ed25519 => KeyKind::Ed25519,
         SigningKey::Rsa2048 => KeyKind::Rsa2048,
+    }
+}
+
+/// Returns the key that the arguments name: a new one, or one in a token.
+fn key(new: SigningKey, token: &Token) -> Result<PeerKey, Stop> {
+    let Some(path) = &token.public_key else { return Ok(PeerKey::New(kind(new))) };
+    let named = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Stop::failed(named(&error), "name a file with a public key in PEM"))?;
+    let public_key =
+        PublicKey::from_pem(&text).map_err(|error| Stop::failed(named(&error), error.hint()))?;
+    Ok(PeerKey::InToken(InToken { public_key, module: token.module.clone() }))
+}
+
+/// Names the next step after a certificate for a key in a token.
+fn advise(token: &Token, profile: &Path) {
+    if token.public_key.is_some() {
+        let certificate = profile.with_extension("crt");
+        eprintln!("store {} in the token, with the id of the key", certificate.display());
     }
 }
 

@@ -6,6 +6,8 @@ mod drain;
 mod dropped_privileges;
 mod flood;
 mod fragment;
+#[cfg(feature = "pkcs11")]
+mod hsm;
 mod nat;
 mod openvpn_2_7;
 mod p2p;

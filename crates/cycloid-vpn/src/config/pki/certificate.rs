@@ -58,17 +58,33 @@ pub(super) struct Draft {
 }
 
 /// The error of a key that cannot sign, or whose algorithm is unknown.
-fn unusable() -> der::Error {
+pub(super) fn unusable() -> der::Error {
     der::ErrorKind::Failed.into()
 }
 
 impl Draft {
-    /// Signs a certificate for `key` and returns it in PEM. Without an issuer, the key signs its
-    /// own.
-    pub(super) fn sign(&self, key: &Key, issuer: Option<&Issuer>) -> der::Result<String> {
+    /// Signs a key's own certificate and returns it in PEM.
+    pub(super) fn sign_own(&self, key: &Key) -> der::Result<String> {
         let public = key.public_key().ok_or_else(unusable)?;
-        let signing = issuer.map_or(key, |issuer| &issuer.key);
-        let issuer_name = issuer.map_or(&self.subject, |issuer| &issuer.name);
+        self.sign_by(&public, key, &self.subject, None)
+    }
+
+    /// Signs a certificate for a public key and returns it in PEM.
+    pub(super) fn sign(
+        &self,
+        public: &SubjectPublicKeyInfoOwned,
+        issuer: &Issuer,
+    ) -> der::Result<String> {
+        self.sign_by(public, &issuer.key, &issuer.name, Some(issuer))
+    }
+
+    fn sign_by(
+        &self,
+        public: &SubjectPublicKeyInfoOwned,
+        signing: &Key,
+        issuer_name: &Name,
+        issuer: Option<&Issuer>,
+    ) -> der::Result<String> {
         let (from, to) = self.valid;
         let version = Any::new(Tag::Integer, [Version::V3 as u8])?.to_der()?;
         let fields = [
@@ -79,7 +95,7 @@ impl Draft {
             Validity::<x509_cert::certificate::Rfc5280>::new(date(from)?, date(to)?).to_der()?,
             self.subject.to_der()?,
             public.to_der()?,
-            explicit(3, &self.extensions(&public, issuer)?.to_der()?)?,
+            explicit(3, &self.extensions(public, issuer)?.to_der()?)?,
         ];
         let content = Any::new(Tag::Sequence, fields.concat())?.to_der()?;
         signed("CERTIFICATE", &content, signing)

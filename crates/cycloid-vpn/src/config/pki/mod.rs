@@ -8,6 +8,7 @@
 //! | `tls-crypt-v2.key` | the server key that unwraps the clients' keys |
 //! | `server.conf`, `NAME.conf` | server profiles with all their keys |
 //! | `NAME.ovpn` | client profiles with all their keys |
+//! | `NAME.crt` | the certificate of a key that is in a token, and not in the profile |
 //! | `index` | one line for each certificate, separated by tabs: serial number, `server` or `client`, name, and time of revocation or `-` |
 //!
 //! Key files are readable by their owner only. Existing files are never overwritten.
@@ -18,13 +19,15 @@ mod certificate;
 mod error;
 mod key;
 mod profile;
+mod public_key;
 mod random;
 #[cfg(test)]
 mod tests;
 
 pub use error::Error;
 pub use key::KeyKind;
-pub use profile::{ClientSettings, ServerSettings};
+pub use profile::{ClientSettings, InToken, PeerKey, ServerSettings};
+pub use public_key::PublicKey;
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
@@ -60,8 +63,8 @@ pub struct Authority {
 pub(crate) struct Issued {
     /// The certificate in PEM.
     pub(crate) certificate: String,
-    /// The key as PKCS #8 in PEM.
-    pub(crate) key: Zeroizing<String>,
+    /// The key as PKCS #8 in PEM, unless it is in a token.
+    pub(crate) key: Option<Zeroizing<String>>,
 }
 
 /// A line of the index.
@@ -97,7 +100,7 @@ impl Authority {
             .create(directory)
             .map_err(|error| cannot("make", directory, &error))?;
         let key = Key::generate(kind)?;
-        let certificate = draft(name, unix, days, Purpose::Authority)?.sign(&key, None)?;
+        let certificate = draft(name, unix, days, Purpose::Authority)?.sign_own(&key)?;
         // The key is written first: without it there is no authority, and its presence prevents a
         // second one.
         write_new(&directory.join("ca.key"), key.to_pem().as_bytes(), 0o600)?;
@@ -146,12 +149,13 @@ impl Authority {
         text.lines().map(|line| entry(line).ok_or_else(broken)).collect()
     }
 
-    /// Issues a certificate and key for a server or client, and records it in the index.
+    /// Issues a certificate for a server or client, with its key unless that is in a token, and
+    /// records it in the index.
     pub(crate) fn issue(
         &self,
         role: Role,
         name: &str,
-        kind: KeyKind,
+        key: &PeerKey,
         unix: u64,
         days: u32,
     ) -> Result<Issued, Error> {
@@ -161,11 +165,18 @@ impl Authority {
             let hint = "choose another name, or revoke that one first";
             return Err(Error::new(format!("{name} already has a certificate"), hint));
         }
-        let key = Key::generate(kind)?;
+        let (public, key) = match key {
+            PeerKey::New(kind) => {
+                let key = Key::generate(*kind)?;
+                let public = key.public_key().ok_or_else(certificate::unusable)?;
+                (PublicKey::new(public)?, Some(key.to_pem()))
+            }
+            PeerKey::InToken(token) => (token.public_key.clone(), None),
+        };
         // For TLS 1.2 key transport without Diffie-Hellman; peers check it with remote-cert-ku.
-        let encipherment = role == Role::Server && kind == KeyKind::Rsa2048;
+        let encipherment = role == Role::Server && public.is_rsa();
         let draft = draft(name, unix, days, Purpose::Peer { role, encipherment })?;
-        let certificate = draft.sign(&key, Some(&self.issuer))?;
+        let certificate = draft.sign(public.info(), &self.issuer)?;
         entries.push(Entry {
             serial: base16ct::lower::encode_string(&draft.serial),
             role,
@@ -173,7 +184,7 @@ impl Authority {
             revoked: None,
         });
         self.write_entries(&entries)?;
-        Ok(Issued { certificate, key: key.to_pem() })
+        Ok(Issued { certificate, key })
     }
 
     /// Revokes the certificate of that name and signs a new revocation list. Servers read the list

@@ -2,11 +2,13 @@
 
 use std::fmt::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use zeroize::Zeroizing;
 
-use super::{Authority, Error, Issued, KeyKind, check_name, no_random, random, read, write_new};
+use super::{
+    Authority, Error, Issued, KeyKind, PublicKey, check_name, no_random, random, read, write_new,
+};
 use crate::config::link::{PORT, Protocol};
 use crate::proto::wrap::{Metadata, ServerKey};
 use crate::proto::{Role, Transport};
@@ -28,8 +30,8 @@ pub struct ServerSettings {
     pub redirect: bool,
     /// Name servers for clients.
     pub dns: Vec<std::net::IpAddr>,
-    /// The kind of key.
-    pub key: KeyKind,
+    /// The key.
+    pub key: PeerKey,
     /// Validity of the certificate in days.
     pub days: u32,
 }
@@ -45,24 +47,48 @@ impl ServerSettings {
             network_ipv6: None,
             redirect: false,
             dns: Vec::new(),
-            key: KeyKind::default(),
+            key: PeerKey::default(),
             days: 825,
         }
     }
 }
 
+/// The key of a server or client.
+#[derive(Clone, Debug)]
+pub enum PeerKey {
+    /// A new one, in the profile.
+    New(KeyKind),
+    /// One that is in a PKCS #11 token, and stays there.
+    InToken(InToken),
+}
+
+impl Default for PeerKey {
+    fn default() -> Self {
+        Self::New(KeyKind::default())
+    }
+}
+
+/// A key in a PKCS #11 token.
+#[derive(Clone, Debug)]
+pub struct InToken {
+    /// The public half, which the certificate is for.
+    pub public_key: PublicKey,
+    /// The path of the module, for the profile.
+    pub module: String,
+}
+
 /// Settings of a client profile.
 #[derive(Clone, Debug)]
 pub struct ClientSettings {
-    /// The kind of key.
-    pub key: KeyKind,
+    /// The key.
+    pub key: PeerKey,
     /// Validity of the certificate in days.
     pub days: u32,
 }
 
 impl Default for ClientSettings {
     fn default() -> Self {
-        Self { key: KeyKind::default(), days: 825 }
+        Self { key: PeerKey::default(), days: 825 }
     }
 }
 
@@ -91,9 +117,9 @@ impl Authority {
         let path = self.directory.join(format!("{name}.conf"));
         self.check_free(&path)?;
         let key = read(&self.directory.join("tls-crypt-v2.key"))?;
-        let text = Zeroizing::new(server_text(settings)?);
-        let issued = self.issue(Role::Server, name, settings.key, unix, settings.days)?;
-        write_new(&path, self.whole(&text, &issued, &key).as_bytes(), 0o600)?;
+        let text = Zeroizing::new(server_text(settings)? + &self.token_lines(name, &settings.key)?);
+        let issued = self.issue(Role::Server, name, &settings.key, unix, settings.days)?;
+        self.write(&path, name, &text, &issued, &key)?;
         let remote = format!("remote {host} {} {}\n", settings.port, settings.protocol.name());
         let remotes = self.directory.join("remotes");
         let mut all = if remotes.exists() { read(&remotes)?.to_string() } else { String::new() };
@@ -138,15 +164,16 @@ impl Authority {
         }
         let text = format!(
             "client\ndev tun\n{}resolv-retry infinite\nnobind\npersist-key\npersist-tun\n\
-             remote-cert-tls server\ntls-version-min 1.2\n{CIPHERS}verb 3\n",
-            *remotes
+             remote-cert-tls server\ntls-version-min 1.2\n{CIPHERS}verb 3\n{}",
+            *remotes,
+            self.token_lines(name, &settings.key)?,
         );
-        let issued = self.issue(Role::Client, name, settings.key, unix, settings.days)?;
-        write_new(&path, self.whole(&text, &issued, &key).as_bytes(), 0o600)?;
+        let issued = self.issue(Role::Client, name, &settings.key, unix, settings.days)?;
+        self.write(&path, name, &text, &issued, &key)?;
         Ok(path)
     }
 
-    fn check_free(&self, path: &std::path::Path) -> Result<(), Error> {
+    fn check_free(&self, path: &Path) -> Result<(), Error> {
         if !path.exists() {
             return Ok(());
         }
@@ -154,14 +181,54 @@ impl Authority {
         Err(Error::new(format!("the profile {} already exists", path.display()), hint))
     }
 
+    /// Returns the lines of a profile whose key is in a token. A certificate for it gets a file.
+    fn token_lines(&self, name: &str, key: &PeerKey) -> Result<String, Error> {
+        let PeerKey::InToken(token) = key else { return Ok(String::new()) };
+        self.check_free(&self.directory.join(format!("{name}.crt")))?;
+        let module = &token.module;
+        if module.is_empty() || module.contains(['"', '\\']) || module.contains(char::is_control) {
+            let hint = "name the module's file, like /usr/lib/cycloid/libcycloid_pkcs11.so";
+            return Err(Error::new(format!("'{module}' is not the path of a module"), hint));
+        }
+        let mut object = String::new();
+        for byte in name.bytes() {
+            // Writing to a string does not fail.
+            let _ = match byte {
+                _ if byte.is_ascii_alphanumeric() || b"-_.".contains(&byte) => {
+                    write!(object, "{}", char::from(byte))
+                }
+                _ => write!(object, "%{byte:02X}"),
+            };
+        }
+        Ok(format!(
+            "# The private key is in a token: store {name}.crt beside it, with the label {name}.\n\
+             pkcs11-providers \"{module}\"\npkcs11-id 'pkcs11:object={object}'\n"
+        ))
+    }
+
+    /// Writes a profile, and the certificate of a key in a token.
+    fn write(
+        &self,
+        path: &Path,
+        name: &str,
+        text: &str,
+        issued: &Issued,
+        tls_crypt_v2: &str,
+    ) -> Result<(), Error> {
+        if issued.key.is_none() {
+            let path = self.directory.join(format!("{name}.crt"));
+            write_new(&path, issued.certificate.as_bytes(), 0o644)?;
+        }
+        write_new(path, self.whole(text, issued, tls_crypt_v2).as_bytes(), 0o600)
+    }
+
     /// Returns a profile with its keys and certificates inline.
     fn whole(&self, text: &str, issued: &Issued, tls_crypt_v2: &str) -> Zeroizing<String> {
-        let blocks = [
-            ("ca", self.certificate.as_str()),
-            ("cert", &issued.certificate),
-            ("key", &issued.key),
-            ("tls-crypt-v2", tls_crypt_v2),
-        ];
+        let mut blocks = vec![("ca", self.certificate.as_str())];
+        if let Some(key) = &issued.key {
+            blocks.extend([("cert", issued.certificate.as_str()), ("key", key)]);
+        }
+        blocks.push(("tls-crypt-v2", tls_crypt_v2));
         // Full capacity from the start: reallocation would leave copies of keys in memory.
         let room = text.len() + blocks.iter().map(|block| block.1.len() + 40).sum::<usize>();
         let mut whole = Zeroizing::new(String::with_capacity(room));

@@ -123,9 +123,9 @@ fn openvpn_takes(kind: KeyKind) {
     settings.network_ipv6 = Some(("fd00:8::".parse().unwrap(), 64));
     settings.redirect = true;
     settings.dns = vec![Ipv4Addr::new(10, 8, 0, 1).into()];
-    settings.key = kind;
+    settings.key = PeerKey::New(kind);
     authority.server("server", &settings, unix).unwrap();
-    let client = ClientSettings { key: kind, ..ClientSettings::default() };
+    let client = ClientSettings { key: PeerKey::New(kind), ..ClientSettings::default() };
     // Reopened, as a later process does: the directory holds the whole state.
     let authority = Authority::open(directory.path()).unwrap();
     authority.client("alice", &client, unix).unwrap();
@@ -314,7 +314,7 @@ fn openssl_verifies_certificates_and_lists_strictly() {
         let unix = now();
         let authority = Authority::create(path, "Test Authority", kind, unix, 3650).unwrap();
         let mut settings = ServerSettings::new("h");
-        settings.key = kind;
+        settings.key = PeerKey::New(kind);
         authority.server("server", &settings, unix).unwrap();
         extract(path, "server.conf", "server.crt");
         let verify = "verify -x509_strict -crl_check_all -purpose sslserver -CAfile ca.crt \
@@ -371,4 +371,98 @@ fn an_authority_of_another_program_opens_and_a_foreign_key_does_not() {
     let verify = "verify -crl_check -CAfile ca.crt -CRLfile crl.pem server.crt";
     let (good, text) = openssl(path, verify);
     assert!(!good && text.contains("revoked"), "{text}");
+}
+
+/// A certificate for a key whose private half is elsewhere.
+#[test]
+fn a_key_in_a_token_gets_a_certificate_and_a_profile_without_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    let unix = now();
+    let authority = Authority::create(path, "A", KeyKind::P256, unix, 3650).unwrap();
+    for (number, (kind, signature)) in [
+        ("EC -pkeyopt ec_paramgen_curve:P-256", "id-ecPublicKey"),
+        ("EC -pkeyopt ec_paramgen_curve:P-521", "id-ecPublicKey"),
+        ("ED25519", "ED25519"),
+        ("RSA -pkeyopt rsa_keygen_bits:2048", "rsaEncryption"),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let (made, text) = openssl(path, &format!("genpkey -algorithm {kind} -out token.key"));
+        assert!(made, "{text}");
+        let (_, public) = openssl(path, "pkey -in token.key -pubout");
+        let token = InToken {
+            public_key: PublicKey::from_pem(&public).unwrap(),
+            module: "/usr/lib/module.so".into(),
+        };
+        let key = PeerKey::InToken(token);
+        let (server, client) = (format!("s{number}"), format!("al ice{number}@x"));
+        let mut settings = ServerSettings::new("h");
+        settings.key = key.clone();
+        let file = authority.server(&server, &settings, unix).unwrap();
+        let (Profile::Server(profile), _) = config::read(&file).unwrap() else { panic!() };
+        let named = profile.common.tls.token.unwrap();
+        assert_eq!(named.providers, [Path::new("/usr/lib/module.so")]);
+        assert_eq!(named.id.unwrap(), format!("pkcs11:object=s{number}"));
+        let settings = ClientSettings { key, ..ClientSettings::default() };
+        let file = authority.client(&client, &settings, unix).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        assert!(!text.contains("<key>") && !text.contains("<cert>"), "{text}");
+        let (profile, _) = config::read_client(&file).unwrap();
+        let id = profile.common.tls.token.unwrap().id.unwrap();
+        assert_eq!(id, format!("pkcs11:object=al%20ice{number}%40x"));
+
+        let verify = "verify -x509_strict -purpose sslserver -CAfile ca.crt";
+        let (good, text) = openssl(path, &format!("{verify} {server}.crt"));
+        assert!(good, "{text}");
+        let (_, text) = openssl(path, &format!("x509 -in {server}.crt -noout -text"));
+        assert!(text.contains(signature), "{text}");
+        let (_, issued) = openssl(path, &format!("x509 -in {server}.crt -noout -pubkey"));
+        assert_eq!(issued, public);
+        // Nothing is overwritten, and a refusal leaves no entry.
+        let before = authority.entries().unwrap();
+        fs::write(path.join("free.crt"), "x").unwrap();
+        let error = authority.client("free", &settings, unix).unwrap_err();
+        assert!(error.to_string().contains("free.crt already exists"), "{error}");
+        assert_eq!(authority.entries().unwrap(), before);
+        assert!(!path.join("free.ovpn").exists());
+    }
+}
+
+#[test]
+fn unusable_public_keys_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path();
+    for kind in [
+        "RSA -pkeyopt rsa_keygen_bits:1024",
+        "EC -pkeyopt ec_paramgen_curve:secp256k1",
+        "EC -pkeyopt ec_paramgen_curve:P-224",
+        "X25519",
+        "ED448",
+    ] {
+        let (made, text) = openssl(path, &format!("genpkey -algorithm {kind} -out token.key"));
+        assert!(made, "{text}");
+        let (_, public) = openssl(path, "pkey -in token.key -pubout");
+        let error = PublicKey::from_pem(&public).unwrap_err();
+        assert!(error.to_string().contains("this kind of key"), "{kind}: {error}");
+        let private = fs::read_to_string(path.join("token.key")).unwrap();
+        let error = PublicKey::from_pem(&private).unwrap_err();
+        assert!(error.to_string().contains("not a public key"), "{error}");
+    }
+    for text in ["", "x", "-----BEGIN PUBLIC KEY-----\nMAA=\n-----END PUBLIC KEY-----\n"] {
+        assert!(PublicKey::from_pem(text).is_err(), "{text}");
+    }
+    let unix = now();
+    let authority = Authority::create(path, "A", KeyKind::P256, unix, 3650).unwrap();
+    openssl(path, "genpkey -algorithm ED25519 -out token.key");
+    let (_, public) = openssl(path, "pkey -in token.key -pubout");
+    for module in ["", "a\"b", "a\nup x", "a\\"] {
+        let mut settings = ServerSettings::new("h");
+        let public_key = PublicKey::from_pem(&public).unwrap();
+        settings.key = PeerKey::InToken(InToken { public_key, module: module.into() });
+        let error = authority.server("s", &settings, unix).unwrap_err();
+        assert!(error.to_string().contains("path of a module"), "{error}");
+    }
+    assert!(authority.entries().unwrap().is_empty());
 }

@@ -21,6 +21,8 @@ use crate::service::Failure;
 /// The certificates in tokens.
 pub(in crate::service) struct Certificates {
     all: Vec<Found>,
+    /// Whether any token is present.
+    any_token: bool,
     /// The sessions of the tokens that are logged in; the login ends with the last one.
     sessions: Vec<Session>,
 }
@@ -56,8 +58,10 @@ impl Certificates {
     /// fits are asked.
     pub(in crate::service) fn read(token: &Token, ask: Ask<'_>) -> Result<Self, Failure> {
         let name = super::name(token)?;
-        let mut listed = Self { all: Vec::new(), sessions: Vec::new() };
-        for present in tokens(token)? {
+        let present = tokens(token)?;
+        let any_token = !present.is_empty();
+        let mut listed = Self { all: Vec::new(), any_token, sessions: Vec::new() };
+        for present in present {
             if !token.private_certificates {
                 // A token that does not answer hides no other one.
                 let Ok(session) = present.provider.open_ro_session(present.slot) else { continue };
@@ -81,17 +85,17 @@ impl Certificates {
             listed.sessions.push(session);
         }
         if token.private_certificates && listed.sessions.is_empty() {
-            return Err(no_token(&name));
+            return Err(no_token(&name, any_token));
         }
         Ok(listed)
     }
 
     /// Checks that a token that the name fits is present.
     pub(super) fn find_token(token: &Token, name: &KeyName) -> Result<(), Failure> {
-        let mut all = tokens(token)?.into_iter();
-        match all.any(|present| name.matches_token(&present.name)) {
+        let all = tokens(token)?;
+        match all.iter().any(|present| name.matches_token(&present.name)) {
             true => Ok(()),
-            false => Err(no_token(name)),
+            false => Err(no_token(name, !all.is_empty())),
         }
     }
 
@@ -109,6 +113,7 @@ impl Certificates {
         let mut meant: Vec<_> = self.all.into_iter().filter(|it| name.matches(&it.name)).collect();
         match (meant.len(), meant.pop()) {
             (1, Some(found)) => Ok(Found { sessions: self.sessions, ..found }),
+            _ if !self.any_token => Err(no_token(name, false)),
             _ if shown.is_empty() => {
                 Err(Failure::new("pkcs11-providers: no token with a certificate").hint(
                     "connect the token, and store a certificate beside its key, both with \
@@ -123,12 +128,16 @@ impl Certificates {
     }
 }
 
-fn no_token(name: &KeyName) -> Failure {
-    let name = match name.to_string() {
-        name if name.is_empty() => "pkcs11-providers: no token is present".into(),
-        name => format!("pkcs11-id: no token is that of {name}"),
-    };
-    Failure::new(name).hint("connect the token, or correct pkcs11-id")
+/// Returns the error of a token that is not there. `others`: whether there are other tokens.
+fn no_token(name: &KeyName, others: bool) -> Failure {
+    if !others {
+        return Failure::new("pkcs11-providers: no token is present").hint(
+            "connect the token, or start its daemon: with cycloid-hsm, `cycloid-hsm status` must \
+             succeed for this user, with the same CYCLOID_HSM_SOCKET",
+        );
+    }
+    Failure::new(format!("pkcs11-id: no token is that of {name}"))
+        .hint("connect the token, or correct pkcs11-id")
 }
 
 fn pin_of(login: Login) -> Option<AuthPin> {

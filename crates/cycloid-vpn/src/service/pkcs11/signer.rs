@@ -107,6 +107,24 @@ impl SigningKey for Signer {
     }
 }
 
+/// Why a token has not signed. The peer was not refused, so a renegotiation may be tried again.
+#[derive(Debug)]
+struct Unsigned(String);
+
+impl fmt::Display for Unsigned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Unsigned {}
+
+impl From<Unsigned> for rustls::Error {
+    fn from(unsigned: Unsigned) -> Self {
+        Self::Other(rustls::OtherError(Arc::new(unsigned)))
+    }
+}
+
 /// A signature in a handshake.
 struct One {
     place: Arc<Mutex<Place>>,
@@ -121,7 +139,7 @@ impl fmt::Debug for One {
 
 impl rustls::sign::Signer for One {
     fn sign(&self, message: &[u8]) -> Result<Vec<u8>, rustls::Error> {
-        let failed = |why: String| rustls::Error::General(format!("the token: {why}"));
+        let failed = |why: String| Unsigned(format!("the token: {why}")).into();
         let (mechanism, input) = request(self.scheme, message)
             .ok_or_else(|| failed("unknown signature scheme".into()))?;
         // The session is complete at every moment, so lock poisoning can be ignored.
