@@ -14,7 +14,7 @@ use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
 use cycloid_vpn::net::udp::{self, Options};
-use cycloid_vpn::net::undo::Journal;
+use cycloid_vpn::net::undo::{Journal, Undo};
 use cycloid_vpn::proto::Transport;
 
 const INSIDE: &str = "CYCLOID_VPN_TEST_INSIDE";
@@ -365,5 +365,42 @@ fn a_group_with_an_ephemeral_port_does_not_share_it() {
         ports.sort_unstable();
         assert_eq!(ports, [40_000, 40_001]);
         assert!(group().is_err());
+    });
+}
+
+/// Interfaces of a kind: made, and deleted by the journal unless another program has replaced them.
+#[test]
+fn links_of_a_kind_are_made_and_deleted() {
+    apart("links_of_a_kind_are_made_and_deleted", || {
+        let mut netlink = Netlink::open().unwrap();
+        let exists = |name: &str| {
+            Path::new("/sys/class/net").join(name).exists()
+                || Command::new("ip")
+                    .args(["link", "show", name])
+                    .output()
+                    .unwrap()
+                    .status
+                    .success()
+        };
+        netlink.add_link("own", "bridge").unwrap();
+        assert!(exists("own"));
+        let error = netlink.add_link("own", "bridge").unwrap_err();
+        assert_eq!(error.kind(), std::io::ErrorKind::AlreadyExists);
+        assert!(netlink.add_link("none", "no-such-kind").is_err());
+        netlink.delete_link("own", "ovpn").unwrap();
+        assert!(exists("own"), "it is of another kind");
+        netlink.delete_link("own", "bridge").unwrap();
+        assert!(!exists("own"));
+        netlink.delete_link("own", "bridge").unwrap();
+
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(directory.path(), "links").unwrap();
+        netlink.add_link("own", "bridge").unwrap();
+        journal.record(Undo::DeleteLink { interface: "own".into() }).unwrap();
+        journal.record(Undo::DeleteLink { interface: "gone".into() }).unwrap();
+        drop(journal);
+        let mut journal = Journal::open(directory.path(), "links").unwrap();
+        assert!(journal.undo().is_empty());
+        assert!(exists("own"), "only interfaces of the kind ovpn are deleted");
     });
 }

@@ -1,5 +1,5 @@
-//! A client whose data channel is in the kernel: the core and the messages of the family `ovpn`, with
-//! a simulated family, in simulated time.
+//! A client whose data channel is in the kernel: the core and the messages of the family `ovpn`,
+//! with a simulated family, in simulated time.
 
 mod support;
 

@@ -106,6 +106,9 @@ impl Writer<'_> {
                 None => "This file contains the user name; it asks for the password.",
             }),
         }
+        if client.common.process.offload() {
+            self.say("The kernel moves the packets, if it can; otherwise the log says why not.");
+        }
         if client.kill_switch {
             self.say("The kill switch blocks all traffic outside the tunnel while it runs.");
         }

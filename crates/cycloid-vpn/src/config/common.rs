@@ -78,8 +78,19 @@ pub struct Process {
     pub remap_usr1: Option<String>,
     /// `threads`, a Cycloid directive: number of processors that move packets; `None` is all.
     pub threads: Option<usize>,
+    /// `enable-dco`, a Cycloid directive: let the kernel move packets, if it can.
+    pub enable_dco: bool,
+    /// `disable-dco`: do not, whatever `enable-dco` says.
+    pub disable_dco: bool,
     /// `metrics ADDRESS:PORT`, a Cycloid directive: the address that Prometheus scrapes.
     pub metrics: Option<SocketAddr>,
+}
+
+impl Process {
+    /// Returns whether the kernel moves packets, if it can.
+    pub fn offload(&self) -> bool {
+        self.enable_dco && !self.disable_dco
+    }
 }
 
 /// Destination of log messages.

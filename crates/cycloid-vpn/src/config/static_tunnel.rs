@@ -49,7 +49,7 @@ impl StaticTunnel {
 }
 
 /// Directives that a file with `secret` cannot have.
-const WITHOUT_TLS: [&str; 24] = [
+const WITHOUT_TLS: [&str; 25] = [
     "client",
     "tls-client",
     "tls-server",
@@ -72,6 +72,7 @@ const WITHOUT_TLS: [&str; 24] = [
     "http-proxy",
     "socks-proxy",
     "port-share",
+    "enable-dco",
     "kill-switch",
     "listen",
 ];

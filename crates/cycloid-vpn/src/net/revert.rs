@@ -4,7 +4,7 @@ use std::io;
 
 use super::netlink::Netlink;
 use super::undo::{Journal, Undo};
-use super::{dns, killswitch};
+use super::{dco, dns, killswitch};
 
 impl Undo {
     /// Performs the undo. A change that is already gone is not an error.
@@ -25,6 +25,7 @@ impl Undo {
             Self::Resolved { interface } => dns::revert_resolved(interface),
             Self::Resolvconf { record } => dns::revert_resolvconf(record),
             Self::ResolverFile { file } => dns::settle(file),
+            Self::DeleteLink { interface } => Netlink::open()?.delete_link(interface, dco::KIND),
             Self::Firewall { table } => killswitch::remove(table),
         }
     }

@@ -11,6 +11,7 @@ use std::io::{self, IoSlice};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::event::{EventfdFlags, eventfd};
 use rustix::fs::{Mode, OFlags};
 
 use super::netlink::{Address, Link, Netlink};
@@ -211,6 +212,17 @@ impl Queue {
             .find(|(_, flags)| kernel::tun_offload(descriptor.as_fd(), *flags).is_ok())
             .map_or(Offload::None, |(offload, _)| offload);
         Ok((Self { descriptor, frames, offload }, name))
+    }
+
+    /// Returns a queue without a device, which never has a packet: the kernel moves them itself.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error.
+    pub fn idle() -> io::Result<Self> {
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let descriptor = eventfd(0, flags)?;
+        Ok(Self { descriptor, frames: Frames::Ip, offload: Offload::None })
     }
 
     /// Returns the kind of its packets.

@@ -45,6 +45,9 @@ pub struct Options {
     pub device: Option<String>,
     /// An IPv6 socket accepts IPv6 only.
     pub v6_only: bool,
+    /// Whether the kernel joins received datagrams into trains. Not where it takes the data packets
+    /// itself, one by one.
+    pub joins: bool,
 }
 
 /// `mtu-disc`: whether routers may fragment datagrams.
@@ -71,6 +74,7 @@ impl Default for Options {
             mark: None,
             device: None,
             v6_only: false,
+            joins: true,
         }
     }
 }
@@ -232,8 +236,10 @@ impl UdpSocket {
                 )?;
             }
         }
-        // Without kernel support (before 5.0), each call returns one datagram.
-        let _ = kernel::set_option(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1);
+        if options.joins {
+            // Without kernel support (before 5.0), each call returns one datagram.
+            let _ = kernel::set_option(socket.as_fd(), libc::SOL_UDP, libc::UDP_GRO, 1);
+        }
         socket.bind(&local.into())?;
         Ok(Self { socket, v6, connected: false, longest_in_train: AtomicUsize::new(usize::MAX) })
     }

@@ -43,6 +43,11 @@ pub enum Undo {
         /// The file.
         file: PathBuf,
     },
+    /// Deletes an interface of the kind [`dco::KIND`](super::dco::KIND).
+    DeleteLink {
+        /// The interface's name.
+        interface: String,
+    },
     /// Deletes an nftables table.
     Firewall {
         /// The table's name.
@@ -59,6 +64,7 @@ impl Undo {
             Self::Resolved { interface } => json!({ "resolved": interface }),
             Self::Resolvconf { record } => json!({ "resolvconf": record }),
             Self::ResolverFile { file } => json!({ "resolver-file": file.to_string_lossy() }),
+            Self::DeleteLink { interface } => json!({ "delete-link": interface }),
             Self::Firewall { table } => json!({ "firewall": table }),
         }
     }
@@ -73,6 +79,7 @@ impl Undo {
             "resolved" => Self::Resolved { interface: text()? },
             "resolvconf" => Self::Resolvconf { record: text()? },
             "resolver-file" => Self::ResolverFile { file: text()?.into() },
+            "delete-link" => Self::DeleteLink { interface: text()? },
             "firewall" => Self::Firewall { table: text()? },
             _ => return None,
         })
@@ -329,6 +336,7 @@ mod tests {
             Undo::Resolvconf { record: "tun0.cycloid-vpn".into() },
             Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into() },
             Undo::Firewall { table: "cycloid_vpn_x".into() },
+            Undo::DeleteLink { interface: "tun0".into() },
         ]
     }
 
@@ -368,7 +376,7 @@ mod tests {
             },
         );
         let all = changes();
-        assert_eq!(undone, [&all[4], &all[3], &all[1], &all[0]].map(Clone::clone));
+        assert_eq!(undone, [&all[6], &all[4], &all[3], &all[1], &all[0]].map(Clone::clone));
         assert_eq!(failed.len(), 1);
         drop(journal);
 

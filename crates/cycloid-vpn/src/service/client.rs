@@ -4,6 +4,7 @@
 mod challenge;
 mod machine;
 mod notices;
+mod offload;
 mod proxy;
 mod question;
 mod requests;
@@ -13,7 +14,7 @@ mod wire;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,12 +22,13 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use self::challenge::Challenge;
+use self::offload::Offload;
 use self::question::Question;
 use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
 use super::log::Log;
-use super::reports::counters;
+use super::reports::OnePeer;
 use super::signals::Signal;
 use super::status::StatusFile;
 use super::{COMPRESSES, Failure, Person, host, random};
@@ -82,6 +84,8 @@ struct Program<'a> {
     events: Events,
     /// The number of packet threads.
     threads: usize,
+    /// The data channel in the kernel, if it is there.
+    offload: Option<Offload>,
     /// Whether the client sends from a port of its own, by the first two groups of sockets.
     has_port: bool,
     interface: String,
@@ -157,14 +161,21 @@ impl<'a> Program<'a> {
         }
         let status = StatusFile::of(&common.log)?;
         let threads = common.process.threads.unwrap_or(1);
-        let tun = host::open(&common.tunnel, threads)?;
-        let interface = tun.name().to_owned();
+        let offload = offload::start(config, context, &mut journal);
+        let (queues, interface, threads) = match &offload {
+            Some(offload) => (vec![offload.queue()?], offload.interface().to_owned(), 1),
+            None => {
+                let tun = host::open(&common.tunnel, threads)?;
+                let interface = tun.name().to_owned();
+                (tun.into_queues(), interface, threads)
+            }
+        };
         let groups = bind(config, threads)?;
         let has_port = !groups.is_empty();
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let (handle, events) =
-            data_path::start(tun.into_queues(), groups, Peers::One { floats: common.link.float })?;
+            data_path::start(queues, groups, Peers::One { floats: common.link.float })?;
         Ok(Self {
             config,
             instance: instance.to_owned(),
@@ -175,6 +186,7 @@ impl<'a> Program<'a> {
             handle,
             events,
             threads,
+            offload,
             has_port,
             interface,
             status,
@@ -337,6 +349,9 @@ impl<'a> Program<'a> {
         self.handle.add_peer(SERVER, way);
         let outcome = self.talk(&remote.link, address, way, person);
         self.question = None;
+        if let Some(offload) = &mut self.offload {
+            offload.end();
+        }
         self.handle.remove_peer(SERVER);
         match carrier {
             Some(Carrier::Stream(stream)) => self.handle.close_stream(stream),
@@ -361,8 +376,13 @@ impl<'a> Program<'a> {
                 let (group, carrier) = if self.has_port {
                     (usize::from(address.is_ipv6()), None)
                 } else {
-                    let sockets = sockets(self.config, address, self.threads)?;
+                    let joins = self.offload.is_none();
+                    let sockets = sockets(self.config, address, self.threads, joins)?;
+                    let descriptor = sockets[0].as_fd().as_raw_fd();
                     let group = self.handle.add_group(sockets)?;
+                    if let Some(offload) = &mut self.offload {
+                        offload.begin(descriptor, address)?;
+                    }
                     (group, Some(Carrier::Sockets(group)))
                 };
                 let endpoint = Endpoint { remote: address, local: None };
@@ -395,6 +415,7 @@ impl<'a> Program<'a> {
         let position = self.config.remotes.iter().position(|remote| remote.link == *link);
         let key = self.control_keys[position.unwrap_or(0)].clone();
         let mut settings = core_settings(self.config, link, key, self.tls.clone(), credentials);
+        settings.offload = self.offload.is_some();
         self.announce_questions(&mut settings, person);
         let begun = Client::new(self.context.clock.now(), Arc::new(settings), &mut random);
         let mut client = match begun {
@@ -412,7 +433,7 @@ impl<'a> Program<'a> {
                 client.resumed(asleep, &mut |notice| notices.push(notice));
             }
             if client.deadline().is_some_and(|deadline| deadline <= now.monotonic) {
-                let mut sink = wire.sink(&self.handle, way);
+                let mut sink = wire.sink(&self.handle, &mut self.offload, way);
                 client.tick(now, &mut random, &mut sink, &mut |notice| notices.push(notice));
             }
             for _ in 0..MAX_EVENTS {
@@ -423,8 +444,9 @@ impl<'a> Program<'a> {
                     self.state("AUTH", "");
                 }
             }
+            self.heed_kernel(now, &mut client, &mut wire, way, &mut notices);
             if self.context.take_ended_steps() {
-                let mut sink = wire.sink(&self.handle, way);
+                let mut sink = wire.sink(&self.handle, &mut self.offload, way);
                 client.proceed(now, &mut sink, &mut |notice| notices.push(notice));
             }
             let mut notices = VecDeque::from(notices);
@@ -433,10 +455,14 @@ impl<'a> Program<'a> {
                     if let Err(failure) = self.judge(server.as_ref(), address) {
                         self.say(1, &format!("server refused: {failure}"));
                         self.state("RECONNECTING", "tls-error");
-                        client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+                        client.stop(
+                            now,
+                            &mut wire.sink(&self.handle, &mut self.offload, way),
+                            &mut |_| (),
+                        );
                         return (After::Next, stood);
                     }
-                    let mut sink = wire.sink(&self.handle, way);
+                    let mut sink = wire.sink(&self.handle, &mut self.offload, way);
                     client.approve(now, key_id, &mut sink, &mut |it| notices.push_back(it));
                     continue;
                 }
@@ -446,6 +472,11 @@ impl<'a> Program<'a> {
                 {
                     self.pose(&challenge, person);
                 }
+                if let (Some(offload), ClientNotice::Connected(_) | ClientNotice::Updated(_)) =
+                    (&mut self.offload, &notice)
+                {
+                    offload.set_keepalive(client.keepalive());
+                }
                 if let Some(after) = self.act(notice, link, address, &wire, &mut stood) {
                     return (after, stood);
                 }
@@ -453,11 +484,11 @@ impl<'a> Program<'a> {
             if patience.is_some_and(|end| now.monotonic >= end) {
                 self.say(1, &format!("{address} does not answer"));
                 self.state("RECONNECTING", "server_poll");
-                client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+                client.stop(now, &mut wire.sink(&self.handle, &mut self.offload, way), &mut |_| ());
                 return (After::Next, false);
             }
             if let Some(response) = self.take_requests(Some(now)).or_else(|| self.take_answer()) {
-                let mut sink = wire.sink(&self.handle, way);
+                let mut sink = wire.sink(&self.handle, &mut self.offload, way);
                 if let Err(error) = client.respond(now, &response, &mut sink) {
                     self.say(1, &format!("cannot send the response: {error}"));
                 }
@@ -470,7 +501,9 @@ impl<'a> Program<'a> {
             let status = self.status.as_ref().map(StatusFile::next);
             let next = client.deadline().into_iter().chain(patience).chain(status).min();
             let question = self.question.as_ref().map(AsFd::as_fd);
-            self.context.wait([self.events.as_fd()].into_iter().chain(question), next);
+            let kernel = self.offload.as_mut().map(Offload::as_fd);
+            let others = [self.events.as_fd()].into_iter().chain(question).chain(kernel);
+            self.context.wait(others, next);
         }
     }
 
@@ -487,7 +520,7 @@ impl<'a> Program<'a> {
     ) -> bool {
         match event {
             Event::Received { from, mut packet } if is_same(from, way) => {
-                let mut sink = wire.sink(&self.handle, way);
+                let mut sink = wire.sink(&self.handle, &mut self.offload, way);
                 let taken = client
                     .receive(now, &mut packet, &mut random, &mut sink, &mut |it| notices.push(it));
                 if let Err(error) = &taken {
@@ -531,11 +564,13 @@ impl<'a> Program<'a> {
         way: Remote,
     ) -> Option<After> {
         if signal == Signal::Statistics {
-            let text = counters(&self.handle, SERVER).text(now.unix);
+            let offloaded = self.offload.as_mut().map(Offload::counters);
+            let peer = OnePeer { handle: &self.handle, offloaded, id: SERVER, is_up: true };
+            let text = peer.counters().text(now.unix);
             text.lines().for_each(|line| self.say(0, line));
             return None;
         }
-        client.stop(now, &mut wire.sink(&self.handle, way), &mut |_| ());
+        client.stop(now, &mut wire.sink(&self.handle, &mut self.offload, way), &mut |_| ());
         if self.context.reloads_keys(signal) {
             self.read_keys();
         }

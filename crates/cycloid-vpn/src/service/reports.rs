@@ -7,24 +7,26 @@ use super::management::{Event, StateChange};
 use super::metrics::Snapshot;
 use super::status::{Counters, StatusFile};
 use crate::config::Tunnel;
-use crate::net::data_path::{Handle, PeerId};
+use crate::net::data_path::{self, Handle, PeerId};
 
 /// The traffic with the only peer.
 #[derive(Clone, Copy)]
 pub(super) struct OnePeer<'a> {
     pub(super) handle: &'a Handle,
+    /// The traffic in the kernel, in place of that of `handle`.
+    pub(super) offloaded: Option<data_path::Counters>,
     pub(super) id: PeerId,
     /// Whether the tunnel is up.
     pub(super) is_up: bool,
 }
 
 impl OnePeer<'_> {
-    fn counters(self) -> Counters {
-        counters(self.handle, self.id)
+    pub(super) fn counters(self) -> Counters {
+        self.offloaded.map_or_else(|| counters(self.handle, self.id), Counters::from)
     }
 
     fn snapshot(self) -> Snapshot {
-        let counters = self.handle.counters(self.id).unwrap_or_default();
+        let counters = self.offloaded.or_else(|| self.handle.counters(self.id)).unwrap_or_default();
         let dropped = self.handle.dropped();
         Snapshot {
             tunnels: u64::from(self.is_up),

@@ -129,6 +129,9 @@ impl<'a> Program<'a> {
         let common = &config.common;
         let tls = context.tls(Role::Server, common, Some(person))?;
         let core = Server::new(core_settings(config, tls)?, &mut random);
+        if common.process.offload() {
+            context.warn("enable-dco: this program moves the packets itself: this end is a server");
+        }
         if !context.hold() {
             return Ok(None);
         }

@@ -2,6 +2,7 @@
 //! `cycloid`.
 
 mod compression;
+mod dco;
 mod drain;
 mod dropped_privileges;
 mod flood;

@@ -4,7 +4,6 @@ use super::entry::{Entry, ignored, refused, used};
 use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
 
 const WINDOWS: &str = "it is for Windows";
-const DCO: &str = "Cycloid moves packets itself, without a kernel module";
 const ALWAYS: &str = "it is always on";
 
 pub(super) const TABLE: &[Entry] = &[
@@ -22,7 +21,6 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("fast-io", BOTH, ALWAYS),
     ignored("persist-local-ip", BOTH, "the address is always looked up again after a restart"),
     ignored("persist-remote-ip", BOTH, "the address is always looked up again after a restart"),
-    ignored("disable-dco", BOTH, DCO),
     ignored("disable-occ", BOTH, "options of the peer are compared only with opt-verify"),
     ignored("register-dns", BOTH | PUSHED, WINDOWS),
     ignored("ip-win32", BOTH | PUSHED, WINDOWS),

@@ -66,6 +66,8 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.process.remap_usr1 = Some(call.choice(0, &choices)?.into());
         Ok(())
     }),
+    flag!("enable-dco", BOTH, common.process.enable_dco),
+    flag!("disable-dco", BOTH, common.process.disable_dco),
     used("threads", BOTH, 1, 1, |draft, call| {
         draft.common.process.threads = Some(call.number(0, 1..=256)?);
         Ok(())

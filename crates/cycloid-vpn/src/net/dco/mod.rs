@@ -24,6 +24,9 @@ pub use only_peer::OnlyPeer;
 use crate::proto::data::RawKeys;
 use message::{Answer, Request};
 
+/// The kind of the kernel's interfaces.
+pub const KIND: &str = "ovpn";
+
 /// The way to the family: the kernel's socket, or a simulation.
 pub trait Exchange {
     /// Returns the number of the family, as messages have it.

@@ -10,6 +10,7 @@ use crate::net::network::Network;
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
 const NEW_LINK: u16 = 16;
+const DELETE_LINK: u16 = 17;
 const GET_LINK: u16 = 18;
 const NEW_ADDRESS: u16 = 20;
 const DELETE_ADDRESS: u16 = 21;
@@ -51,6 +52,9 @@ const LINK_ADDRESS: u16 = 1;
 const LINK_NAME: u16 = 3;
 const LINK_MTU: u16 = 4;
 const LINK_QUEUE: u16 = 13;
+const LINK_INFORMATION: u16 = 18;
+/// Inside of it.
+const LINK_KIND: u16 = 1;
 
 /// The flag of an interface that is up.
 const UP: u32 = 1;
@@ -95,8 +99,26 @@ impl Request {
     pub(super) fn interface(name: &str) -> Self {
         let mut request = Self::new(GET_LINK, REQUEST);
         request.0.extend_from_slice(&[0; 16]);
-        let name: Vec<u8> = name.bytes().filter(|byte| *byte != 0).chain([0]).collect();
-        request.attribute(LINK_NAME, &name);
+        request.attribute(LINK_NAME, &terminated(name));
+        request
+    }
+
+    /// Creates an interface of a kind, with the kind's own defaults.
+    pub(super) fn add_link(name: &str, kind: &str) -> Self {
+        let mut request = Self::new(NEW_LINK, REQUEST | ACKNOWLEDGE | CREATE | EXCLUSIVE);
+        request.0.extend_from_slice(&[0; 16]);
+        request.attribute(LINK_NAME, &terminated(name));
+        let mut inner = Self(Vec::new());
+        inner.attribute(LINK_KIND, kind.as_bytes());
+        request.attribute(LINK_INFORMATION, &inner.0);
+        request
+    }
+
+    pub(super) fn delete_link(index: u32) -> Self {
+        let mut request = Self::new(DELETE_LINK, REQUEST | ACKNOWLEDGE);
+        request.0.extend_from_slice(&[0; 4]);
+        request.0.extend_from_slice(&index.to_ne_bytes());
+        request.0.extend_from_slice(&[0; 8]);
         request
     }
 
@@ -335,19 +357,35 @@ impl<'a> Message<'a> {
         (self.kind == NEW_LINK).then(|| u32_at(self.body, 4)).flatten()
     }
 
+    /// Returns the kind of an interface that was created over netlink.
+    pub(super) fn link_kind(&self) -> Option<String> {
+        let information = self.attribute(16, LINK_INFORMATION)?;
+        let kind = find(information, LINK_KIND)?.split(|byte| *byte == 0).next()?;
+        (self.kind == NEW_LINK).then(|| String::from_utf8_lossy(kind).into_owned())
+    }
+
     /// Returns the value of the first attribute of a kind, after a header of `header` bytes.
     fn attribute(&self, header: usize, kind: u16) -> Option<&'a [u8]> {
-        let mut rest = self.body.get(header..)?;
-        loop {
-            let length = usize::from(u16_at(rest, 0)?);
-            let found = u16_at(rest, 2)?;
-            let value = rest.get(4..length)?;
-            if found == kind {
-                return Some(value);
-            }
-            rest = rest.get(length.next_multiple_of(4)..)?;
-        }
+        find(self.body.get(header..)?, kind)
     }
+}
+
+/// Returns the value of the first attribute of a kind.
+fn find(mut rest: &[u8], kind: u16) -> Option<&[u8]> {
+    loop {
+        let length = usize::from(u16_at(rest, 0)?);
+        let found = u16_at(rest, 2)?;
+        let value = rest.get(4..length)?;
+        if found == kind {
+            return Some(value);
+        }
+        rest = rest.get(length.next_multiple_of(4)..)?;
+    }
+}
+
+/// Returns a name as the kernel expects it.
+fn terminated(name: &str) -> Vec<u8> {
+    name.bytes().filter(|byte| *byte != 0).chain([0]).collect()
 }
 
 fn family(address: IpAddr) -> u8 {

@@ -14,6 +14,7 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
+use rustix::io::Errno;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{
     AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, bind, recv, send, socket_with,
@@ -86,6 +87,27 @@ impl Netlink {
     pub fn interface(&mut self, name: &str) -> io::Result<u32> {
         let found = self.request(Request::interface(name), |message| message.interface())?;
         found.into_iter().flatten().next().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    /// Creates an interface. `AlreadyExists` if the name is in use.
+    pub fn add_link(&mut self, name: &str, kind: &str) -> io::Result<()> {
+        self.request(Request::add_link(name, kind), |_| ()).map(drop)
+    }
+
+    /// Deletes an interface, if it is of this kind. Another one, or none, is left alone.
+    pub fn delete_link(&mut self, name: &str, kind: &str) -> io::Result<()> {
+        let answer = |message: &Message<'_>| (message.interface(), message.link_kind());
+        let found = match self.request(Request::interface(name), answer) {
+            Err(error) if error.raw_os_error() == Some(Errno::NODEV.raw_os_error()) => {
+                return Ok(());
+            }
+            found => found?,
+        };
+        let ours = found.into_iter().find(|(_, found)| found.as_deref() == Some(kind));
+        match ours {
+            Some((Some(index), _)) => self.request(Request::delete_link(index), |_| ()).map(drop),
+            _ => Ok(()),
+        }
     }
 
     /// Changes an interface's settings and brings it up.

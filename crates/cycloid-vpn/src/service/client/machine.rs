@@ -205,7 +205,7 @@ impl Program<'_> {
         }
     }
 
-    /// Undoes the machine's configuration, except the kill switch.
+    /// Undoes the machine's configuration, except the kill switch and the kernel's interface.
     pub(super) fn down(&mut self) {
         let Some((tunnel, _)) = self.applied.take() else { return };
         let hooks = &self.config.common.hooks;
@@ -227,7 +227,9 @@ impl Program<'_> {
         if hooks.down_pre {
             run(self, Kind::Down, &hooks.down, arguments.clone());
         }
-        for (undo, error) in self.journal.undo_if(|undo| !matches!(undo, Undo::Firewall { .. })) {
+        // These two last until the program ends.
+        let stays = |undo: &Undo| matches!(undo, Undo::Firewall { .. } | Undo::DeleteLink { .. });
+        for (undo, error) in self.journal.undo_if(|undo| !stays(undo)) {
             self.warn(&format!("cannot undo {undo}: {error}"));
         }
         if let Err(error) = host::remove_addresses(&self.interface, &tunnel) {

@@ -2,6 +2,7 @@
 
 use zeroize::Zeroizing;
 
+use super::offload::Offload;
 use super::{Program, SERVER};
 use crate::config::{self, Credentials};
 use crate::proto::Now;
@@ -26,13 +27,17 @@ impl Program<'_> {
                 event => self.answer(event),
             }
         }
-        let peer = OnePeer { handle: &self.handle, id: SERVER, is_up: self.applied.is_some() };
+        let offloaded = self.offload.as_mut().map(Offload::counters);
+        let peer =
+            OnePeer { handle: &self.handle, offloaded, id: SERVER, is_up: self.applied.is_some() };
         self.context.report(peer, self.status.as_mut());
         response
     }
 
     fn answer(&mut self, event: Event) {
-        let peer = OnePeer { handle: &self.handle, id: SERVER, is_up: self.applied.is_some() };
+        let offloaded = self.offload.as_mut().map(Offload::counters);
+        let peer =
+            OnePeer { handle: &self.handle, offloaded, id: SERVER, is_up: self.applied.is_some() };
         let Some(event) = self.context.answer_traffic(event, peer) else { return };
         match event {
             Event::Credentials { username, password, .. } => {

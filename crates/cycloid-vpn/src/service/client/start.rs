@@ -93,13 +93,15 @@ pub(super) fn bind(
 const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr::UNSPECIFIED)];
 
 /// Returns sockets for one attempt, with a port that the kernel chooses. A new port leaves behind
-/// what a server or a NAT remembers of an earlier attempt.
+/// what a server or a NAT remembers of an earlier attempt. `joins`: see [`udp::Options`].
 pub(super) fn sockets(
     config: &config::Client,
     remote: SocketAddr,
     threads: usize,
+    joins: bool,
 ) -> io::Result<Vec<UdpSocket>> {
     let options = socket_options(&config.common, &config.remotes[0].link);
+    let options = udp::Options { joins, ..options };
     let local = SocketAddr::new(ANY[usize::from(remote.is_ipv6())], 0);
     udp::bind(local, threads, &options).map_err(io::Error::other)
 }

@@ -6,7 +6,7 @@ use crate::service::reports::OnePeer;
 impl Program<'_> {
     /// Handles pending commands and due reports.
     pub(super) fn take_requests(&mut self) {
-        let peer = OnePeer { handle: &self.handle, id: PEER, is_up: self.is_up };
+        let peer = OnePeer { handle: &self.handle, offloaded: None, id: PEER, is_up: self.is_up };
         while let Some(event) = self.context.next_request() {
             // The interface itself rejects other commands as unsupported.
             let _ = self.context.answer_traffic(event, peer);
