@@ -160,20 +160,21 @@ impl Call<'_> {
         ))
     }
 
-    /// Like [`host`](Self::host), but also returns text that only looks up in vain, such as the
-    /// placeholder `<server>`, and whether it is such text.
-    pub(super) fn remote_host(&self, index: usize) -> Result<(String, bool)> {
+    /// Like [`host`](Self::host), but also returns an address in short form, and text that only
+    /// looks up in vain.
+    pub(super) fn remote_host(&self, index: usize) -> Result<RemoteHost> {
         let text = self.text(index);
-        match self.host(index) {
-            Ok(host) => Ok((host, false)),
-            Err(_)
+        match (self.host(index), short_address(text)) {
+            (Ok(host), _) => Ok(RemoteHost::Plain(host)),
+            (_, Some(address)) => Ok(RemoteHost::Short(address)),
+            (Err(_), _)
                 if text.bytes().all(|byte| byte.is_ascii_graphic())
                     && text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'.')
                     && text.len() <= 253 =>
             {
-                Ok((text.to_owned(), true))
+                Ok(RemoteHost::Strange(text.to_owned()))
             }
-            Err(problem) => Err(problem),
+            (Err(problem), _) => Err(problem),
         }
     }
 
@@ -211,5 +212,85 @@ impl Call<'_> {
     /// Returns the words between colons.
     pub(super) fn list(&self, index: usize) -> Vec<String> {
         self.text(index).split(':').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    }
+}
+
+/// The host of a `remote`.
+pub(super) enum RemoteHost {
+    /// An address or a name.
+    Plain(String),
+    /// An address with fewer than four numbers, or with octal ones.
+    Short(Ipv4Addr),
+    /// Text that no resolver can know, such as the placeholder `<server>`.
+    Strange(String),
+}
+
+/// Parses the short forms of IPv4 addresses that the C library's resolver takes, and OpenVPN with
+/// it: the last number fills the bytes that are left, and a number that begins with 0 is octal.
+///
+/// Source: inet_aton(3).
+fn short_address(text: &str) -> Option<Ipv4Addr> {
+    let numbers = text.split('.').map(|part| {
+        let digits = !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+        let radix = if part.len() > 1 && part.starts_with('0') { 8 } else { 10 };
+        u32::from_str_radix(part, radix).ok().filter(|_| digits)
+    });
+    let numbers: Vec<u32> = numbers.collect::<Option<_>>()?;
+    let (last, bytes) = numbers.split_last().filter(|(_, bytes)| bytes.len() < 4)?;
+    let mut address = 0u32;
+    for (position, byte) in bytes.iter().enumerate() {
+        address |= u32::from(u8::try_from(*byte).ok()?) << (24 - 8 * position);
+    }
+    let left = 32 - 8 * bytes.len() as u32;
+    (u64::from(*last) < 1 << left).then(|| Ipv4Addr::from(address | last))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::ToSocketAddrs;
+
+    use super::*;
+
+    /// The C library is the model: it takes no other text of digits and dots without a name server.
+    #[test]
+    fn short_addresses_are_those_of_the_c_library() {
+        for (text, address) in [
+            ("1.2.3", "1.2.0.3"),
+            ("127.1", "127.0.0.1"),
+            ("16909060", "1.2.3.4"),
+            ("256", "0.0.1.0"),
+            ("0", "0.0.0.0"),
+            ("010.0.0.1", "8.0.0.1"),
+            ("1.2.65535", "1.2.255.255"),
+            ("1.16777215", "1.255.255.255"),
+            ("4294967295", "255.255.255.255"),
+        ] {
+            let address: Ipv4Addr = address.parse().unwrap();
+            assert_eq!(short_address(text), Some(address), "{text}");
+            let known = (text, 1).to_socket_addrs().unwrap().next().unwrap();
+            assert_eq!(known.ip(), address, "{text}");
+        }
+        for text in [
+            "",
+            ".",
+            "1.",
+            ".1",
+            "1..2",
+            "1.2.3.4.5",
+            "1.2.3.4.",
+            "300.1.1.1",
+            "1.256.1",
+            "1.2.65536",
+            "1.16777216",
+            "4294967296",
+            "08",
+            "1.2.3.09",
+            "+1",
+            "-1",
+            "1 2",
+            "x",
+        ] {
+            assert_eq!(short_address(text), None, "{text}");
+        }
     }
 }

@@ -7,7 +7,7 @@ use crate::config::link::{Bind, ControlKey, Family, Fragment, MssFix, MtuDiscove
 use crate::config::place::{BOTH, CLIENT, CONNECTION, PUSHED, SERVER, Scope};
 use crate::config::proxy::ProxyKind;
 use crate::config::server::PortShare;
-use crate::config::values::{Call, Result};
+use crate::config::values::{Call, RemoteHost, Result};
 use crate::proto::static_key::Direction;
 use crate::proto::{Role, Transport};
 
@@ -169,14 +169,22 @@ fn remote(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
         },
         None => None,
     };
-    let (host, is_strange) = call.remote_host(0)?;
-    if is_strange {
-        let message = format!(
-            "'{host}' is neither an address nor a host name, and no connection will succeed: \
-             replace it with the server's"
-        );
-        draft.warn(call.directive, message);
-    }
+    let host = match call.remote_host(0)? {
+        RemoteHost::Plain(host) => host,
+        RemoteHost::Short(address) => {
+            let message = format!("'{}' is short for the address {address}", call.text(0));
+            draft.warn(call.directive, message);
+            address.to_string()
+        }
+        RemoteHost::Strange(host) => {
+            let message = format!(
+                "'{host}' is neither an address nor a host name, and no connection will succeed: \
+                 replace it with the server's"
+            );
+            draft.warn(call.directive, message);
+            host
+        }
+    };
     let line = RemoteLine { host, port, protocol };
     match call.scope {
         Scope::Connection => draft.connection_remote = Some(line),
