@@ -221,8 +221,15 @@ fn an_end_does_not_fail_if_the_kernel_was_first() {
     // The next connection has another peer.
     peer.begin(6, server()).unwrap();
     peer.install(&keys(Cipher::Aes256Gcm, 0, 9), true).unwrap();
-    let peer = family.0.borrow().peer.clone().unwrap();
-    assert_eq!((peer.id, peer.socket, peer.remote), (9, 6, server()));
+    let known = family.0.borrow().peer.clone().unwrap();
+    assert_eq!((known.id, known.socket, known.remote), (9, 6, server()));
+    // A peer of the same number follows, before the end of the last one was read.
+    family.0.borrow_mut().notices.clear();
+    peer.begin(7, server()).unwrap();
+    peer.install(&keys(Cipher::Aes256Gcm, 0, 9), true).unwrap();
+    let late = family.0.borrow_mut().notices.pop_front().unwrap();
+    assert_eq!(peer.notice(&late), None);
+    assert!(peer.is_there());
 }
 
 /// The client's data channel in the family.

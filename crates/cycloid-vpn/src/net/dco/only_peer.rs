@@ -4,7 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::fd::RawFd;
 
-use super::{Device, Exchange, Keepalive, NewPeer, Notice, PeerCounters, Slot};
+use super::{DeletionReason, Device, Exchange, Keepalive, NewPeer, Notice, PeerCounters, Slot};
 use crate::proto::data::RawKeys;
 use crate::proto::wire::KeyId;
 
@@ -124,6 +124,10 @@ impl<E: Exchange> OnlyPeer<E> {
         | Notice::Floated { peer, .. }
         | Notice::KeyUsedUp { peer, .. }) = notice;
         if self.id != Some(peer) {
+            return None;
+        }
+        if let Notice::Deleted { reason: DeletionReason::Userspace, .. } = notice {
+            // This end deleted an earlier peer of the same number.
             return None;
         }
         if let Notice::Deleted { .. } = notice {

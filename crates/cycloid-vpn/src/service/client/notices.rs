@@ -2,14 +2,49 @@
 
 use std::net::SocketAddr;
 
+use super::offload::Offload;
 use super::wire::Wire;
 use super::{After, CLOSED, Program};
 use crate::config::{AuthRetry, Link};
-use crate::proto::client::{ClientEnd, ClientNotice};
+use crate::net::data_path::Remote;
+use crate::net::dco::Notice;
+use crate::proto::Now;
+use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::message::{TextChallenge, page_to_open, pending_timeout};
-use crate::service::{Failure, settings};
+use crate::service::{Failure, random, settings};
 
 impl Program<'_> {
+    /// Acts on the kernel's notifications and refusals.
+    pub(super) fn heed_kernel(
+        &mut self,
+        now: Now,
+        client: &mut Client,
+        wire: &mut Wire,
+        way: Remote,
+        notices: &mut Vec<ClientNotice>,
+    ) {
+        while let Some(notice) = self.offload.as_mut().and_then(Offload::next_notice) {
+            match notice {
+                Notice::Deleted { reason, .. } => {
+                    client.lost(reason.text(), &mut |notice| notices.push(notice));
+                }
+                Notice::Floated { remote, .. } => {
+                    self.say(3, &format!("the server's packets come from {remote} now"));
+                }
+                Notice::KeyUsedUp { .. } => {
+                    let mut sink = wire.sink(&self.handle, &mut self.offload, way);
+                    if let Err(error) = client.renegotiate(now, &mut random, &mut sink) {
+                        notices.push(ClientNotice::Ended(ClientEnd::Failed(error)));
+                    }
+                }
+            }
+        }
+        if let Some(reason) = self.offload.as_mut().and_then(Offload::take_failure) {
+            let end = ClientEnd::Restart { reason, same_address: false };
+            notices.push(ClientNotice::Ended(end));
+        }
+    }
+
     pub(super) fn act(
         &mut self,
         notice: ClientNotice,

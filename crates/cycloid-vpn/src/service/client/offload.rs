@@ -6,21 +6,18 @@ use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, RawFd};
 use std::time::Duration;
 
-use super::Program;
-use super::wire::Wire;
 use crate::config::{self, Bind, DeviceType};
-use crate::net::data_path::{Counters, Remote};
+use crate::net::data_path::Counters;
 use crate::net::dco::{Device, KIND, Keepalive, Kernel, Notice, OnlyPeer};
 use crate::net::netlink::Netlink;
 use crate::net::tun::Queue;
 use crate::net::undo::{Journal, Undo};
-use crate::proto::client::{Client, ClientEnd, ClientNotice};
+use crate::proto::Transport;
 use crate::proto::data::Framing;
 use crate::proto::tunnel::DataKeys;
 use crate::proto::wire::KeyId;
-use crate::proto::{Now, Transport};
+use crate::service::Failure;
 use crate::service::context::Context;
-use crate::service::{Failure, random};
 
 /// The highest number of a device that the system numbers.
 const LAST_NUMBER: u32 = 255;
@@ -131,7 +128,10 @@ impl Offload {
     /// Begins a connection over this socket.
     pub(super) fn begin(&mut self, socket: RawFd, remote: SocketAddr) -> io::Result<()> {
         self.failure = None;
-        self.peer.begin(socket, remote)
+        self.peer.begin(socket, remote)?;
+        // Those about the last connection, whose peer may have had the same number.
+        while let Ok(Some(_)) = self.peer.device_mut().exchange_mut().next_notice() {}
+        Ok(())
     }
 
     /// Ends the connection, before its socket is closed.
@@ -213,39 +213,6 @@ impl Drop for Offload {
     fn drop(&mut self) {
         // At worst, the next start deletes it.
         let _ = Netlink::open().and_then(|mut it| it.delete_link(&self.interface, KIND));
-    }
-}
-
-impl Program<'_> {
-    /// Acts on the kernel's notifications and refusals.
-    pub(super) fn heed_kernel(
-        &mut self,
-        now: Now,
-        client: &mut Client,
-        wire: &mut Wire,
-        way: Remote,
-        notices: &mut Vec<ClientNotice>,
-    ) {
-        while let Some(notice) = self.offload.as_mut().and_then(Offload::next_notice) {
-            match notice {
-                Notice::Deleted { reason, .. } => {
-                    client.lost(reason.text(), &mut |notice| notices.push(notice));
-                }
-                Notice::Floated { remote, .. } => {
-                    self.say(3, &format!("the server's packets come from {remote} now"));
-                }
-                Notice::KeyUsedUp { .. } => {
-                    let mut sink = wire.sink(&self.handle, &mut self.offload, way);
-                    if let Err(error) = client.renegotiate(now, &mut random, &mut sink) {
-                        notices.push(ClientNotice::Ended(ClientEnd::Failed(error)));
-                    }
-                }
-            }
-        }
-        if let Some(reason) = self.offload.as_mut().and_then(Offload::take_failure) {
-            let end = ClientEnd::Restart { reason, same_address: false };
-            notices.push(ClientNotice::Ended(end));
-        }
     }
 }
 
