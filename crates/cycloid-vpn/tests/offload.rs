@@ -1,6 +1,9 @@
 //! A client whose data channel is in the kernel: the core and the messages of the family `ovpn`,
 //! with a simulated family, in simulated time.
 
+// Not a part of the support, which the fuzz targets share: it needs ciphers of its own.
+#[path = "support/ovpn_family.rs"]
+mod ovpn_family;
 mod support;
 
 use std::cell::RefCell;
@@ -22,9 +25,9 @@ use cycloid_vpn::proto::server::PeerId;
 use cycloid_vpn::proto::tunnel::{DataKeys, Traffic};
 use cycloid_vpn::proto::wire::KeyId;
 use cycloid_vpn::proto::wrap::ProtectionKey;
+use ovpn_family::{FAMILY, Family, INTERFACE};
 use support::authority::Authority;
 use support::network::Weather;
-use support::ovpn_family::{FAMILY, Family, INTERFACE};
 use support::simulation::{Outside, World, client_settings, now, server_settings};
 
 /// The family, shared by the client's device and the test.
@@ -104,6 +107,8 @@ fn the_family_takes_every_command() {
             assert_eq!(error.kind(), io::ErrorKind::NotFound);
             device.delete_peer(peer.id).unwrap();
             assert_eq!(device.peer(peer.id).unwrap_err().kind(), io::ErrorKind::NotFound);
+            // The numbers of the commands.
+            assert_eq!(family.0.borrow().log, [1, 2, 3, 6, 6, 8, 7, 7, 10, 7, 4, 3]);
             let notice = family.0.borrow_mut().notices.pop_front().unwrap();
             let deleted = Notice::Deleted { peer: peer.id, reason: DeletionReason::Userspace };
             assert_eq!(device.notice(&notice), Some(deleted));
@@ -114,7 +119,7 @@ fn the_family_takes_every_command() {
 /// The simulation refuses what the kernel refuses, so that the other tests mean something.
 #[test]
 fn the_family_refuses_wrong_attributes() {
-    let (_, mut device) = device();
+    let (family, mut device) = device();
     let refused = |error: io::Result<()>, what: &str| {
         assert_eq!(error.unwrap_err().kind(), io::ErrorKind::InvalidInput, "{what}");
     };
@@ -132,7 +137,8 @@ fn the_family_refuses_wrong_attributes() {
     let foreign = keys(Cipher::Aes256Gcm, 0, 2);
     let error = device.new_key(Slot::Primary, &foreign).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::NotFound, "another peer");
-    // Each byte of a message matters.
+    family.0.borrow_mut().fails = Some(1);
+    assert_eq!(device.peer(1).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
     let mut elsewhere = Device::new(Shared::default(), INTERFACE + 1);
     assert!(elsewhere.peer(1).is_err(), "another interface");
 }

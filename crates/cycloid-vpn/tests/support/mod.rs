@@ -5,7 +5,6 @@
 
 pub(crate) mod authority;
 pub(crate) mod network;
-pub(crate) mod ovpn_family;
 pub(crate) mod simulation;
 
 /// A seeded random number generator (SplitMix64), so that failures can be reproduced.
