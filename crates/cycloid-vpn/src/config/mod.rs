@@ -12,7 +12,7 @@
 //! |---|---|---|
 //! | `listen ADDRESS [PORT] [PROTOCOL]` | a server | adds a listening socket; `*` is any address. `local` may be repeated too |
 //! | `threads N` | both | number of processors that move packets |
-//! | `enable-dco` | a client | the kernel moves packets, if it and the configuration can; `disable-dco` wins |
+//! | `enable-dco` | a client | the kernel moves packets, if it can; `disable-dco` wins |
 //! | `kill-switch` | a client | blocks all traffic outside the tunnel, also while it is down |
 //! | `metrics ADDRESS:PORT` | both | the address that Prometheus scrapes |
 //!
