@@ -1,8 +1,6 @@
 //! Request handling: checks permissions, and chooses the thread that does the work.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, Once, PoisonError};
-use std::time::Instant;
 
 use super::application::{Application, Applications};
 use super::connection::Reply;
@@ -12,6 +10,7 @@ use super::logins::Logins;
 use super::memory::Memory;
 use super::metrics::{Gauges, Metrics};
 use super::pin;
+use super::rates::Rates;
 use super::tasks::{Task, Tasks};
 use super::token::Token;
 use super::uses::Uses;
@@ -41,13 +40,11 @@ pub struct Daemon {
     pub(super) tasks: Arc<Tasks>,
     pub(super) uses: Arc<Uses>,
     pub(super) permissions: Permissions,
-    /// The number of signatures in a second, by the value of the key, for keys with a rate limit.
-    rates: Mutex<(u64, HashMap<Vec<u8>, u64>)>,
+    pub(super) rates: Rates,
     /// The mark of the last initialisation of the token that this daemon knows of.
     initialized: Mutex<Option<Vec<u8>>>,
     /// Whether a program of another version has been logged.
     other_versions: Once,
-    started: Instant,
 }
 
 /// One request: its application, and the destination of the answer.
@@ -77,10 +74,9 @@ impl Daemon {
             tasks: Tasks::new(workers).into(),
             uses: Arc::default(),
             permissions: Permissions::default(),
-            rates: Mutex::default(),
+            rates: Rates::default(),
             initialized: Mutex::default(),
             other_versions: Once::new(),
-            started: Instant::now(),
         }
     }
 
@@ -450,30 +446,6 @@ impl Daemon {
             );
         }
         Ok(object)
-    }
-
-    /// Counts a signature against the key's rate limit, which copies of the key share.
-    ///
-    /// # Errors
-    /// [`Code::FUNCTION_FAILED`] if the limit is reached; the store's errors.
-    pub(super) fn admit(&self, object: &Object) -> Result<()> {
-        let Some(limit) = object.attributes.number(cka::RATE_LIMIT)? else { return Ok(()) };
-        let value = self.token.identity(object)?;
-        let mut rates = lock(&self.rates);
-        let (of, counts) = &mut *rates;
-        let second = self.started.elapsed().as_secs();
-        if *of != second {
-            *of = second;
-            counts.clear();
-        }
-        let count = counts.entry(value).or_default();
-        if *count >= limit {
-            return Err(
-                Code::FUNCTION_FAILED.because("the key's rate limit is reached for this second")
-            );
-        }
-        *count += 1;
-        Ok(())
     }
 
     /// Writes a line to the audit log in its own transaction, for an event that changes nothing

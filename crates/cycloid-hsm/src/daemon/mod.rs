@@ -13,6 +13,7 @@ mod metrics;
 mod objects;
 pub mod pin;
 mod quota;
+mod rates;
 mod running;
 mod server;
 mod sessions;

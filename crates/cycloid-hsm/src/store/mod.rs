@@ -55,6 +55,7 @@ mod slot;
 #[cfg(test)]
 pub(crate) mod tests;
 mod unlocking;
+mod uses_per_second;
 mod violation;
 mod write;
 
@@ -66,5 +67,6 @@ pub use manifest::Generation;
 pub use record::Record;
 pub use salvage::{Condition, Decision, Finding, Quarantined, Survey};
 pub use slot::{Cost, KEY_FILE, Unlocking};
+pub use uses_per_second::Allowance;
 pub use violation::Trouble;
 pub use write::{New, Write};

@@ -47,12 +47,7 @@ impl Daemon {
             };
             self.may_sign_data(&object, number, &[])?;
             match signable(mechanism, object.key_type(), Vec::new(), false)? {
-                Signable::Mac { mac, length, .. } => {
-                    if usage == Usage::Sign {
-                        self.admit(&object)?;
-                    }
-                    Ok((object, mac, length))
-                }
+                Signable::Mac { mac, length, .. } => Ok((object, mac, length)),
                 Signable::Work(_) => Err(Code::MECHANISM_INVALID.because(
                     "only message authentication codes are computed over data of several requests",
                 )),
@@ -71,10 +66,14 @@ impl Daemon {
             });
             reply.send(begun.map(|value| Response::Number { value }));
         };
-        match usage {
-            Usage::Sign => self.logged(&application, &object, Use::Sign, begin),
-            _ => begin(Ok(())),
+        if usage != Usage::Sign {
+            return begin(Ok(()));
         }
+        let (daemon, with) = (self.clone(), object.clone());
+        self.admit(application.number, &object, move |admitted| match admitted {
+            Err(error) => begin(Err(error)),
+            Ok(()) => daemon.logged(&application, &with, Use::Sign, begin),
+        });
     }
 
     /// Checks that the key of a code may still be used: it may have been destroyed, changed, or

@@ -177,3 +177,49 @@ fn workers_do_not_wait_for_a_database_that_is_lost() {
         assert_eq!(waits.join().unwrap(), Ok(()));
     });
 }
+
+/// A key's rate limit is that of all daemons together, and all of it is available at each.
+#[test]
+fn daemons_share_the_rate_limit_of_a_key() {
+    const LIMIT: u64 = 10;
+    const ROUNDS: usize = 4;
+    let database = Place::postgresql();
+    let url = create(&database);
+    let members = [(); 3].map(|()| start(&url, Settings::default()));
+    let mut private = Template::new();
+    private.set_bool(cka::TOKEN, true);
+    private.set_number(cka::RATE_LIMIT, LIMIT);
+    let mut public = Template::new();
+    public.set(cka::EC_PARAMS, [6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7]);
+    let mechanism = Mechanism { number: ckm::EC_KEY_PAIR_GEN, parameter: Parameter::None };
+    let request = Request::GeneratePair { mechanism, public, private };
+    let Response::Pair { private: made, .. } = members[0].client.call(&request).unwrap() else {
+        panic!("no pair");
+    };
+    for member in &members {
+        until(|| sign(member, made).is_ok());
+    }
+    // Signs until the daemon refuses, and waits for another second of the server.
+    let count = |member: &Member| {
+        let mut signed = 0;
+        loop {
+            match sign(member, made) {
+                Ok(()) => signed += 1,
+                Err(code) => break assert_eq!(code, Code::FUNCTION_FAILED),
+            }
+        }
+        thread::sleep(Duration::from_secs(1));
+        signed
+    };
+    let begun = Instant::now();
+    let signed: u64 = thread::scope(|scope| {
+        let rounds = |member| (0..ROUNDS).map(|_| count(member)).sum::<u64>();
+        let counts = members.each_ref().map(|member| scope.spawn(move || rounds(member)));
+        counts.map(|count| count.join().unwrap()).iter().sum()
+    });
+    let seconds = begun.elapsed().as_secs() + 2;
+    assert!(signed <= LIMIT * seconds, "{signed} signatures in {seconds} seconds at most");
+    // One daemon alone reaches the limit.
+    let alone = count(&members[0]);
+    assert!(alone >= LIMIT, "{alone}");
+}

@@ -1,6 +1,7 @@
 //! PostgreSQL: for several daemons on one database.
 //!
-//! The server is trusted only for availability: everything secret is sealed before it goes there,
+//! The server is trusted only for availability, and for the common count of uses that a rate limit
+//! needs (`store/uses_per_second.rs`): everything secret is sealed before it goes there,
 //! and everything that comes back is verified. TLS hides the amount of data from others, and
 //! prevents them from impersonating the server. A URL with authorities, in PEM
 //! (`sslrootcert=FILE`), always enforces TLS, and the server's certificate must name its host,
