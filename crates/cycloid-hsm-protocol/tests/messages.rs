@@ -7,7 +7,7 @@ use cycloid_hsm_protocol::rpc::message::{
     AttributeValue, AuditEntry, Signed, Signing, TokenInfo, Unreadable,
 };
 use cycloid_hsm_protocol::rpc::{
-    Bytes, Mechanism, Request, Response, Role, Secret, Usage, VERSION, frame,
+    Bytes, Mechanism, Page, Request, Response, Role, Secret, Usage, VERSION, frame,
 };
 
 fn bytes(length: usize) -> Bytes {
@@ -83,7 +83,11 @@ fn requests() -> Vec<Request> {
         Request::SetPin { old: secret(23), new: secret(24) },
         Request::Random { length: u32::MAX },
         Request::Authenticate { key: 0, pin: secret(5) },
-        Request::Find { template: template.clone() },
+        Request::Find { template: template.clone(), page: None },
+        Request::Find {
+            template: template.clone(),
+            page: Some(Page { after: u64::MAX, most: u32::MAX }),
+        },
         Request::Attributes { object: u64::MAX, numbers: vec![1, 255, 256, 65536] },
         Request::SetAttributes { object: 23, template: template.clone() },
         Request::Create { template: Template::new() },
@@ -172,7 +176,8 @@ fn responses() -> Vec<Response> {
         Response::Token { info: info(Some(1)) },
         Response::Object { object: 1 },
         Response::Pair { public: 1, private: 2 },
-        Response::Objects { objects: (0..300).collect() },
+        Response::Objects { objects: (0..300).collect(), more: None },
+        Response::Objects { objects: vec![1], more: Some(true) },
         Response::Attributes {
             values: vec![AttributeValue { number: 3, code: 0, value: bytes(5) }; 2],
         },
@@ -218,7 +223,7 @@ fn messages_have_these_bytes() {
         0x42, 0xaa, 0xbb, 0xf5, // data, true
     ];
     assert_eq!(encode(|to| sign.write(to)), expected);
-    let find = Request::Find { template: template(&[(256, &[1]), (3, b"x")]) };
+    let find = Request::Find { template: template(&[(256, &[1]), (3, b"x")]), page: None };
     let expected = [0x82, 0x10, 0xa2, 0x03, 0x41, b'x', 0x19, 0x01, 0x00, 0x41, 0x01];
     assert_eq!(encode(|to| find.write(to)), expected);
     let unlock = Request::Unlock { passphrase: None, key_file: Some(Secret::new(&[7])) };

@@ -37,8 +37,8 @@ fn a_label_may_be_any_bytes() {
     let made = object(client.call(&Request::Create { template })).unwrap();
     let mut template = Template::new();
     template.set(cka::LABEL, label);
-    let found = client.call(&Request::Find { template }).unwrap();
-    assert_eq!(found, Response::Objects { objects: vec![made] });
+    let found = client.call(&Request::Find { template, page: None }).unwrap();
+    assert_eq!(found, Response::Objects { objects: vec![made], more: None });
     assert_eq!(attribute(&client, made, cka::LABEL), label);
 }
 

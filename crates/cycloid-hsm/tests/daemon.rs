@@ -220,16 +220,16 @@ fn private_keys_are_invisible_and_unusable_without_a_login() {
     let user = daemon.user();
     let (public, private) = generate(&user, &Pair::Curve(P256), true);
     let stranger = daemon.client();
-    let seen = stranger.call(&Request::Find { template: Default::default() }).unwrap();
-    assert_eq!(seen, Response::Objects { objects: vec![public] });
+    let seen = stranger.call(&Request::Find { template: Default::default(), page: None }).unwrap();
+    assert_eq!(seen, Response::Objects { objects: vec![public], more: None });
     let refused = sign(&stranger, private, &mechanism(ckm::ECDSA), &[1; 32]);
     assert_eq!(code(refused), Code::KEY_HANDLE_INVALID);
 
     let auditor = daemon.client();
     let pin = Secret::new(AUDITOR_PIN);
     auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
-    let seen = auditor.call(&Request::Find { template: Default::default() }).unwrap();
-    assert_eq!(seen, Response::Objects { objects: vec![public, private] });
+    let seen = auditor.call(&Request::Find { template: Default::default(), page: None }).unwrap();
+    assert_eq!(seen, Response::Objects { objects: vec![public, private], more: None });
     let refused = sign(&auditor, private, &mechanism(ckm::ECDSA), &[1; 32]);
     assert_eq!(code(refused), Code::USER_NOT_LOGGED_IN);
     assert_eq!(
@@ -308,8 +308,8 @@ fn a_reinitialised_token_has_no_objects_and_no_logins() {
         daemon.client().call(&Request::InitToken { pin, label: "anew".into() })
     };
     assert_eq!(code(again(b"wrong")), Code::PIN_INCORRECT);
-    let objects = |objects| Response::Objects { objects };
-    let find = || user.call(&Request::Find { template: Default::default() }).unwrap();
+    let objects = |objects| Response::Objects { objects, more: None };
+    let find = || user.call(&Request::Find { template: Default::default(), page: None }).unwrap();
     assert_eq!(find(), objects(vec![1, 2]));
     again(OFFICER_PIN).unwrap();
     assert_eq!(find(), objects(vec![]));

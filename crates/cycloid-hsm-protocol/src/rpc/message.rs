@@ -122,6 +122,17 @@ pub struct AuditEntry {
     pub mac: Bytes,
 }
 
+/// A part of the objects that a search finds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Encode, Decode)]
+pub struct Page {
+    /// Only objects with greater handles are returned: 0, or the last handle of the page before.
+    #[n(0)]
+    pub after: u64,
+    /// The maximum number of objects; the daemon may return fewer.
+    #[n(1)]
+    pub most: u32,
+}
+
 /// One signature of a [`Request::SignMany`].
 #[derive(Clone, Debug, PartialEq, Eq, Encode, Decode)]
 pub struct Signing {
@@ -167,8 +178,8 @@ named! {
         /// Authorizes one use of a key that requires the user's PIN before each.
         #[n(0x0a)] Authenticate { #[n(0)] key: u64, #[n(1)] pin: Secret },
 
-        /// Finds the objects that have all these attributes.
-        #[n(0x10)] Find { #[n(0)] template: Template },
+        /// Finds the objects that have all these attributes: all of them, or one page.
+        #[n(0x10)] Find { #[n(0)] template: Template, #[n(1)] page: Option<Page> },
         /// Returns values of attributes of an object.
         #[n(0x11)] Attributes { #[n(0)] object: u64, #[n(1)] numbers: Vec<u32> },
         /// Changes attributes of an object.
@@ -364,8 +375,8 @@ named! {
         #[n(0x04)] Object { #[n(0)] object: u64 },
         /// A public and a private key.
         #[n(0x05)] Pair { #[n(0)] public: u64, #[n(1)] private: u64 },
-        /// Objects, sorted by handle.
-        #[n(0x06)] Objects { #[n(0)] objects: Vec<u64> },
+        /// Objects, sorted by handle; and for a page, whether objects follow.
+        #[n(0x06)] Objects { #[n(0)] objects: Vec<u64>, #[n(1)] more: Option<bool> },
         /// Attributes, in the order of the request.
         #[n(0x07)] Attributes { #[n(0)] values: Vec<AttributeValue> },
         /// Bytes: a signature, a ciphertext, a message.

@@ -11,6 +11,6 @@ pub mod version;
 
 pub use bytes::{Bytes, Secret};
 pub use client::{Client, addresses, default_socket};
-pub use message::{Mechanism, Request, Response, Role, Unreadable, Usage};
+pub use message::{Mechanism, Page, Request, Response, Role, Unreadable, Usage};
 pub use polling::Polling;
 pub use version::VERSION;

@@ -194,16 +194,17 @@ impl Application {
         self.set_role(None);
         self.running.clear();
         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
-        let private = objects.index.find(&Template::new(), Object::is_private);
+        let private = objects.index.find(&Template::new(), 0, usize::MAX, Object::is_private);
         for id in private {
             objects.remove(id);
         }
     }
 
-    /// Finds the objects in memory with these attributes.
-    pub fn find(&self, template: &Template) -> Vec<u64> {
+    /// Finds the objects in memory with these attributes, in ascending order: at most `most` of
+    /// those with handles greater than `after`.
+    pub fn find(&self, template: &Template, after: u64, most: usize) -> Vec<u64> {
         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
-        objects.index.find(template, |object| self.sees(object))
+        objects.index.find(template, after, most, |object| self.sees(object))
     }
 }
 
@@ -293,6 +294,6 @@ mod tests {
         let refused = application.replace(Arc::into_inner(old).unwrap()).map_err(code);
         assert_eq!(refused, Err(Code::OBJECT_HANDLE_INVALID));
         application.insert(new(false)).unwrap();
-        assert_eq!(application.find(&Template::new()).len(), 2);
+        assert_eq!(application.find(&Template::new(), 0, 9).len(), 2);
     }
 }

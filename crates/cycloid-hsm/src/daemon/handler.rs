@@ -322,7 +322,7 @@ impl Daemon {
             Request::RotateMasterKey {} => self.rotate(application),
             Request::LogUses { required } => self.log_uses(application, required),
             Request::AllowLegacy { weak, allowed } => self.allow_legacy(application, weak, allowed),
-            Request::Find { template } => self.find(application, &template),
+            Request::Find { template, page } => self.find(application, &template, page),
             Request::Attributes { object, numbers } => {
                 self.attributes(application, object, &numbers)
             }

@@ -1,6 +1,7 @@
 //! An index of the objects in memory: by handle, by label and by identifier.
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 
 use crate::attribute::{Template, cka};
@@ -14,16 +15,21 @@ pub(super) struct Index {
     by_identifier: HashMap<Box<[u8]>, Vec<u64>>,
 }
 
+/// Adds a handle to those of a value, which ascend. A new object has the greatest one.
 fn add(to: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) {
     if let Some(value) = value.filter(|value| !value.is_empty()) {
-        to.entry(value.into()).or_default().push(id);
+        let ids = to.entry(value.into()).or_default();
+        let place = ids.partition_point(|other| *other < id);
+        ids.insert(place, id);
     }
 }
 
 fn take(from: &mut HashMap<Box<[u8]>, Vec<u64>>, value: Option<&[u8]>, id: u64) {
     let Some(value) = value else { return };
     if let Some(ids) = from.get_mut(value) {
-        ids.retain(|other| *other != id);
+        if let Ok(place) = ids.binary_search(&id) {
+            ids.remove(place);
+        }
         if ids.is_empty() {
             from.remove(value);
         }
@@ -57,18 +63,96 @@ impl Index {
         self.objects.len()
     }
 
-    /// Finds all objects with these attributes that `visible` accepts, in no particular order.
-    pub(super) fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
+    /// Finds the objects with these attributes that `visible` accepts, in ascending order: at most
+    /// `most` of those with handles greater than `after`.
+    pub(super) fn find(
+        &self,
+        template: &Template,
+        after: u64,
+        most: usize,
+        visible: impl Fn(&Object) -> bool,
+    ) -> Vec<u64> {
         let matches = |object: &Arc<Object>| visible(object) && object.attributes.matches(template);
         let candidates = match (template.get(cka::LABEL), template.get(cka::ID)) {
             (_, Some(identifier)) if !identifier.is_empty() => self.by_identifier.get(identifier),
             (Some(label), _) if !label.is_empty() => self.by_label.get(label),
             _ => {
-                let all = self.objects.values().filter(|object| matches(object));
-                return all.map(|object| object.id).collect();
+                let all = self.objects.range((Bound::Excluded(after), Bound::Unbounded));
+                let all = all.filter(|(_, object)| matches(object));
+                return all.map(|(id, _)| *id).take(most).collect();
             }
         };
         let candidates = candidates.map_or(&[][..], Vec::as_slice);
-        candidates.iter().filter(|id| self.objects.get(id).is_some_and(matches)).copied().collect()
+        let following = &candidates[candidates.partition_point(|id| *id <= after)..];
+        let found = following.iter().filter(|id| self.objects.get(id).is_some_and(matches));
+        found.copied().take(most).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Returns an object with a label and an identifier; 0 stands for none.
+    fn object(id: u64, label: u8, identifier: u8) -> Arc<Object> {
+        let mut attributes = Template::new();
+        for (number, value) in [(cka::LABEL, label), (cka::ID, identifier)] {
+            attributes.set(number, vec![value; usize::from(value > 0)]);
+        }
+        Object::new(id, 1, attributes, None).into()
+    }
+
+    fn template(label: Option<u8>, identifier: Option<u8>) -> Template {
+        let mut template = Template::new();
+        for (number, value) in [(cka::LABEL, label), (cka::ID, identifier)] {
+            if let Some(value) = value {
+                template.set(number, vec![value; usize::from(value > 0)]);
+            }
+        }
+        template
+    }
+
+    proptest! {
+        /// Against a list of all objects that is searched from the front.
+        #[test]
+        fn pages_together_are_all_objects_in_order(
+            steps in prop::collection::vec((1..40_u64, 0..3_u8, 0..3_u8, 0..4_u8), 0..80),
+            label in prop::option::of(0..3_u8),
+            identifier in prop::option::of(0..3_u8),
+            most in 1..6_usize,
+        ) {
+            let (mut index, mut model) = (Index::default(), BTreeMap::new());
+            for (id, label, identifier, action) in steps {
+                if action == 0 {
+                    let there = model.remove(&id).is_some();
+                    prop_assert_eq!(index.remove(id).is_some(), there);
+                } else {
+                    index.insert(object(id, label, identifier));
+                    model.insert(id, (label, identifier));
+                }
+            }
+            let visible = |object: &Object| object.id % 5 != 0;
+            let is_wanted = |wanted: Option<u8>, value| wanted.is_none_or(|wanted| wanted == value);
+            let expected = model.iter().filter(|(id, (its_label, its_identifier))| {
+                *id % 5 != 0
+                    && is_wanted(label, *its_label)
+                    && is_wanted(identifier, *its_identifier)
+            });
+            let expected: Vec<u64> = expected.map(|(id, _)| *id).collect();
+            let template = template(label, identifier);
+            let (mut found, mut after) = (Vec::<u64>::new(), 0);
+            loop {
+                let page = index.find(&template, after, most, visible);
+                prop_assert!(page.len() <= most && page.iter().all(|id| *id > after));
+                found.extend(&page);
+                let Some(last) = page.last() else { break };
+                after = *last;
+            }
+            prop_assert_eq!(found, expected);
+        }
     }
 }

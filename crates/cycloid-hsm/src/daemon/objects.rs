@@ -10,11 +10,8 @@ use crate::key::PrivateKey;
 use crate::mechanism::ckm;
 use crate::object::build::Origin;
 use crate::object::{self, New, Object, Seen, build, change};
-use crate::rpc::Bytes;
-use crate::rpc::Role;
-use crate::rpc::Secret;
-use crate::rpc::frame;
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
+use crate::rpc::{Bytes, Page, Role, Secret, frame};
 use crate::store::encoding::Value;
 use crate::{Code, Result};
 
@@ -24,12 +21,33 @@ use rand_core::UnwrapErr;
 /// The minimum length of a value in an answer: an array of a number, a code and bytes.
 const SHORTEST_VALUE: usize = 4;
 
+/// The maximum number of objects in a page, which fits in a message.
+const LONGEST_PAGE: usize = 1 << 16;
+
 impl Daemon {
-    pub(super) fn find(&self, application: &Application, template: &Template) -> Result<Response> {
-        let mut objects = self.token.find(template, |object| application.sees(object));
-        objects.extend(application.find(template));
-        objects.sort_unstable();
-        Ok(Response::Objects { objects })
+    /// Finds objects: stored ones first, because the handles of those in memory are greater. So a
+    /// page takes a bounded amount of memory, and the next one begins where it ended, at any daemon
+    /// and whatever was destroyed meanwhile.
+    pub(super) fn find(
+        &self,
+        application: &Application,
+        template: &Template,
+        page: Option<Page>,
+    ) -> Result<Response> {
+        let (after, most) = match page {
+            Some(Page { after, most }) => (after, (most as usize).clamp(1, LONGEST_PAGE)),
+            // An object takes at least a byte, so more would not fit in a message.
+            None => (0, frame::MAX_LENGTH),
+        };
+        let mut objects =
+            self.token.find(template, after, most + 1, |object| application.sees(object));
+        objects.extend(application.find(template, after, most + 1 - objects.len()));
+        let more = objects.len() > most;
+        if more && page.is_none() {
+            return Err(Code::DEVICE_MEMORY.because("more objects than a message can name"));
+        }
+        objects.truncate(most);
+        Ok(Response::Objects { objects, more: more.then_some(true) })
     }
 
     pub(super) fn attributes(
@@ -277,5 +295,47 @@ impl Daemon {
             (self.keep(application, public, how)?, self.keep(application, private, how)?)
         };
         Ok(Response::Pair { public, private })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::daemon::application::{Applications, Peer};
+    use crate::daemon::token::Token;
+    use crate::store::tests::Place;
+
+    /// An answer with all of them would be too long: a handle takes up to five bytes here.
+    #[test]
+    fn pages_find_more_objects_than_a_message_can_name() {
+        const COUNT: u64 = 240_000;
+        let place = Place::sqlite();
+        let token = Token::new(place.create(), 0, Duration::MAX).unwrap();
+        (1..=COUNT).for_each(|id| token.pretend(Object::new(id, 1, Template::new(), None)));
+        let daemon = Daemon::new(token, 1, Default::default());
+        let (application, _) = Applications::default().welcome("test", Peer::User(7));
+        let in_memory = New { attributes: Template::new(), secret: None };
+        let in_memory = application.insert(in_memory).unwrap();
+        let length = |response: &Response| {
+            let mut bytes = Vec::new();
+            response.write(&mut bytes);
+            bytes.len() + 4
+        };
+        let find = |page| daemon.find(&application, &Template::new(), page).unwrap();
+        assert!(length(&find(None)) > frame::MAX_LENGTH);
+        let (mut found, mut after) = (Vec::new(), 0);
+        loop {
+            let page = find(Some(Page { after, most: u32::MAX }));
+            assert!(length(&page) <= frame::MAX_LENGTH);
+            let Response::Objects { objects, more } = page else { panic!("{page:?}") };
+            found.extend(objects);
+            after = *found.last().unwrap();
+            if more != Some(true) {
+                break;
+            }
+        }
+        assert!(found.iter().copied().eq((1..=COUNT).chain([in_memory])));
     }
 }

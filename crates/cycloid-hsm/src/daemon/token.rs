@@ -253,14 +253,27 @@ impl Token {
             })
     }
 
+    /// Shows an object that is not in the database.
+    #[cfg(test)]
+    pub(super) fn pretend(&self, object: Object) {
+        write(&self.index).insert(object.into());
+    }
+
     /// Returns the number of objects.
     pub fn count(&self) -> usize {
         read(&self.index).len()
     }
 
-    /// Finds all objects with these attributes that `visible` accepts.
-    pub fn find(&self, template: &Template, visible: impl Fn(&Object) -> bool) -> Vec<u64> {
-        read(&self.index).find(template, visible)
+    /// Finds the objects with these attributes that `visible` accepts, in ascending order: at most
+    /// `most` of those with handles greater than `after`.
+    pub fn find(
+        &self,
+        template: &Template,
+        after: u64,
+        most: usize,
+        visible: impl Fn(&Object) -> bool,
+    ) -> Vec<u64> {
+        read(&self.index).find(template, after, most, visible)
     }
 
     /// Returns the secret of an object.

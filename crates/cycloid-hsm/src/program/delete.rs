@@ -67,7 +67,7 @@ fn choose(client: &Client, delete: &Delete) -> Result<Vec<Object>, Stop> {
     if let Some(id) = &id {
         template.set(cka::ID, id.clone());
     }
-    let handles = find(client, template)?.into_iter();
+    let handles = find(client, &template)?.into_iter();
     let handles = handles.filter(|handle| delete.object.is_none_or(|object| object == *handle));
     let objects: Vec<Object> =
         handles.map(|handle| Object::read(client, handle)).collect::<Result<_, _>>()?;

@@ -109,7 +109,7 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
 }
 
 fn list(client: &Client) -> Result<(), Stop> {
-    show(client, &find(client, Template::new())?)
+    show(client, &find(client, &Template::new())?)
 }
 
 /// Prints a line for each object.
@@ -126,7 +126,7 @@ fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
     let mut template = Template::new();
     template.set(cka::LABEL, label.as_bytes());
     template.set_number(cka::CLASS, class.into());
-    match find(client, template)?.as_slice() {
+    match find(client, &template)?.as_slice() {
         [object] => Ok(*object),
         [] => Err(Stop::failed(
             format!("no key is labelled {label:?}"),

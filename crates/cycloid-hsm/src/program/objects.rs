@@ -3,7 +3,7 @@
 use cycloid_command::Stop;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::rpc::message::AttributeValue;
-use cycloid_hsm::rpc::{Client, Request, Response};
+use cycloid_hsm::rpc::{Client, Page, Request, Response};
 
 use crate::client::{call, unexpected};
 
@@ -28,10 +28,23 @@ pub(super) fn identifier(hex: Option<&str>) -> Result<Vec<u8>, Stop> {
     }
 }
 
-pub(super) fn find(client: &Client, template: Template) -> Result<Vec<u64>, Stop> {
-    match call(client, &Request::Find { template })? {
-        Response::Objects { objects } => Ok(objects),
-        other => Err(unexpected(&other)),
+/// The number of objects that one request asks for.
+const PAGE: u32 = 1 << 16;
+
+pub(super) fn find(client: &Client, template: &Template) -> Result<Vec<u64>, Stop> {
+    let mut found = Vec::new();
+    loop {
+        let page = Some(Page { after: found.last().copied().unwrap_or_default(), most: PAGE });
+        match call(client, &Request::Find { template: template.clone(), page })? {
+            Response::Objects { objects, more } => {
+                let is_over = more != Some(true) || objects.is_empty();
+                found.extend(objects);
+                if is_over {
+                    return Ok(found);
+                }
+            }
+            other => return Err(unexpected(&other)),
+        }
     }
 }
 

@@ -434,8 +434,8 @@ fn a13_no_role_reads_a_sensitive_value() {
     // A search by a secret's value would allow guessing it.
     let mut template = Template::new();
     template.set(cka::VALUE, [0; 32]);
-    let found = client.call(&Request::Find { template }).unwrap();
-    assert_eq!(found, Response::Objects { objects: vec![] });
+    let found = client.call(&Request::Find { template, page: None }).unwrap();
+    assert_eq!(found, Response::Objects { objects: vec![], more: None });
     // The user reads a non-sensitive value, and an auditor does not.
     let value = [9; 32];
     let open = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true), (cka::TOKEN, true)]);

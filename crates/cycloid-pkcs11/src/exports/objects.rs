@@ -91,10 +91,13 @@ functions! {
         if objects.is_null() || count.is_null() {
             return Err(Code::ARGUMENTS_BAD.into());
         }
+        let mut given = 0;
         session.find(most, |found| {
-            // `find` returns at most as many objects as fit.
+            // `find` passes at most as many objects as fit.
             memory::write(count, found.len() as CK_ULONG)?;
-            Output::new(objects, count)?.put(found)
+            Output::new(objects.wrapping_add(given), count)?.put(found)?;
+            given += found.len();
+            memory::write(count, given as CK_ULONG)
         })
     }
 

@@ -1,5 +1,6 @@
 //! The state of a session's operations: at most one of each kind.
 
+use cycloid_hsm_protocol::attribute::Template;
 use cycloid_hsm_protocol::mechanism::{Hash, Parameter};
 use cycloid_hsm_protocol::rpc::Usage;
 use cycloid_hsm_protocol::{Code, Result};
@@ -119,8 +120,13 @@ impl Operations {
 
 /// A search for objects.
 pub(super) struct Find {
+    pub(super) template: Template,
+    /// One page of the objects, in ascending order.
     pub(super) objects: Vec<u64>,
+    /// The number of them that the program has.
     pub(super) given: usize,
+    /// Whether objects follow the page.
+    pub(super) more: bool,
 }
 
 /// A digest.

@@ -264,8 +264,8 @@ impl Chaos {
     fn agrees(&self, number: usize, found: &BTreeSet<u64>) {
         let socket: PathBuf = self.daemons[number].socket.clone();
         let client = keeper::connect(socket).unwrap();
-        let answer = client.call(&Request::Find { template: Template::new() }).unwrap();
-        let Response::Objects { objects } = answer else { panic!("{answer:?}") };
+        let answer = client.call(&Request::Find { template: Template::new(), page: None }).unwrap();
+        let Response::Objects { objects, .. } = answer else { panic!("{answer:?}") };
         assert_eq!(&BTreeSet::from_iter(objects), found, "daemon {number} shows other objects");
     }
 

@@ -13,7 +13,7 @@ use std::thread;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::message::{AttributeValue, TokenInfo};
-use cycloid_hsm::rpc::{Mechanism, Request, Response, Role, Secret, VERSION, frame};
+use cycloid_hsm::rpc::{Mechanism, Page, Request, Response, Role, Secret, VERSION, frame};
 use cycloid_hsm::{Code, Error};
 use sha2::{Digest, Sha256};
 
@@ -37,6 +37,8 @@ pub enum Mood {
     HangsUp,
     /// Sends data of the wrong length.
     WrongLength,
+    /// Answers each search for a page with the first one.
+    Repeats,
     /// Refuses a greeting as a daemon of protocol version 1 does.
     Version1,
 }
@@ -187,6 +189,14 @@ impl Daemon {
         self.token().objects.len()
     }
 
+    /// Adds data objects.
+    pub fn fill(&self, count: usize) {
+        let mut token = self.token();
+        for _ in 0..count {
+            token.add(key(cko::DATA, 0, "data"));
+        }
+    }
+
     /// Destroys an object without telling any client.
     pub fn destroy(&self, object: u64) {
         assert!(self.token().objects.remove(&object).is_some());
@@ -257,7 +267,11 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
             let response = match &request {
                 Request::Hello { .. } => Ok(()),
                 Request::Attach { ticket: shown, .. } if **shown == *ticket => Ok(()),
-                _ if welcome && token.mood.is_some_and(|mood| mood != Mood::Sound) => {
+                _ if welcome
+                    && token
+                        .mood
+                        .is_some_and(|mood| !matches!(mood, Mood::Sound | Mood::Repeats)) =>
+                {
                     Err(Ok(Response::Done {}))
                 }
                 _ if welcome => Err(token.answer(&request)),
@@ -300,7 +314,7 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
                     let refused = b"\0\0\x07\0\0\0\x11\0\0\0malformed message";
                     frame::write(identifier, &mut answer, |to| to.extend(refused));
                 }
-                Mood::Sound => sound(&mut answer, &response),
+                Mood::Sound | Mood::Repeats => sound(&mut answer, &response),
             }
             drop(token);
             if stream.write_all(&answer).is_err() {
@@ -355,12 +369,20 @@ impl Token {
             Request::Random { length } => {
                 Ok(Response::Data { data: Secret::new(&vec![0xa7; *length as usize]) })
             }
-            Request::Find { template } => {
+            Request::Find { template, page } => {
                 let user = self.role.is_some();
                 let seen = |object: &Template| user || !object.is(cka::PRIVATE);
                 let found = self.objects.iter();
                 let found = found.filter(|(_, object)| seen(object) && object.matches(template));
-                Ok(Response::Objects { objects: found.map(|(number, _)| *number).collect() })
+                let Page { mut after, most } = page.unwrap_or(Page { after: 0, most: u32::MAX });
+                if self.mood == Some(Mood::Repeats) {
+                    after = 0;
+                }
+                let found = found.map(|(number, _)| *number).filter(|number| *number > after);
+                let mut objects: Vec<u64> = found.collect();
+                let more = (objects.len() > most as usize).then_some(true);
+                objects.truncate(most as usize);
+                Ok(Response::Objects { objects, more })
             }
             Request::Attributes { object, numbers } => {
                 let object = self.object(*object)?;

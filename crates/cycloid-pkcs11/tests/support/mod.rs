@@ -167,7 +167,9 @@ impl TestBed {
         template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
         template.set(cka::ID, [id]);
         let client = self.user();
-        let Ok(Response::Objects { objects }) = client.call(&Request::Find { template }) else {
+        let Ok(Response::Objects { objects, .. }) =
+            client.call(&Request::Find { template, page: None })
+        else {
             panic!("the daemon does not look for keys");
         };
         let [key] = objects.as_slice() else { panic!("it has {} such keys", objects.len()) };
@@ -208,8 +210,8 @@ impl TestBed {
     pub fn count(&self, class: u32) -> usize {
         let mut template = Template::new();
         template.set_number(cka::CLASS, class.into());
-        match self.user().call(&Request::Find { template }) {
-            Ok(Response::Objects { objects }) => objects.len(),
+        match self.user().call(&Request::Find { template, page: None }) {
+            Ok(Response::Objects { objects, .. }) => objects.len(),
             other => panic!("{other:?}"),
         }
     }

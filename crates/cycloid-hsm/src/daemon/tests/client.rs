@@ -187,8 +187,8 @@ pub(super) fn make_known(directory: &Path) {
 fn find_known(line: &mut Line) -> io::Result<Vec<Key>> {
     let mut template = Template::new();
     template.set(cka::LABEL, KNOWN);
-    let response = line.ask(&Request::Find { template })?;
-    let Response::Objects { objects } = response else { panic!("{response:?}") };
+    let response = line.ask(&Request::Find { template, page: None })?;
+    let Response::Objects { objects, .. } = response else { panic!("{response:?}") };
     assert_eq!(objects.len(), 6, "three pairs");
     objects.chunks(2).map(|pair| Ok(look(line, pair[0], pair[1])?.0)).collect()
 }
