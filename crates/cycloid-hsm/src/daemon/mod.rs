@@ -1,5 +1,6 @@
 //! The daemon: sockets, applications, and request handling.
 
+mod admission;
 mod application;
 mod connection;
 mod cryptography;
