@@ -135,10 +135,10 @@ mod tests {
                     model.insert(id, (label, identifier));
                 }
             }
-            let visible = |object: &Object| object.id % 5 != 0;
+            let visible = |object: &Object| !object.id.is_multiple_of(5);
             let is_wanted = |wanted: Option<u8>, value| wanted.is_none_or(|wanted| wanted == value);
             let expected = model.iter().filter(|(id, (its_label, its_identifier))| {
-                *id % 5 != 0
+                !id.is_multiple_of(5)
                     && is_wanted(label, *its_label)
                     && is_wanted(identifier, *its_identifier)
             });
