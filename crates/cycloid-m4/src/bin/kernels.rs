@@ -7,7 +7,10 @@
 #![no_main]
 
 use cortex_m_rt::entry;
-use cycloid::internals::field::{self, P256, P25519, Prime};
+use cycloid::internals::ct::Mask;
+use cycloid::internals::field::{
+    self, Arithmetic, CurveArithmetic, CurvePrime, Masks, P256, P25519, Prime,
+};
 use cycloid::internals::words::{self, Armv7em, Limb, Portable, Words};
 use cycloid::modular;
 use cycloid_m4::random::Repeatable;
@@ -27,6 +30,9 @@ const ROUNDS: usize = 12;
 /// Rounds for squares in fields.
 const SQUARES: usize = 2000;
 
+/// Rounds for the operations on a curve.
+const CURVES: u64 = 400;
+
 #[entry]
 fn main() -> ! {
     let mut compared = 0;
@@ -41,6 +47,15 @@ fn main() -> ! {
     }
     for _ in 0..SQUARES {
         compared += squares(random);
+    }
+    for seed in 0..CURVES {
+        // Any numbers below 2²⁵⁶ are residues modulo 2²⁵⁵ − 19.
+        compared += curve::<P25519>(seed, |number| number);
+        let reduced = |mut number: [Limb; 4]| {
+            words::reduce_once(0, &mut number, &P256::MODULUS);
+            number
+        };
+        compared += curve::<P256>(seed, reduced);
     }
     semihosting::write_number(compared);
     semihosting::write(" comparisons\n");
@@ -96,8 +111,12 @@ fn products(random: &mut Repeatable, n: usize) -> u32 {
     let (a, b, memory) = (numbers(random), numbers(random), numbers(random));
     let x = limb(random);
     let other = LENGTHS[random.next_u32() as usize % LENGTHS.len()];
-    both!("mul", memory, |words, copy| words.mul(&mut copy[..n + other], &a[..n], &b[..other]))
-        + both!("square", memory, |words, copy| words.square(&mut copy[..2 * n], &a[..n]))
+    both!("mul", memory, |words, copy| Words::mul(
+        words,
+        &mut copy[..n + other],
+        &a[..n],
+        &b[..other]
+    )) + both!("square", memory, |words, copy| Words::square(words, &mut copy[..2 * n], &a[..n]))
         + both!("add_mul_limb", memory, |words, copy| words.add_mul_limb(
             &mut copy[..n],
             &a[..n],
@@ -150,7 +169,7 @@ fn inverses(random: &mut Repeatable, n: usize) -> u32 {
         result
     };
     let (mut product, mut one) = ([0; 2 * LONGEST], [0; 2 * LONGEST]);
-    Portable.mul(&mut product[..2 * n], x, &inverse[..n]);
+    Words::mul(Portable, &mut product[..2 * n], x, &inverse[..n]);
     one[0] = 1;
     same("1 / x", &reduced(&mut product[..2 * n]), &reduced(&mut one[..2 * n]));
     1
@@ -172,7 +191,7 @@ fn squares(random: &mut Repeatable) -> u32 {
     );
     same("square modulo the prime of P-256", &square, &product);
     let mut wide = [0; 8];
-    Portable.square(&mut wide, &a);
+    Words::square(Portable, &mut wide, &a);
     let mut expected = [0; 4];
     let p = &P256::MODULUS;
     Portable.montgomery_reduce(&mut expected, &mut wide, p, words::montgomery_n0(p[0]));
@@ -180,11 +199,106 @@ fn squares(random: &mut Repeatable) -> u32 {
     3
 }
 
+/// A number that often causes carries, or is close to 0 or 2²⁵⁶.
+fn number(random: &mut Repeatable) -> [Limb; 4] {
+    let small = Limb::from(random.next_u32() % 64);
+    match random.next_u32() % 8 {
+        0 => [small, 0, 0, 0],
+        1 => [!small, Limb::MAX, Limb::MAX, Limb::MAX],
+        _ => core::array::from_fn(|_| limb(random)),
+    }
+}
+
+/// The most results of [`of_curve`].
+const RESULTS: usize = 64;
+
+/// Compares all operations on a curve's prime; `residue` makes one of any number.
+fn curve<P>(seed: u64, residue: impl Fn([Limb; 4]) -> [Limb; 4]) -> u32
+where
+    P: CurvePrime<Words = [Limb; 4]>,
+    Portable: CurveArithmetic<P>,
+    Armv7em: CurveArithmetic<P, Element = [Limb; 4]>,
+{
+    let in_plain_rust = |number: [Limb; 4]| {
+        // In Montgomery form, a number of the backend is R times what it stands for.
+        let mut integer = [[0; 4]];
+        Arithmetic::<P>::store(Armv7em::of_this_target(), &residue(number), &mut integer);
+        Arithmetic::<P>::load(Portable, &integer)
+    };
+    let expected = of_curve::<P, _>(Portable, seed, in_plain_rust);
+    let got = of_curve::<P, _>(Armv7em::of_this_target(), seed, &residue);
+    same(P::NAME, &got, &expected);
+    RESULTS as u32
+}
+
+/// Returns the results of all operations on a curve's prime.
+fn of_curve<P: CurvePrime<Words = [Limb; 4]>, A: CurveArithmetic<P>>(
+    f: A,
+    seed: u64,
+    element: impl Fn([Limb; 4]) -> A::Element,
+) -> [[Limb; 4]; RESULTS] {
+    let random = &mut Repeatable(seed);
+    let (mut results, mut count) = ([[0; 4]; RESULTS], 0);
+    let mut keep = |element: &A::Element| {
+        f.store(element, &mut results[count..=count]);
+        count += 1;
+    };
+    let [mut a, b, c, d] = core::array::from_fn(|_| element(number(random)));
+    let swap = f.mask(|_| Mask::from_bit(seed & 1));
+    for element in [
+        f.mul(&a, &b),
+        f.mul(&c, &d),
+        f.square(&c),
+        f.square_times(&a, 3),
+        f.mul_small(&a, 121_665),
+        f.add(&a, &b),
+        f.sub(&a, &b),
+        f.add(&f.add(&f.add(&a, &b), &c), &f.double(&b)),
+        f.sub(&f.sub(&f.sub(&a, &b), &c), &f.add(&b, &b)),
+        f.negate(&a),
+        f.mul(&f.add(&a, &b), &f.sub(&b, &c)),
+        f.square(&f.sub(&a, &f.add(&c, &c))),
+        f.select(swap, &a, &b),
+    ] {
+        keep(&element);
+    }
+    f.mul_in_place(&mut a, &b);
+    keep(&a);
+    f.square_times_in_place(&mut a, 2);
+    keep(&a);
+    f.double_times(&[a, b, c], 3).iter().for_each(&mut keep);
+    f.add_affine(&[a, b, c], &[c, a]).iter().for_each(&mut keep);
+    f.add_edwards(&[d, b, c, b], &[c, d, b], swap).iter().for_each(&mut keep);
+    let mut point = [b, c, d, a];
+    f.double_edwards(&mut point, 2);
+    point.iter().for_each(&mut keep);
+    for with_t in [false, true] {
+        f.add_edwards_vartime(&mut point, &[c, d, b], with_t.then_some(&d), seed & 1 == 1, with_t);
+        point[..3].iter().for_each(&mut keep);
+    }
+    let mut table = [0; 64 * 12];
+    table.iter_mut().for_each(|word| *word = limb(random) >> 1);
+    let (row, index) = (&table[..A::STORED_LIMBS * 3 * 16], f.word(|_| seed % 16));
+    let mut addend = [b, c, d];
+    f.add_edwards_then_look_up(&mut point, &mut addend, row, index, swap);
+    point.iter().chain(&addend).for_each(&mut keep);
+    let mut state = [a, b, f.mul(&a, &c), d];
+    f.ladder_step(&c, &mut state, swap, 121_665);
+    state.iter().for_each(&mut keep);
+    let swaps: [Limb; 4] = core::array::from_fn(|_| limb(random));
+    let steps = if seed % 16 == 0 { 256 } else { 1 + seed as usize % 3 };
+    f.ladder(&c, &mut state, steps, &[swaps], 121_665);
+    state.iter().for_each(&mut keep);
+    assert!(!A::Mask::none().reveal_any());
+    results
+}
+
 fn lookups(random: &mut Repeatable, n: usize) -> u32 {
     let (table, memory) = (numbers(random), numbers(random));
     let entries = (2 * LONGEST / n).min(33);
     let index = random.next_u32() as usize % (entries + 2);
-    both!("lookup", memory, |words, copy| words.lookup(
+    both!("lookup", memory, |words, copy| Words::lookup(
+        words,
         &mut copy[..n],
         &table[..n * entries],
         index

@@ -15,6 +15,8 @@ mod bytes;
 mod divsteps;
 mod linear;
 pub mod portable;
+#[cfg(any(target_pointer_width = "32", test))]
+mod rows;
 #[cfg(test)]
 mod tests;
 
@@ -34,6 +36,8 @@ pub use linear::{
     is_zero, reduce_once, sub, sub_borrow, sub_if, trim_vartime,
 };
 pub use portable::Portable;
+#[cfg(any(target_pointer_width = "32", test))]
+pub use rows::{ROW_BITS, transform_rows, transform_rows_modulo};
 
 /// Multiplication and Montgomery reduction on 64-bit limbs: the interface of a backend.
 ///

@@ -178,17 +178,20 @@ impl CurveArithmetic<P256> for Armv7em {
 
 impl CurveArithmetic<P25519> for Armv7em {
     #[inline(always)]
-    fn ladder_step(
+    fn ladder(
         self,
         x1: &Self::Element,
         state: &mut [Self::Element; 4],
-        swap: Mask,
+        steps: usize,
+        swaps: &[[Limb; 4]],
         a24: Limb,
     ) {
-        debug_assert!((1..=1 << 25).contains(&a24));
-        let (state, swap) = (state.as_mut_ptr().cast(), swap.value() as u32);
-        // SAFETY: the token proves UMAAL; the state is sixteen limbs, one after the other.
-        unsafe { p25519::ladder_step(state, x1.as_ptr(), swap, a24 as u32 - 1) };
+        debug_assert!((1..1 << 25).contains(&a24));
+        assert!((1..=256).contains(&steps));
+        let (state, swaps) = (state.as_mut_ptr().cast(), swaps[0].as_ptr());
+        // SAFETY: the token proves UMAAL; the state is sixteen limbs, one after the other, and there
+        // are from 1 to 256 steps.
+        unsafe { p25519::ladder(state, x1.as_ptr(), swaps, steps, a24 as u32) };
     }
 
     #[inline(always)]
@@ -198,13 +201,34 @@ impl CurveArithmetic<P25519> for Armv7em {
         addend: &[[Limb; 4]; 3],
         negative: Mask,
     ) -> [[Limb; 4]; 4] {
+        let mut sum = *point;
         let addend = &edwards_negated::<P25519, _>(self, addend, negative);
-        let mut sum = MaybeUninit::<[[Limb; 4]; 4]>::uninit();
-        // SAFETY: the token proves UMAAL; the kernel writes the whole sum.
-        unsafe {
-            let (point, addend) = (point.as_ptr().cast(), addend.as_ptr().cast());
-            p25519::add_edwards(sum.as_mut_ptr().cast(), point, addend);
-            sum.assume_init()
-        }
+        add_edwards(self, &mut sum, addend);
+        sum
     }
+
+    const LOOKS_UP_MEANWHILE: bool = true;
+
+    #[inline(always)]
+    fn add_edwards_then_look_up(
+        self,
+        point: &mut [[Limb; 4]; 4],
+        addend: &mut [[Limb; 4]; 3],
+        row: &[Limb],
+        index: Limb,
+        negative: Mask,
+    ) {
+        add_edwards(self, point, addend);
+        Arithmetic::<P25519>::lookup_stored(self, addend, row, index);
+        // SAFETY: the token proves UADD8 and SEL; the addend is twelve limbs. Stored numbers are
+        // below 2²⁵⁵.
+        unsafe { p25519::negate_edwards(addend.as_mut_ptr().cast(), negative.value() as u32) };
+    }
+}
+
+/// Adds a point of edwards25519 to another, in place.
+fn add_edwards(_: Armv7em, point: &mut [[Limb; 4]; 4], addend: &[[Limb; 4]; 3]) {
+    let point = point.as_mut_ptr().cast();
+    // SAFETY: the token proves UMAAL; the sum may be where the point is.
+    unsafe { p25519::add_edwards(point, point, addend.as_ptr().cast()) };
 }

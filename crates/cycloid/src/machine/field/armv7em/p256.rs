@@ -8,21 +8,42 @@ use core::arch::naked_asm;
 
 use super::Limb;
 
-/// Reduces by four words: `$q` are the lowest words and the quotient, `$w` the eight words above
-/// them, `$carry` the word above those, to which the carry is added.
-macro_rules! reduce_four {
+/// The first half of a reduction by four words: `$q0` to `$q3` are these words and then Q, and `$w2`
+/// to `$w6` are the words at places 2 to 6 of the eight above them. [`reduce_lower!`] is the second.
+///
+/// Q·2⁹⁶ + Q·2¹⁹² is one chain of carries in the flag, except for the lowest word of the latter.
+/// Q·(2²⁵⁶ − 2²²⁴) is a chain of products by 2³² − 1, which leaves the flag alone. This half is the
+/// second chain, and the start of the first. `$k` gets the carry into the highest word. Changes
+/// `$ones`. `$load` is an instruction after the last use of `$q0`.
+macro_rules! reduce_upper {
     ([$q0:literal $q1:literal $q2:literal $q3:literal]
-        [$w4:literal $w5:literal $w6:literal $w7:literal
-         $w8:literal $w9:literal $w10:literal $w11:literal] $carry:literal) => {
+        [$w2:literal $w3:literal $w4:literal $w5:literal $w6:literal] $k:literal $ones:literal
+        $($load:literal)?) => {
         concat!(
-            "adds ", $q3, ", ", $q0, "\n", "adcs ", $w4, ", ", $q1, "\n", "adcs ", $w5, ", ", $q2,
-            "\n", "adcs ", $w6, ", ", $q3, "\n", "adcs ", $w7, ", #0\n", "adcs ", $w8, ", ", $q0,
-            "\n", "adcs ", $w9, ", ", $q1, "\n", "adcs ", $w10, ", ", $q2, "\n", "adcs ", $w11,
-            ", ", $q3, "\n", "adc ", $carry, ", #0\n", "adds ", $w6, ", ", $q0, "\n", "adcs ", $w7,
-            ", ", $q1, "\n", "adcs ", $w8, ", ", $q2, "\n", "adcs ", $w9, ", ", $q3, "\n", "adcs ",
-            $w10, ", #0\n", "adcs ", $w11, ", #0\n", "adc ", $carry, ", #0\n", "subs ", $w7, ", ",
-            $q0, "\n", "sbcs ", $w8, ", ", $q1, "\n", "sbcs ", $w9, ", ", $q2, "\n", "sbcs ", $w10,
-            ", ", $q3, "\n", "sbcs ", $w11, ", #0\n", "sbc ", $carry, ", #0\n",
+            "adds ", $w2, ", ", $q0, "\n",
+            "mov ", $ones, ", #-1\n",
+            "mov ", $k, ", #0\n",
+            "adc ", $k, ", ", $k, "\n",
+            "adds ", $q3, ", ", $q0, "\n",
+            "umaal ", $w3, ", ", $k, ", ", $q0, ", ", $ones, "\n",
+            $($load, "\n",)?
+            "umaal ", $w4, ", ", $k, ", ", $q1, ", ", $ones, "\n",
+            "umaal ", $w5, ", ", $k, ", ", $q2, ", ", $ones, "\n",
+            "umaal ", $w6, ", ", $k, ", ", $q3, ", ", $ones, "\n",
+        )
+    };
+}
+
+/// The second half of a reduction, after [`reduce_upper!`]: `$w0` to `$w7` are all eight words. The
+/// flag is the carry from the highest word.
+macro_rules! reduce_lower {
+    ([$q1:literal $q2:literal $q3:literal]
+        [$w0:literal $w1:literal $w2:literal $w3:literal
+         $w4:literal $w5:literal $w6:literal $w7:literal] $k:literal) => {
+        concat!(
+            "adcs ", $w0, ", ", $q1, "\n", "adcs ", $w1, ", ", $q2, "\n", "adcs ", $w2, ", ", $q3,
+            "\n", "adcs ", $w3, ", ", $q1, "\n", "adcs ", $w4, ", ", $q2, "\n", "adcs ", $w5, ", ",
+            $q3, "\n", "adcs ", $w6, ", #0\n", "adcs ", $w7, ", ", $k, "\n",
         )
     };
 }
@@ -32,115 +53,29 @@ macro_rules! subtract_p {
     ([$w0:literal $w1:literal $w2:literal $w3:literal
         $w4:literal $w5:literal $w6:literal $w7:literal] $carry:literal $one:literal) => {
         concat!(
-            "subs ",
-            $w0,
-            ", #0xffffffff\n",
-            "sbcs ",
-            $w1,
-            ", #0xffffffff\n",
-            "sbcs ",
-            $w2,
-            ", #0xffffffff\n",
-            "sbcs ",
-            $w3,
-            ", #0\n",
-            "sbcs ",
-            $w4,
-            ", #0\n",
-            "sbcs ",
-            $w5,
-            ", #0\n",
-            "sbcs ",
-            $w6,
-            ", #1\n",
-            "sbcs ",
-            $w7,
-            ", #0xffffffff\n",
-            "sbc ",
-            $carry,
-            ", #0\n",
-            "and ",
-            $one,
-            ", ",
-            $carry,
-            ", #1\n",
-            "adds ",
-            $w0,
-            ", ",
-            $carry,
-            "\n",
-            "adcs ",
-            $w1,
-            ", ",
-            $carry,
-            "\n",
-            "adcs ",
-            $w2,
-            ", ",
-            $carry,
-            "\n",
-            "adcs ",
-            $w3,
-            ", #0\n",
-            "adcs ",
-            $w4,
-            ", #0\n",
-            "adcs ",
-            $w5,
-            ", #0\n",
-            "adcs ",
-            $w6,
-            ", ",
-            $one,
-            "\n",
-            "adc ",
-            $w7,
-            ", ",
-            $carry,
-            "\n",
+            "subs ", $w0, ", #0xffffffff\n",
+            "sbcs ", $w1, ", #0xffffffff\n",
+            "sbcs ", $w2, ", #0xffffffff\n",
+            "sbcs ", $w3, ", #0\n",
+            "sbcs ", $w4, ", #0\n",
+            "sbcs ", $w5, ", #0\n",
+            "sbcs ", $w6, ", #1\n",
+            "sbcs ", $w7, ", #0xffffffff\n",
+            "sbc ", $carry, ", #0\n",
+            add_p!([$w0 $w1 $w2 $w3 $w4 $w5 $w6 $w7] $carry $one),
         )
     };
 }
 
-/// The number below 2p in r8 to r11, r4 to r7 and r12, minus p unless that is negative, to the
-/// address in `$out`. Changes r1.
-macro_rules! finish {
-    ($out:literal) => {
-        concat!(
-            "subs r8, #0xffffffff\n",
-            "sbcs r9, #0xffffffff\n",
-            "sbcs r10, #0xffffffff\n",
-            "sbcs r11, #0\n",
-            "sbcs r4, #0\n",
-            "sbcs r5, #0\n",
-            "sbcs r6, #1\n",
-            "sbcs r7, #0xffffffff\n",
-            "sbc r12, #0\n",
-            add_p!($out),
-        )
-    };
-}
-
-/// The number in r8 to r11 and r4 to r7, plus p if r12 is all ones, to the address in `$out`.
-/// Changes r1.
+/// The number in `$w`, plus p if `$mask` is all ones. Changes `$one`.
 macro_rules! add_p {
-    ($out:literal) => {
+    ([$w0:literal $w1:literal $w2:literal $w3:literal
+        $w4:literal $w5:literal $w6:literal $w7:literal] $mask:literal $one:literal) => {
         concat!(
-            "and r1, r12, #1\n",
-            "adds r8, r12\n",
-            "adcs r9, r12\n",
-            "adcs r10, r12\n",
-            "adcs r11, #0\n",
-            "adcs r4, #0\n",
-            "adcs r5, #0\n",
-            "adcs r6, r1\n",
-            "adc r7, r12\n",
-            "stm ",
-            $out,
-            "!, {{r8-r11}}\n",
-            "stm ",
-            $out,
-            ", {{r4-r7}}\n",
+            "and ", $one, ", ", $mask, ", #1\n", "adds ", $w0, ", ", $mask, "\n", "adcs ", $w1,
+            ", ", $mask, "\n", "adcs ", $w2, ", ", $mask, "\n", "adcs ", $w3, ", #0\n", "adcs ",
+            $w4, ", #0\n", "adcs ", $w5, ", #0\n", "adcs ", $w6, ", ", $one, "\n", "adc ", $w7,
+            ", ", $mask, "\n",
         )
     };
 }
@@ -150,7 +85,7 @@ macro_rules! add_p {
 /// One of the factors is any number below R, the other is less than p. The sum before the last
 /// subtraction is less than (R·p + R·p) / R = 2p.
 ///
-/// Stack: twelve words of the product, `out`, `a`, `b`.
+/// Stack: eleven words of the product, `out`.
 ///
 /// # Safety
 /// `a` and `b` are four limbs each, and `out` has room for four; it may be where `a` or `b` are,
@@ -158,41 +93,47 @@ macro_rules! add_p {
 #[unsafe(naked)]
 unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
     naked_asm!(
-        "push {{r0-r2, lr}}",
-        "sub sp, #36",
+        "push {{r0, lr}}",
+        "sub sp, #32",
         lower_rows!(),
-        "ldm sp, {{r0-r7}}",
-        "mov r12, #0",
-        reduce_four!(["r0" "r1" "r2" "r3"]
-            ["r4" "r5" "r6" "r7" "r8" "r9" "r10" "r11"] "r12"),
+        "ldm sp, {{r4-r7}}",
+        reduce_upper!(["r4" "r5" "r6" "r7"] ["r12" "lr" "r8" "r9" "r10"] "r0" "r3"),
+        load!("sp" "16"; "r3" "r4"),
+        reduce_lower!(["r5" "r6" "r7"] ["r3" "r4" "r12" "lr" "r8" "r9" "r10" "r11"] "r0"),
+        "mov r0, #0",
+        "adc r0, r0",
         // The words at places 8 to 12 wait on the stack.
-        "stm sp, {{r8-r12}}",
-        upper_rows!("40" "44"; ["0" "4" "8" "12"]
-            ["20" "24" "28" "32" "0" "4" "8" "12"]),
-        // Places 4 to 7 are from [sp, #20] on, 8 to 11 from [sp] on, 12 is also at [sp, #16].
-        "ldm sp, {{r8-r12}}",
-        "ldr r0, [sp, #20]",
-        "ldr r1, [sp, #24]",
-        "ldr r2, [sp, #28]",
-        "ldr r3, [sp, #32]",
-        "adds r4, r12",
-        "adcs r5, #0",
-        "adcs r6, #0",
-        "adcs r7, #0",
-        "mov r12, #0",
-        "adc r12, #0",
-        reduce_four!(["r0" "r1" "r2" "r3"]
-            ["r8" "r9" "r10" "r11" "r4" "r5" "r6" "r7"] "r12"),
-        "ldr r0, [sp, #36]",
-        finish!("r0"),
-        "add sp, #48",
+        store!("sp" "0"; "r8" "r9" "r10" "r11" "r0"),
+        "sub r2, #24",
+        "ldm r1, {{r8-r11}}",
+        upper_rows!(["r0" "r1" "r5" "r6"] ["r3" "r4" "r12" "lr"] "r7";
+            ["0" "4" "8" "12"] ["20" "24" "28"]),
+        // Places 4 to 6 are from [sp, #20] on, 7 to 15 are in r7, r2, r0, r1, r5, r3, r4, r12 and lr.
+        load!("sp" "16"; "r11" "r8" "r9"),
+        "adds r3, r11",
+        "adcs r4, #0",
+        "adcs r12, #0",
+        "adcs lr, #0",
+        "mov r6, #0",
+        "adc r6, r6",
+        // Place 6 takes the register of place 4 after its last use.
+        reduce_upper!(["r8" "r9" "r8" "r7"] ["r1" "r5" "r3" "r4" "r12"] "r11" "r10"
+            "ldr r8, [sp, #28]"),
+        reduce_lower!(["r9" "r8" "r7"] ["r2" "r0" "r1" "r5" "r3" "r4" "r12" "lr"] "r11"),
+        "adc r6, #0",
+        "ldr r7, [sp, #32]",
+        subtract_p!(["r2" "r0" "r1" "r5" "r3" "r4" "r12" "lr"] "r6" "r8"),
+        store!("r7" "0"; "r2" "r0" "r1" "r5" "r3" "r4" "r12" "lr"),
+        "add sp, #36",
         "pop {{pc}}",
     )
 }
 
 /// Computes `out = a² / R mod p`, less than p, for `a` less than p.
 ///
-/// Stack: eight words of the square, four more, `out`.
+/// a² plus a multiple of p below 2¹²⁸·p is less than 2⁵¹².
+///
+/// Stack: eight words of the square, two more, `out`.
 ///
 /// # Safety
 /// As for [`mul_inner`].
@@ -200,40 +141,29 @@ unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
 unsafe extern "C" fn square_inner(out: *mut Limb, a: *const Limb) {
     naked_asm!(
         "push {{r0, lr}}",
-        "sub sp, #48",
+        "sub sp, #40",
+        "ldm r1!, {{r0, r2-r7}}",
         square!(),
-        // The words at places 12 to 15 wait on the stack.
-        "str r9, [sp, #32]",
-        "str r3, [sp, #36]",
-        "str r8, [sp, #40]",
-        "str lr, [sp, #44]",
-        "ldm sp, {{r0, r1, r3-r8}}",
-        "mov r9, #0",
-        reduce_four!(["r0" "r1" "r3" "r4"]
-            ["r5" "r6" "r7" "r8" "r11" "r12" "r10" "r2"] "r9"),
-        "ldr r0, [sp, #32]",
-        "ldr r1, [sp, #36]",
-        "ldr r3, [sp, #40]",
-        "ldr r4, [sp, #44]",
-        "adds r0, r9",
-        "adcs r1, #0",
+        // The words at places 14 and 15 wait on the stack.
+        store!("sp" "32"; "r8" "lr"),
+        "ldm sp, {{r4-r7}}",
+        load!("sp" "24"; "r8" "lr"),
+        reduce_upper!(["r4" "r5" "r6" "r7"] ["r8" "lr" "r11" "r12" "r10"] "r0" "r1"),
+        load!("sp" "16"; "r1" "r4"),
+        reduce_lower!(["r5" "r6" "r7"] ["r1" "r4" "r8" "lr" "r11" "r12" "r10" "r2"] "r0"),
+        load!("sp" "32"; "r5" "r6"),
+        "adcs r9, #0",
         "adcs r3, #0",
-        "adcs r4, #0",
-        "mov r9, #0",
-        "adc r9, #0",
-        reduce_four!(["r5" "r6" "r7" "r8"]
-            ["r11" "r12" "r10" "r2" "r0" "r1" "r3" "r4"] "r9"),
-        subtract_p!(["r11" "r12" "r10" "r2" "r0" "r1" "r3" "r4"] "r9" "r5"),
-        "ldr r5, [sp, #48]",
-        "str r11, [r5]",
-        "str r12, [r5, #4]",
-        "str r10, [r5, #8]",
-        "str r2, [r5, #12]",
-        "str r0, [r5, #16]",
-        "str r1, [r5, #20]",
-        "str r3, [r5, #24]",
-        "str r4, [r5, #28]",
-        "add sp, #52",
+        "adcs r5, #0",
+        "adc r6, #0",
+        reduce_upper!(["r1" "r4" "r8" "lr"] ["r10" "r2" "r9" "r3" "r5"] "r0" "r7"),
+        reduce_lower!(["r4" "r8" "lr"] ["r11" "r12" "r10" "r2" "r9" "r3" "r5" "r6"] "r0"),
+        "mov r1, #0",
+        "adc r1, r1",
+        "ldr r4, [sp, #40]",
+        subtract_p!(["r11" "r12" "r10" "r2" "r9" "r3" "r5" "r6"] "r1" "r0"),
+        store!("r4" "0"; "r11" "r12" "r10" "r2" "r9" "r3" "r5" "r6"),
+        "add sp, #44",
         "pop {{pc}}",
     )
 }
@@ -244,7 +174,14 @@ unsafe extern "C" fn square_inner(out: *mut Limb, a: *const Limb) {
 /// As for [`mul_inner`].
 #[unsafe(naked)]
 unsafe extern "C" fn add_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
-    naked_asm!(sum!("adds" "adcs"), "mov r12, #0", "adc r12, #0", finish!("r0"), "bx lr",)
+    naked_asm!(
+        sum!("adds" "adcs"),
+        "mov r12, #0",
+        "adc r12, r12",
+        subtract_p!(["r4" "r5" "r6" "r7" "r8" "r9" "r10" "r11"] "r12" "r1"),
+        store!("r0" "0"; "r4" "r5" "r6" "r7" "r8" "r9" "r10" "r11"),
+        "bx lr",
+    )
 }
 
 /// Computes `out = a − b mod p` for numbers less than p.
@@ -253,7 +190,13 @@ unsafe extern "C" fn add_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
 /// As for [`mul_inner`].
 #[unsafe(naked)]
 unsafe extern "C" fn sub_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
-    naked_asm!(sum!("subs" "sbcs"), "sbc r12, r12", add_p!("r0"), "bx lr",)
+    naked_asm!(
+        sum!("subs" "sbcs"),
+        "sbc r12, r12",
+        add_p!(["r4" "r5" "r6" "r7" "r8" "r9" "r10" "r11"] "r12" "r1"),
+        store!("r0" "0"; "r4" "r5" "r6" "r7" "r8" "r9" "r10" "r11"),
+        "bx lr",
+    )
 }
 
 around! {

@@ -1,4 +1,4 @@
-//! Table lookup that reads the whole table, two limbs at a time.
+//! Table lookup that reads the whole table, two limbs at a time, or four.
 
 use core::arch::naked_asm;
 
@@ -62,11 +62,88 @@ unsafe extern "C" fn select_4(
     )
 }
 
+/// Copies eight words of an entry: the entries are `SKIP` + 32 bytes apart from `table` to `end`, at
+/// most sixteen, four at a time. The one is copied for which UADD16 shifts a bit out of `hot`: bits
+/// 15 and 31 stand for the first, the next lower ones for the next. Zero if there is none.
+///
+/// # Safety
+/// `out` has eight words, and so have all of those addresses.
+#[unsafe(naked)]
+unsafe extern "C" fn select_8<const SKIP: usize>(
+    out: *mut Limb,
+    table: *const Limb,
+    hot: u32,
+    end: *const Limb,
+) {
+    naked_asm!(
+        "push {{r0, r3-r11, lr}}",
+        "mov r12, r2",
+        "mov r4, #0\nmov r5, #0\nmov r6, #0\nmov r7, #0",
+        "mov r8, #0\nmov r9, #0\nmov r10, #0\nmov r11, #0",
+        "22:",
+        ".rept 4",
+        "uadd16 r12, r12, r12",
+        "ldm r1!, {{r0, r2, r3, lr}}",
+        "sel r4, r0, r4",
+        "sel r5, r2, r5",
+        "sel r6, r3, r6",
+        "sel r7, lr, r7",
+        "ldm r1!, {{r0, r2, r3, lr}}",
+        "add r1, r1, #{skip}",
+        "sel r8, r0, r8",
+        "sel r9, r2, r9",
+        "sel r10, r3, r10",
+        "sel r11, lr, r11",
+        ".endr",
+        "ldr r0, [sp, #4]",
+        "cmp r1, r0",
+        "bne 22b",
+        "pop {{r0, r1}}",
+        "stm r0, {{r4-r11}}",
+        "pop {{r4-r11, pc}}",
+        skip = const SKIP,
+    )
+}
+
+/// Copies an entry of N limbs, four at a time, from a table whose entries are `SKIP` bytes longer
+/// than that. The number of entries is divisible by four.
+#[inline(always)]
+fn in_fours<const N: usize, const SKIP: usize>(out: &mut [Limb], table: &[Limb], index: usize) {
+    let (first, rest) = table.split_at(table.len().min(16 * N));
+    part_in_fours::<SKIP>(out, first, index, 0);
+    for (i, part) in rest.chunks(16 * N).enumerate() {
+        let mut entry = [0; N];
+        part_in_fours::<SKIP>(&mut entry, part, index, i + 1);
+        out.iter_mut().zip(&entry).for_each(|(out, limb)| *out |= limb);
+    }
+}
+
+/// The same for one part of the table, of at most sixteen entries; zero if the entry is in another.
+#[inline(always)]
+fn part_in_fours<const SKIP: usize>(out: &mut [Limb], part: &[Limb], index: usize, number: usize) {
+    let here = Mask::equal((index / 16) as Limb, number as Limb).value() as u32;
+    let hot = here & (0x8000_8000 >> (index % 16));
+    for (place, out) in out.chunks_exact_mut(4).enumerate() {
+        let first = part[4 * place..].as_ptr();
+        let end = first.wrapping_add(part.len());
+        // SAFETY: the token of the caller proves UADD16 and SEL. Four limbs from each of the
+        // addresses are within N limbs, and `end` is as far from the last entry as that from the
+        // entry before.
+        unsafe { select_8::<SKIP>(out.as_mut_ptr(), first, hot, end) };
+    }
+}
+
 /// Copies `out = table[index]`; see [`ct::lookup`](crate::machine::ct::lookup).
 #[inline(never)]
 pub(super) fn lookup(_: Armv7em, out: &mut [Limb], table: &[Limb], index: usize) {
     let n = out.len();
     assert!(n != 0 && table.len() >= n);
+    // The tables of curves.
+    match n {
+        8 if table.len().is_multiple_of(4 * 8) => return in_fours::<8, 32>(out, table, index),
+        12 if table.len().is_multiple_of(4 * 12) => return in_fours::<12, 64>(out, table, index),
+        _ => {}
+    }
     if n == 1 || table.len() > ENTRIES * n {
         return ct::lookup(out, table, index);
     }

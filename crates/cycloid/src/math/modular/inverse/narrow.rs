@@ -1,7 +1,8 @@
 //! The steps of safegcd for processors with words of 32 bits: 27 at a time on the low words, and
 //! nine of these at a time with f, g and their rows of the matrix in one word each.
 //!
-//! The numbers are those of the form for 64 bits, two words a limb.
+//! The numbers are those of the form for 64 bits, two words a limb; those of four limbs, the lengths
+//! of the commonest curves, are in limbs of 27 bits meanwhile.
 
 use super::steps;
 use crate::machine::words::{self, Limb};
@@ -13,6 +14,7 @@ const PACKED: usize = 9;
 const BATCH: usize = 3 * PACKED;
 
 const LOW_BITS: u32 = (1 << BATCH) - 1;
+const _: () = assert!(BATCH == words::ROW_BITS as usize);
 
 /// The effect of n steps on (f, g): (f, g) ← (u·f + v·g, q·f + r·g) / 2ⁿ, where |u| + |v| and |q| +
 /// |r| are at most 2ⁿ.
@@ -27,6 +29,9 @@ struct Matrix {
 /// Computes all steps; see [`all_steps`](super::all_steps).
 pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let n = m.len();
+    if n == SHORT {
+        return all_short_batches(bits, m, x, [f, g, d, e]);
+    }
     f[..n].copy_from_slice(m);
     f[n] = 0;
     g[..n].copy_from_slice(x);
@@ -44,8 +49,61 @@ pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&m
     }
 }
 
+/// The limbs of numbers that [`all_short_batches`] is for, and the limbs of 27 bits of such a number
+/// and a sign.
+const SHORT: usize = 4;
+const SHORT_ROWS: usize = 10;
+
+/// The same for [`SHORT`] limbs.
+fn all_short_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
+    let mut pairs: [_; SHORT_ROWS] = core::array::from_fn(|i| [row_limb(m, i), row_limb(x, i)]);
+    let mut triples: [_; SHORT_ROWS] = core::array::from_fn(|i| [0, 0, row_limb(m, i)]);
+    triples[0][1] = 1;
+    // −1/m modulo 2³²; its low 27 bits are used.
+    let m0 = words::montgomery_n0(m[0]) as u32;
+    let mut zeta = -1;
+    for _ in 0..steps(bits).div_ceil(BATCH) {
+        let [low_f, low_g] = pairs[0].map(i32::cast_unsigned);
+        let Matrix { u, v, q, r } = batch(&mut zeta, low_f, low_g);
+        words::transform_rows(&[u, v, q, r], &mut pairs);
+        let [signs_d, signs_e, _] = triples[SHORT_ROWS - 1].map(|limb| limb >> 31);
+        let [low_d, low_e, low_m] = triples[0];
+        let multiple = |a: i32, b: i32| {
+            let start = (a & signs_d) + (b & signs_e);
+            let low = [(a, low_d), (b, low_e), (start, low_m)];
+            multiple_of_modulus(start, low, m0)
+        };
+        let (k, l) = (multiple(u, v), multiple(q, r));
+        words::transform_rows_modulo(&[u, v, k, q, r, l], &mut triples);
+    }
+    store_rows(f, pairs.iter().map(|[f, _]| *f));
+    g.fill(0);
+    store_rows(d, triples.iter().map(|[d, ..]| *d));
+    e.fill(0);
+}
+
+/// Returns the 27 bits of a number from bit 27·`i` on.
+fn row_limb(number: &[Limb], i: usize) -> i32 {
+    let (limb, bit) = (i * BATCH / 64, i * BATCH % 64);
+    let above = number.get(limb + 1).map_or(0, |above| above << (63 - bit) << 1);
+    ((number[limb] >> bit | above) as u32 & LOW_BITS).cast_signed()
+}
+
+/// Writes a number of [`SHORT_ROWS`] limbs of 27 bits in two's complement, one limb more than
+/// [`SHORT`].
+fn store_rows(number: &mut [Limb], limbs: impl Iterator<Item = i32>) {
+    number.fill(0);
+    for (i, row) in limbs.enumerate() {
+        let (limb, bit) = (i * BATCH / 64, i * BATCH % 64);
+        // All but the highest are nonnegative.
+        let row = i64::from(row);
+        number[limb] |= row.cast_unsigned() << bit;
+        number[limb + 1] |= (row >> (63 - bit) >> 1).cast_unsigned();
+    }
+}
+
 /// Computes [`BATCH`] steps. After each group, as many of the highest bits of the low words are
-/// wrong: after eighteen steps, fourteen bits remain for the last nine.
+/// wrong: of 27 bits, nine remain after eighteen steps for the last nine.
 fn batch(zeta: &mut i32, f: u32, g: u32) -> Matrix {
     let (mut f, mut g) = (f, g);
     let mut all = Matrix { u: 1, v: 0, q: 0, r: 1 };
@@ -182,6 +240,17 @@ fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
     g[n] = limb(low_g, row_g.highest());
 }
 
+/// Returns `start` plus the multiple of the modulus that makes a sum divisible by 2²⁷: `low` are the
+/// factors of the sum with the low words, `start` with that of the modulus, and `m0` is −1/m.
+#[inline(always)]
+fn multiple_of_modulus(start: i32, low: [(i32, i32); 3], m0: u32) -> i32 {
+    let products = low.map(|(factor, word)| factor.wrapping_mul(word).cast_unsigned());
+    let low = products.into_iter().fold(0, u32::wrapping_add);
+    // low + k·m ≡ 0 for k ≡ low · (−1/m), chosen from −(2²⁷ − 1) to 0; this computes −k.
+    let k = low.wrapping_neg().wrapping_mul(m0) & LOW_BITS;
+    start - k.cast_signed()
+}
+
 /// Computes `(d, e) = matrix · (d, e) / 2²⁷ mod modulus`, where d and e stay between −2m and m, as
 /// in the form for 64 bits.
 #[inline(never)]
@@ -191,12 +260,8 @@ fn transform_modulo(matrix: &Matrix, d: &mut [Limb], e: &mut [Limb], m: &[Limb],
     let (negative_d, negative_e) = (sign(d), sign(e));
     let multiple = |a: i32, b: i32| {
         let start = (a & negative_d) + (b & negative_e);
-        let product = |factor: i32, limb: Limb| factor.cast_unsigned().wrapping_mul(limb as u32);
-        let low =
-            product(a, d[0]).wrapping_add(product(b, e[0])).wrapping_add(product(start, m[0]));
-        // low + k·m ≡ 0 for k ≡ low · (−1/m), chosen from −(2²⁷ − 1) to 0; this computes −k.
-        let k = low.wrapping_neg().wrapping_mul(m0) & LOW_BITS;
-        Factor::new(start - k.cast_signed())
+        let low = [(a, d[0] as i32), (b, e[0] as i32), (start, m[0] as i32)];
+        Factor::new(multiple_of_modulus(start, low, m0))
     };
     let (k_d, k_e) = (multiple(matrix.u, matrix.v), multiple(matrix.q, matrix.r));
     let (u, v) = (Factor::new(matrix.u), Factor::new(matrix.v));
