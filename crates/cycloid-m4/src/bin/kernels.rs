@@ -43,6 +43,7 @@ fn main() -> ! {
             compared += reductions(random, n);
             compared += lookups(random, n);
             compared += inverses(random, n);
+            compared += rows(random);
         }
     }
     for _ in 0..SQUARES {
@@ -173,6 +174,40 @@ fn inverses(random: &mut Repeatable, n: usize) -> u32 {
     one[0] = 1;
     same("1 / x", &reduced(&mut product[..2 * n]), &reduced(&mut one[..2 * n]));
     1
+}
+
+/// Compares the updates of numbers in limbs of 27 bits with sums of products.
+fn rows(random: &mut Repeatable) -> u32 {
+    const ROWS: usize = 10;
+    let factors: [i32; 6] = core::array::from_fn(|_| limb(random) as i32 >> 3);
+    let mut triples: [[i32; 3]; ROWS] =
+        core::array::from_fn(|_| core::array::from_fn(|_| limb(random) as i32 & ((1 << 27) - 1)));
+    // The highest have a sign.
+    triples[ROWS - 1].iter_mut().for_each(|word| *word = *word << 5 >> 5);
+    let pairs = triples.map(|[a, b, _]| [a, b]);
+    for row in 0..2 {
+        let (mut two, mut three) = ([0; ROWS], [0; ROWS]);
+        let (mut sum_of_two, mut sum_of_three) = (0, 0);
+        let factor = |i: usize| i64::from(factors[3 * row + i]);
+        for i in 0..ROWS {
+            let [a, b, c] = triples[i].map(i64::from);
+            sum_of_two += factor(0) * a + factor(1) * b;
+            sum_of_three += factor(0) * a + factor(1) * b + factor(2) * c;
+            if i > 0 {
+                two[i - 1] = (sum_of_two & ((1 << 27) - 1)) as i32;
+                three[i - 1] = (sum_of_three & ((1 << 27) - 1)) as i32;
+            }
+            (sum_of_two, sum_of_three) = (sum_of_two >> 27, sum_of_three >> 27);
+        }
+        (two[ROWS - 1], three[ROWS - 1]) = (sum_of_two as i32, sum_of_three as i32);
+        let [u, v, k, q, r, l] = factors;
+        let (mut got_pairs, mut got_triples) = (pairs, triples);
+        words::transform_rows(&[u, v, q, r], &mut got_pairs);
+        words::transform_rows_modulo(&[u, v, k, q, r, l], &mut got_triples);
+        same("pairs of rows", &got_pairs.map(|pair| pair[row]), &two);
+        same("triples of rows", &got_triples.map(|triple| triple[row]), &three);
+    }
+    4
 }
 
 /// Compares squares with products, both by kernels: of numbers below p, and below 2²⁵⁶.

@@ -143,17 +143,9 @@ impl<C: Curve> Scalar<C> {
 
     /// Returns the inverse; 0 for 0.
     pub(crate) fn invert(&self) -> Self {
-        let mut inverse = Self::zero();
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(), self);
-        let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
-        let outcome = modular::invert_in_frames(
-            inverse.0.as_mut(),
-            nonzero.0.as_ref(),
-            C::ORDER.as_ref(),
-            &mut scratch,
-        );
-        debug_assert!(outcome.is_ok());
+        let inverse = Self(modular::invert_fixed(&nonzero.0, &C::ORDER));
         Self::select(zero, &Self::zero(), &inverse)
     }
 }

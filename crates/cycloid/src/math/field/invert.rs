@@ -38,7 +38,7 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
         let (first, rest) = self.numbers.split_at_mut(1);
         let first = &mut first[0];
         if rest.is_empty() {
-            *first = invert_integer::<P>(first);
+            *first = modular::invert_fixed(first, &P::MODULUS);
             return;
         }
         let element = |number: &P::Words| Element::<P, A>::load(arithmetic, &[*number]);
@@ -48,7 +48,7 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
         }
         let mut product = [P::Words::ZERO];
         products[rest.len()].store(&mut product);
-        let mut inverse = element(&invert_integer::<P>(&product[0]));
+        let mut inverse = element(&modular::invert_fixed(&product[0], &P::MODULUS));
         for (number, before) in rest.iter_mut().zip(&products).rev() {
             let all = inverse;
             inverse = &inverse * &element(number);
@@ -57,20 +57,3 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
         inverse.store(core::slice::from_mut(first));
     }
 }
-
-/// Returns 1 / `number` modulo the prime, for a number that is not 0 modulo it.
-fn invert_integer<P: Prime>(number: &P::Words) -> P::Words {
-    let mut scratch = [0; modular::invert_scratch_limbs(MAX_LIMBS)];
-    let mut inverse = P::Words::ZERO;
-    let outcome = modular::invert_in_frames(
-        inverse.as_mut(),
-        number.as_ref(),
-        P::MODULUS.as_ref(),
-        &mut scratch,
-    );
-    debug_assert!(outcome.is_ok());
-    inverse
-}
-
-/// Limbs in the longest prime.
-const MAX_LIMBS: usize = 9;

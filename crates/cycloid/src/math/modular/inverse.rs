@@ -54,6 +54,31 @@ pub(crate) fn invert_in_frames(
     })
 }
 
+/// Returns 1 / x modulo an odd number, for a number less than that and without a common divisor: the
+/// numbers are limbs, and the highest limb of the modulus is not 0. Does not clean the stack.
+///
+/// The compiler knows the length, so a program for one curve contains the code for its length only.
+#[inline]
+pub(crate) fn invert_fixed<W: AsRef<[Limb]> + AsMut<[Limb]> + Copy>(x: &W, modulus: &W) -> W {
+    let (m, mut inverse) = (modulus.as_ref(), *x);
+    #[cfg(target_pointer_width = "32")]
+    if size_of::<W>() == size_of::<[Limb; narrow::SHORT]>() {
+        let bits = words::bit_length_vartime(m);
+        let [mut f, mut d] = narrow::all_short_batches(bits, m, x.as_ref());
+        let outcome = finish(m, &mut f, &mut d);
+        debug_assert!(outcome.is_ok());
+        inverse.as_mut().copy_from_slice(&d[..narrow::SHORT]);
+        return inverse;
+    }
+    let mut scratch = [0; invert_scratch_limbs(FIXED_LIMBS)];
+    let outcome = invert_in_frames(inverse.as_mut(), x.as_ref(), m, &mut scratch);
+    debug_assert!(outcome.is_ok());
+    inverse
+}
+
+/// The most limbs for [`invert_fixed`].
+const FIXED_LIMBS: usize = 9;
+
 /// Makes `d` of [`all_steps`] the inverse, from 0 to the modulus `m` minus one.
 ///
 /// # Errors
@@ -196,6 +221,12 @@ mod tests {
         let bits = checked.bits;
         let found = run(&mut narrow, &|all| narrow::all_batches(bits, checked.limbs, &x[..n], all));
         assert_eq!(found, expected, "{x:x?} mod {modulus:x?}");
+        if n == narrow::SHORT {
+            let [mut f, mut d] = narrow::all_short_batches(bits, checked.limbs, &x[..n]);
+            let outcome = finish(checked.limbs, &mut f, &mut d);
+            let found = (outcome, f.to_vec(), outcome.is_ok().then(|| d.to_vec()));
+            assert_eq!(found, expected, "{x:x?} mod {modulus:x?}, short");
+        }
     }
 
     fn check(x: &[Limb], modulus: &[Limb]) {

@@ -69,7 +69,7 @@ pub use eight::{
 };
 pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};
-pub(crate) use inverse::invert_in_frames;
+pub(crate) use inverse::invert_fixed;
 pub use inverse::{gcd, invert, invert_scratch_limbs};
 pub use modulus::Modulus;
 pub(crate) use residues8::Residues8;

@@ -1,8 +1,8 @@
 //! The steps of safegcd for processors with words of 32 bits: 27 at a time on the low words, and
 //! nine of these at a time with f, g and their rows of the matrix in one word each.
 //!
-//! The numbers are those of the form for 64 bits, two words a limb; those of four limbs, the lengths
-//! of the commonest curves, are in limbs of 27 bits meanwhile.
+//! The numbers are those of the form for 64 bits, two words a limb. Those of four limbs, the length
+//! of the commonest curves, have a form of their own: limbs of 27 bits.
 
 use super::steps;
 use crate::machine::words::{self, Limb};
@@ -29,9 +29,6 @@ struct Matrix {
 /// Computes all steps; see [`all_steps`](super::all_steps).
 pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let n = m.len();
-    if n == SHORT {
-        return all_short_batches(bits, m, x, [f, g, d, e]);
-    }
     f[..n].copy_from_slice(m);
     f[n] = 0;
     g[..n].copy_from_slice(x);
@@ -51,11 +48,11 @@ pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&m
 
 /// The limbs of numbers that [`all_short_batches`] is for, and the limbs of 27 bits of such a number
 /// and a sign.
-const SHORT: usize = 4;
+pub(super) const SHORT: usize = 4;
 const SHORT_ROWS: usize = 10;
 
-/// The same for [`SHORT`] limbs.
-fn all_short_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
+/// Computes all steps for [`SHORT`] limbs; returns f and d of [`all_steps`](super::all_steps).
+pub(super) fn all_short_batches(bits: usize, m: &[Limb], x: &[Limb]) -> [[Limb; SHORT + 1]; 2] {
     let mut pairs: [_; SHORT_ROWS] = core::array::from_fn(|i| [row_limb(m, i), row_limb(x, i)]);
     let mut triples: [_; SHORT_ROWS] = core::array::from_fn(|i| [0, 0, row_limb(m, i)]);
     triples[0][1] = 1;
@@ -76,10 +73,7 @@ fn all_short_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [L
         let (k, l) = (multiple(u, v), multiple(q, r));
         words::transform_rows_modulo(&[u, v, k, q, r, l], &mut triples);
     }
-    store_rows(f, pairs.iter().map(|[f, _]| *f));
-    g.fill(0);
-    store_rows(d, triples.iter().map(|[d, ..]| *d));
-    e.fill(0);
+    [from_rows(pairs.map(|[f, _]| f)), from_rows(triples.map(|[d, ..]| d))]
 }
 
 /// Returns the 27 bits of a number from bit 27·`i` on.
@@ -89,17 +83,17 @@ fn row_limb(number: &[Limb], i: usize) -> i32 {
     ((number[limb] >> bit | above) as u32 & LOW_BITS).cast_signed()
 }
 
-/// Writes a number of [`SHORT_ROWS`] limbs of 27 bits in two's complement, one limb more than
-/// [`SHORT`].
-fn store_rows(number: &mut [Limb], limbs: impl Iterator<Item = i32>) {
-    number.fill(0);
-    for (i, row) in limbs.enumerate() {
+/// Returns a number in two's complement.
+fn from_rows(limbs: [i32; SHORT_ROWS]) -> [Limb; SHORT + 1] {
+    let mut number = [0; SHORT + 1];
+    for (i, row) in limbs.into_iter().enumerate() {
         let (limb, bit) = (i * BATCH / 64, i * BATCH % 64);
         // All but the highest are nonnegative.
         let row = i64::from(row);
         number[limb] |= row.cast_unsigned() << bit;
         number[limb + 1] |= (row >> (63 - bit) >> 1).cast_unsigned();
     }
+    number
 }
 
 /// Computes [`BATCH`] steps. After each group, as many of the highest bits of the low words are
