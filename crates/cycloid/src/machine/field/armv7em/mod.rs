@@ -12,7 +12,8 @@ use core::mem::MaybeUninit;
 
 use super::super::cpu::Armv7em;
 use super::super::ct::Mask;
-use super::super::words::{self, Limb, Portable, Words};
+use super::super::words::armv7em::lookup_of_curve;
+use super::super::words::{self, Limb, Portable};
 use super::curve::edwards_negated;
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::{as_portable, one_number};
@@ -95,12 +96,12 @@ macro_rules! from_kernels {
 
         #[inline(always)]
         fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
-            Words::lookup(self, out.as_flattened_mut(), table, index as usize);
+            lookup_of_curve(self, out.as_flattened_mut(), table, index as usize);
         }
 
         #[inline(always)]
         fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
-            Words::lookup(self, out.as_flattened_mut(), table.as_flattened(), index as usize);
+            lookup_of_curve(self, out.as_flattened_mut(), table.as_flattened(), index as usize);
         }
     };
 }

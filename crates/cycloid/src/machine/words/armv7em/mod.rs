@@ -15,6 +15,8 @@ mod product;
 mod reduce;
 mod square;
 
+pub(in crate::machine) use lookup::lookup_of_curve;
+
 use super::super::cpu::Armv7em;
 use super::{LIMB_BYTES, Limb, Words};
 
