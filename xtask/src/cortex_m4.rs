@@ -1,5 +1,5 @@
 //! The library on an emulated Cortex-M4: its kernels beside plain Rust, known answers, the plugin's
-//! model of cycles, and what the library's code must not contain.
+//! model of cycles, a firmware in C, and what the library's code must not contain.
 
 use std::fs;
 use std::path::Path;
@@ -82,6 +82,7 @@ pub(crate) fn run() -> Result<String, Failure> {
         }
         let symbols = symbols("runner")?;
         let timed = timing()?;
+        let firmware = firmware_in_c()?;
         let last = compared.lines().last().unwrap_or_default().to_owned();
         let right = answers.lines().count();
         if right != OPERATIONS.split_whitespace().count() {
@@ -89,7 +90,7 @@ pub(crate) fn run() -> Result<String, Failure> {
         }
         return Ok(format!(
             "Cortex-M4: {last} with plain Rust; {right} operations with known answers, \
-             three sizes of tables, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden"
+             three sizes of tables, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden; {firmware}"
         ));
     };
     say(format!("WARNING: the kernels for Armv7E-M are untested: {reason}"));
@@ -109,6 +110,16 @@ fn emulate(
     build.args(["--target-dir", &format!("../../{}", variant.built)]).args(variant.options);
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
     run_program(&mut build)?;
+    emulate_program(&path(variant, name), name, arguments, more)
+}
+
+/// Runs a program under the emulator; fails if it does.
+fn emulate_program(
+    path: &str,
+    name: &str,
+    arguments: &str,
+    more: &[&str],
+) -> Result<String, Failure> {
     let semihosting = ["enable=on,target=native,chardev=text,arg=", name];
     let arguments = arguments.split_whitespace().map(|argument| format!(",arg={argument}"));
     let semihosting = semihosting.concat() + &arguments.collect::<String>();
@@ -116,7 +127,7 @@ fn emulate(
     // Without a device, QEMU writes the program's text to standard error.
     emulator.args(["-monitor", "none", "-serial", "none", "-chardev", "stdio,id=text"]);
     emulator.args(["-semihosting-config", &semihosting]).args(more);
-    emulator.arg("-kernel").arg(path(variant, name));
+    emulator.arg("-kernel").arg(path);
     say(shown(&emulator));
     output(&mut emulator)
 }
@@ -167,6 +178,34 @@ fn check_stack(bounds: &str, used: &str) -> Outcome {
         }
     }
     Ok(())
+}
+
+/// Links the example in C with the C interface for the target, and runs it; returns a part of the
+/// summary.
+fn firmware_in_c() -> Result<&'static str, Failure> {
+    const COMPILER: &str = "arm-none-eabi-gcc";
+    if !works(&mut program(COMPILER, "--version")) {
+        say("WARNING: the firmware in C is untested: apt-get install gcc-arm-none-eabi");
+        return Ok("no firmware in C: gcc-arm-none-eabi is missing");
+    }
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let library = "rustc --release --locked -p cycloid-c --lib --crate-type staticlib";
+    let built = format!("{BUILT}/c");
+    let mut build = program(&cargo, library);
+    build.args(["--target", TARGET, "--target-dir", &built]).env_remove("CARGO_TARGET_DIR");
+    run_program(&mut build)?;
+    let firmware = format!("{built}/firmware");
+    let mut link = program(COMPILER, "-O2 -Wall -Wextra -Werror -mcpu=cortex-m4 -mthumb");
+    link.args(["-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-nostartfiles", "-specs=nosys.specs"]);
+    link.args(["-Wl,--gc-sections", "-DRSA_KEY=\"crates/cycloid-aarch64/keys/rsa-2048.der\""]);
+    link.args(["-I", "crates/cycloid-c/include", "-T", &format!("{FOLDER}/c/memory.ld")]);
+    link.args(["-o", &firmware, &format!("{FOLDER}/c/firmware.c")]);
+    run_program(link.arg(format!("{built}/{TARGET}/release/libcycloid_c.a")))?;
+    let text = emulate_program(&firmware, "firmware", "", &[])?;
+    if text.lines().filter(|line| line.ends_with(": signed and verified")).count() != 3 {
+        return Err(Failure::new(format!("the firmware in C wrote '{text}'")));
+    }
+    Ok("a firmware in C")
 }
 
 /// Compares the plugin's counts of sequences with the known ones, and returns their number.

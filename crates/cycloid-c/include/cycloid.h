@@ -288,7 +288,8 @@ typedef struct cycloid_ec_private_key {
     uint64_t opaque[32];
 } cycloid_ec_private_key;
 
-// A source of randomness. Where a function takes a pointer to one, null stands for the system's.
+// A source of randomness. Where a function takes a pointer to one, null stands for the system's:
+// without an operating system, for none, so that the function fails.
 //
 // fill writes length random bytes to bytes and returns 0, or another number if it cannot.
 // It gets state with every call, is called on the calling thread only, and neither unwinds nor

@@ -262,7 +262,7 @@ pub unsafe extern "C" fn cycloid_ecdsa_verify_batch(
             window,
             |job| {
                 // SAFETY: the job is one of the window's.
-                let place = unsafe { std::ptr::from_ref(job).offset_from(start) } as usize;
+                let place = unsafe { core::ptr::from_ref(job).offset_from(start) } as usize;
                 let signature = signatures[place].as_ref()?;
                 Some((|| {
                     // SAFETY: the caller of the batch promises it.

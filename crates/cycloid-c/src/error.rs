@@ -1,6 +1,7 @@
 //! Error codes, their texts, and the boundary that no panic crosses.
 
 use core::ffi::{c_char, c_int};
+#[cfg(not(target_os = "none"))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use cycloid::bls12_381;
@@ -119,6 +120,7 @@ pub(crate) struct Failure(pub(crate) ErrorCode);
 pub(crate) type Outcome<T = ()> = Result<T, Failure>;
 
 /// Runs a function's work and returns its code. A panic becomes `CYCLOID_ERROR_INTERNAL`.
+#[cfg(not(target_os = "none"))]
 #[inline]
 pub(crate) fn run(work: impl FnOnce() -> Outcome) -> ErrorCode {
     // No value of the caller's outlives a panic half written: keys are tagged last.
@@ -126,6 +128,13 @@ pub(crate) fn run(work: impl FnOnce() -> Outcome) -> ErrorCode {
         Ok(outcome) => code(outcome),
         Err(_) => CYCLOID_ERROR_INTERNAL,
     }
+}
+
+/// Runs a function's work and returns its code. A panic does not return.
+#[cfg(target_os = "none")]
+#[inline]
+pub(crate) fn run(work: impl FnOnce() -> Outcome) -> ErrorCode {
+    code(work())
 }
 
 /// Returns the code of an outcome.

@@ -5,7 +5,10 @@
 //! cryptography here, no allocation and no global state.
 //!
 //! A panic is a defect of the library. `error::run` catches it at the boundary and returns
-//! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process.
+//! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process. Without an operating system,
+//! a panic ends in an endless loop, which the device's watchdog ends.
+
+#![cfg_attr(target_os = "none", no_std)]
 
 pub mod batch;
 pub mod bls;
@@ -23,3 +26,12 @@ pub mod random;
 pub mod rsa;
 mod sized;
 pub mod x25519;
+
+/// Ends in an endless loop: there is nothing that the library could return to.
+#[cfg(target_os = "none")]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}

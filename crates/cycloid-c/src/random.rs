@@ -9,7 +9,8 @@ use rand_core::{TryCryptoRng, TryRng};
 use crate::error::{CYCLOID_ERROR_RANDOM, Failure, Outcome};
 use crate::memory;
 
-/// A source of randomness. Where a function takes a pointer to one, null stands for the system's.
+/// A source of randomness. Where a function takes a pointer to one, null stands for the system's:
+/// without an operating system, for none, so that the function fails.
 ///
 /// `fill` writes `length` random bytes to `bytes` and returns 0, or another number if it cannot.
 /// It gets `state` with every call, is called on the calling thread only, and neither unwinds nor
@@ -51,7 +52,10 @@ impl Source {
 
     fn fill(&self, bytes: &mut [u8]) -> Result<(), Failed> {
         match self {
+            #[cfg(not(target_os = "none"))]
             Self::System => getrandom::SysRng.try_fill_bytes(bytes).map_err(|_| Failed),
+            #[cfg(target_os = "none")]
+            Self::System => Err(Failed),
             Self::Callback(RandomSource { fill: Some(fill), state }) => {
                 // SAFETY: whoever made the source promises that the callback keeps its contract.
                 match unsafe { fill(*state, bytes.as_mut_ptr(), bytes.len()) } {
