@@ -5,8 +5,8 @@
 //! cryptography here, no allocation and no global state.
 //!
 //! A panic is a defect of the library. `error::run` catches it at the boundary and returns
-//! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process. Without an operating system,
-//! a panic ends in an endless loop, which the device's watchdog ends.
+//! `CYCLOID_ERROR_INTERNAL`; a panic during a panic aborts the process. Without an operating
+//! system, a panic ends in an endless loop, which the device's watchdog ends.
 
 #![cfg_attr(target_os = "none", no_std)]
 

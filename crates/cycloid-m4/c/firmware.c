@@ -85,8 +85,8 @@ static cycloid_error rsa_2048(void)
     if (!error)
         error = cycloid_rsa_context_new(context, sizeof context_memory, key, &source);
     if (!error) {
-        error = cycloid_rsa_sign_pkcs1v15(context, CYCLOID_SHA256, message, sizeof message, signature,
-                                          sizeof signature);
+        error = cycloid_rsa_sign_pkcs1v15(context, CYCLOID_SHA256, message, sizeof message,
+                                          signature, sizeof signature);
         cycloid_rsa_context_wipe(context);
     }
     cycloid_rsa_private_key_wipe(key);

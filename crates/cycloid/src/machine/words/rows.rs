@@ -1,8 +1,8 @@
 //! Sums of multiples of numbers in limbs of 27 bits, divided by 2²⁷: the updates between groups of
 //! division steps, for processors with words of 32 bits.
 //!
-//! The limbs of the numbers take turns in memory. Each is from 0 to 2²⁷ − 1, except that the highest
-//! has a sign.
+//! The limbs of the numbers take turns in memory. Each is from 0 to 2²⁷ − 1, except that the
+//! highest has a sign.
 
 /// Bits of a limb.
 pub const ROW_BITS: u32 = 27;

@@ -54,8 +54,8 @@ pub(crate) fn invert_in_frames(
     })
 }
 
-/// Returns 1 / x modulo an odd number, for a number less than that and without a common divisor: the
-/// numbers are limbs, and the highest limb of the modulus is not 0. Does not clean the stack.
+/// Returns 1 / x modulo an odd number, for a number less than that and without a common divisor:
+/// the numbers are limbs, and the highest limb of the modulus is not 0. Does not clean the stack.
 ///
 /// The compiler knows the length, so a program for one curve contains the code for its length only.
 #[inline]

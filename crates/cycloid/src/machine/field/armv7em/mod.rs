@@ -190,8 +190,8 @@ impl CurveArithmetic<P25519> for Armv7em {
         debug_assert!((1..1 << 25).contains(&a24));
         assert!((1..=256).contains(&steps));
         let (state, swaps) = (state.as_mut_ptr().cast(), swaps[0].as_ptr());
-        // SAFETY: the token proves UMAAL; the state is sixteen limbs, one after the other, and there
-        // are from 1 to 256 steps.
+        // SAFETY: the token proves UMAAL; the state is sixteen limbs, one after the other, and
+        // there are from 1 to 256 steps.
         unsafe { p25519::ladder(state, x1.as_ptr(), swaps, steps, a24 as u32) };
     }
 

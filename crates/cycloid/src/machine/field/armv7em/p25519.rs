@@ -1,7 +1,8 @@
 //! 2²⁵⁵ − 19: residues are any numbers below 2²⁵⁶, which is 38 modulo the prime.
 //!
 //! A result is reduced at its highest word: what that word's part of the sum has above bit 254 is
-//! the first carry into the lowest word, times 19, so that one pass over the words adds and reduces.
+//! the first carry into the lowest word, times 19, so that one pass over the words adds and
+//! reduces.
 
 use core::arch::naked_asm;
 
@@ -85,8 +86,8 @@ unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
     )
 }
 
-/// Reduces a square, whose words are where [`square!`] leaves them, and returns from a function that
-/// has saved `out` and lr above them.
+/// Reduces a square, whose words are where [`square!`] leaves them, and returns from a function
+/// that has saved `out` and lr above them.
 macro_rules! finish_square {
     () => {
         concat!(
@@ -294,8 +295,8 @@ unsafe extern "C" fn both_inner(out: *mut Limb, a: *const Limb) {
     )
 }
 
-/// Computes E = AA − BB and AA + `a24`·E, one after the other in `out`, below 2²⁵⁶, for AA = `a[..4]`
-/// and BB = `a[4..]`, below 2²⁵⁵ + 2²³⁰, and `a24` below 2²⁵.
+/// Computes E = AA − BB and AA + `a24`·E, one after the other in `out`, below 2²⁵⁶, for AA =
+/// `a[..4]` and BB = `a[4..]`, below 2²⁵⁵ + 2²³⁰, and `a24` below 2²⁵.
 ///
 /// # Safety
 /// As for [`mul_inner`], with eight limbs each, except that `a24` is a number; `out` and `a` do not
@@ -393,8 +394,8 @@ around! {
 /// Computes steps of the Montgomery ladder; the formula of
 /// [`CurveArithmetic::ladder_step`](crate::machine::field::CurveArithmetic::ladder_step).
 ///
-/// Stack: six elements, the state, `x1`, the address of the state, `swaps`, the number of steps that
-/// are left.
+/// Stack: six elements, the state, `x1`, the address of the state, `swaps`, the number of steps
+/// that are left.
 ///
 /// # Safety
 /// `state` is sixteen limbs and `x1` four. `swaps` has a bit for each of `steps` steps, at least
@@ -523,7 +524,8 @@ pub(super) unsafe extern "C" fn negate_edwards(addend: *mut Limb, negative: u32)
 /// Stack: six elements, `out`, `point`, `addend`.
 ///
 /// # Safety
-/// `out` has room for sixteen limbs, and may be `point`, which is sixteen limbs; `addend` is twelve.
+/// `out` has room for sixteen limbs, and may be `point`, which is sixteen limbs; `addend` is
+/// twelve.
 #[unsafe(naked)]
 pub(super) unsafe extern "C" fn add_edwards(
     out: *mut Limb,

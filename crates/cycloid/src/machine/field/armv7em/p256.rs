@@ -8,8 +8,9 @@ use core::arch::naked_asm;
 
 use super::Limb;
 
-/// The first half of a reduction by four words: `$q0` to `$q3` are these words and then Q, and `$w2`
-/// to `$w6` are the words at places 2 to 6 of the eight above them. [`reduce_lower!`] is the second.
+/// The first half of a reduction by four words: `$q0` to `$q3` are these words and then Q, and
+/// `$w2` to `$w6` are the words at places 2 to 6 of the eight above them. [`reduce_lower!`] is the
+/// second.
 ///
 /// Q·2⁹⁶ + Q·2¹⁹² is one chain of carries in the flag, except for the lowest word of the latter.
 /// Q·(2²⁵⁶ − 2²²⁴) is a chain of products by 2³² − 1, which leaves the flag alone. This half is the
@@ -108,7 +109,8 @@ unsafe extern "C" fn mul_inner(out: *mut Limb, a: *const Limb, b: *const Limb) {
         "ldm r1, {{r8-r11}}",
         upper_rows!(["r0" "r1" "r5" "r6"] ["r3" "r4" "r12" "lr"] "r7";
             ["0" "4" "8" "12"] ["20" "24" "28"]),
-        // Places 4 to 6 are from [sp, #20] on, 7 to 15 are in r7, r2, r0, r1, r5, r3, r4, r12 and lr.
+        // Places 4 to 6 are from [sp, #20] on, 7 to 15 are in r7, r2, r0, r1, r5, r3, r4, r12 and
+        // lr.
         load!("sp" "16"; "r11" "r8" "r9"),
         "adds r3, r11",
         "adcs r4, #0",

@@ -62,9 +62,9 @@ unsafe extern "C" fn select_4(
     )
 }
 
-/// Copies eight words of an entry: the entries are `SKIP` + 32 bytes apart from `table` to `end`, at
-/// most sixteen, four at a time. The one is copied for which UADD16 shifts a bit out of `hot`: bits
-/// 15 and 31 stand for the first, the next lower ones for the next. Zero if there is none.
+/// Copies eight words of an entry: the entries are `SKIP` + 32 bytes apart from `table` to `end`,
+/// at most sixteen, four at a time. The one is copied for which UADD16 shifts a bit out of `hot`:
+/// bits 15 and 31 stand for the first, the next lower ones for the next. Zero if there is none.
 ///
 /// # Safety
 /// `out` has eight words, and so have all of those addresses.
@@ -105,8 +105,8 @@ unsafe extern "C" fn select_8<const SKIP: usize>(
     )
 }
 
-/// Like [`lookup`], in fewer cycles for the tables of curves of 256 bits: entries of eight or twelve
-/// limbs, whose number is divisible by four.
+/// Like [`lookup`], in fewer cycles for the tables of curves of 256 bits: entries of eight or
+/// twelve limbs, whose number is divisible by four.
 #[inline(never)]
 pub(in crate::machine) fn lookup_of_curve(
     token: Armv7em,

@@ -46,8 +46,8 @@ pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&m
     }
 }
 
-/// The limbs of numbers that [`all_short_batches`] is for, and the limbs of 27 bits of such a number
-/// and a sign.
+/// The limbs of numbers that [`all_short_batches`] is for, and the limbs of 27 bits of such a
+/// number and a sign.
 pub(super) const SHORT: usize = 4;
 const SHORT_ROWS: usize = 10;
 
@@ -234,8 +234,8 @@ fn transform(matrix: &Matrix, f: &mut [Limb], g: &mut [Limb]) {
     g[n] = limb(low_g, row_g.highest());
 }
 
-/// Returns `start` plus the multiple of the modulus that makes a sum divisible by 2²⁷: `low` are the
-/// factors of the sum with the low words, `start` with that of the modulus, and `m0` is −1/m.
+/// Returns `start` plus the multiple of the modulus that makes a sum divisible by 2²⁷: `low` are
+/// the factors of the sum with the low words, `start` with that of the modulus, and `m0` is −1/m.
 #[inline(always)]
 fn multiple_of_modulus(start: i32, low: [(i32, i32); 3], m0: u32) -> i32 {
     let products = low.map(|(factor, word)| factor.wrapping_mul(word).cast_unsigned());
