@@ -4,13 +4,13 @@
 //! allowance continues on the thread that has asked for one.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::handler::Daemon;
 use super::rates::Waiting;
-use crate::Result;
 use crate::attribute::cka;
 use crate::object::Object;
+use crate::{Code, Result};
 
 /// A daemon takes this part of a limit at once, so that a key that is used everywhere is not
 /// refused at one daemon while others keep what they do not use.
@@ -78,7 +78,11 @@ impl Daemon {
         let waiting = self.rates.keys().get(&value).map_or(0, |key| key.waiting.len());
         let wanted = limit.div_ceil(PARTS).max(waiting as u64);
         let asked = Instant::now();
-        let answer = self.token.store.take_uses(&value, limit, wanted);
+        let answer = match self.token.store.take_uses(&value, limit, wanted) {
+            // It is for a second that is over, and so would be the next one.
+            Ok(_) if asked.elapsed() >= Duration::from_secs(1) => Err(Code::DEVICE_ERROR.into()),
+            answer => answer,
+        };
         let mut continued: Vec<(Waiting, Result<()>)> = Vec::new();
         let mut keys = self.rates.keys();
         let Some(key) = keys.get_mut(&value) else { return };
