@@ -195,7 +195,7 @@ fn new_peer(writer: &mut Writer, new: &NewPeer) {
 }
 
 fn new_key(writer: &mut Writer, slot: Slot, keys: &RawKeys) {
-    let cipher = CipherNumber::of(keys.cipher).unwrap_or(CipherNumber::None);
+    let cipher = CipherNumber::of(keys.cipher).expect("raw keys are those of an AEAD");
     writer.number(key::PEER_ID, keys.peer_id);
     writer.number(key::SLOT, slot as u32);
     writer.number(key::KEY_ID, keys.key_id.get().into());
