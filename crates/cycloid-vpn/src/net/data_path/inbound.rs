@@ -304,7 +304,11 @@ impl<'a> Turn<'a> {
     fn find(&self, id: Option<PeerId>, from: Remote) -> Option<&'a Arc<Peer>> {
         match (self.shared.peers, id, from) {
             (Peers::One { .. } | Peers::Static { .. }, ..) => self.table.only(),
-            (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => self.table.peer(id),
+            // OpenVPN keeps its peer id when it begins a new session within a connection, although
+            // the server has pushed another.
+            (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => {
+                self.table.peer(id).or_else(|| self.table.at(from))
+            }
             // Without a peer id, and always on a stream, the address identifies the peer.
             (Peers::Many { .. }, ..) => self.table.at(from),
         }
