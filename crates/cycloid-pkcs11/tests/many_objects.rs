@@ -89,7 +89,7 @@ fn a_search_keeps_one_page_at_a_time() {
     assert_eq!(bed.daemon.asked("Find"), 1);
     assert_eq!(next!(bed, session, PAGE - 1).len(), PAGE - 1);
     assert_eq!(bed.daemon.asked("Find"), 1, "the rest of the page is one object");
-    // What a program asks for at once may lie in several pages.
+    // One call of C_FindObjects loads several pages.
     assert_eq!(next!(bed, session, count).len(), count - (PAGE - 1));
     assert_eq!(bed.daemon.asked("Find"), 3);
     assert_eq!(next!(bed, session, 9).len(), 0);

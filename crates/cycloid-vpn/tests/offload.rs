@@ -458,7 +458,7 @@ fn a_server_that_moves_is_followed() {
     assert_eq!(known.remote, Some(elsewhere));
 }
 
-/// What the server chooses must fit, or the connection ends with the reason.
+/// A server may push options that the kernel lacks: the connection ends, and the error names them.
 #[test]
 fn what_the_kernel_cannot_do_ends_the_connection() {
     let framed = |reply: &mut PushReply| reply.framing = Some(Framing::Swap);

@@ -20,7 +20,8 @@ pub(super) struct Key {
     /// The second of the daemon's clock, and the uses in it.
     second: u64,
     used: u64,
-    /// What the daemons' common count leaves to this one, and until when.
+    /// The uses left of this daemon's last allowance, whether the limit has no more in that second,
+    /// and the end of the second.
     left: u64,
     is_last: bool,
     until: Option<Instant>,

@@ -1,4 +1,5 @@
-//! What a mechanism signs: the digest, its encoding, or a message authentication code.
+//! The input of a signature by mechanism: a digest, an encoded digest, or data for a message
+//! authentication code.
 
 use cycloid::scheme::ed448;
 

@@ -203,8 +203,8 @@ fn outcome(message: &[u8]) -> Option<io::Result<()>> {
     }))
 }
 
-/// Returns the kernel's reason of an error: after the code and the request, of which only the
-/// header may be there.
+/// Returns the text of an error. It follows the code and the request; with [`CAPPED`], the request is
+/// its header only.
 fn reason(body: &[u8], flags: u16) -> Option<String> {
     if flags & HAS_ATTRIBUTES == 0 {
         return None;
