@@ -10,11 +10,9 @@ use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 
-use crate::specification::{
-    Asked, Call, Class, ELSEWHERE, OWN_AES, Policy, Refused, SHARED, State, TRUSTED, Uses, VICTIM,
-    Value,
-};
+use crate::specification::{Asked, Call, Class, Policy, Refused, State, Uses};
 use crate::support::{self, Daemon, OFFICER_PIN, bytes, mechanism, object, pair, truths};
+use crate::values::{ELSEWHERE, OWN_AES, SHARED, TRUSTED, VICTIM, Value};
 
 /// A daemon with the objects of a state, in its order.
 pub(crate) struct Beside<'a> {

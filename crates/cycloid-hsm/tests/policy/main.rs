@@ -6,6 +6,7 @@ mod search;
 mod specification;
 #[path = "../support/mod.rs"]
 mod support;
+mod values;
 
 use search::{Bound, search};
 use specification::{Policy, RULES, Rule};
