@@ -9,12 +9,12 @@ use cycloid_vpn::proto::Role;
 use cycloid_vpn::proto::client::ClientEnd;
 use cycloid_vpn::proto::data::{CbcCipher, Cipher, Digest};
 use cycloid_vpn::proto::push::PushReply;
-use cycloid_vpn::proto::server::ServerEnd;
+use cycloid_vpn::proto::server::{PeerId, ServerEnd};
 use cycloid_vpn::proto::tls::{NameRule, PeerRules, TlsFactory, TlsSettings, Usage};
 use cycloid_vpn::proto::wrap::ProtectionKey;
 use support::authority::Authority;
 use support::network::Weather;
-use support::simulation::{World, client_settings, server_settings};
+use support::simulation::{World, client_settings, now, server_settings};
 use zeroize::Zeroizing;
 
 fn pair(authority: &Authority) -> (TlsFactory, TlsFactory) {
@@ -296,6 +296,37 @@ fn a_client_returning_from_its_address_replaces_its_old_session() {
     assert_eq!(world.server.len(), 1);
     assert_eq!(world.server_side.ended[0].1, ServerEnd::Replaced);
     exchange(&mut world);
+}
+
+/// OpenVPN keeps its id when it begins a new session, so packets with that id are still its own.
+#[test]
+fn the_id_of_a_replaced_session_goes_to_nobody_else() {
+    let authority = Authority::new("authority");
+    let (client_tls, server_tls) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client_tls);
+    let server = server_settings(ProtectionKey::Plain, server_tls);
+    let mut world = World::new(12, Weather::FAIR, client.clone(), server);
+    let mut port = world.client_address.port();
+    let mut connect = |world: &mut World, new_port: bool| {
+        world.reconnect(client.clone());
+        port += u16::from(new_port);
+        world.client_address.set_port(port);
+        assert!(world.connect(), "{:?} {:?}", world.client_side.end, world.dropped);
+        world.run_until(Duration::from_secs(5), |_| false);
+        let (id, _) = world.server_side.connected.last().expect("connected");
+        (id.0, world.server.len())
+    };
+    assert_eq!(connect(&mut world, false), (0, 1));
+    assert_eq!(connect(&mut world, false), (1, 1));
+    assert_eq!(connect(&mut world, true), (2, 2));
+    // The end of the second session frees the id of the first one, too.
+    let moment = now(world.time);
+    world.server.kill(moment, PeerId(1), None, &mut world.server_side);
+    assert_eq!(world.server.len(), 1);
+    assert_eq!(connect(&mut world, true), (0, 2));
+    // Session after session keeps the first four ids: 0, 1, 3 and 4.
+    let ids: Vec<(u32, usize)> = (0..8).map(|_| connect(&mut world, false)).collect();
+    assert_eq!(ids, [1, 3, 4, 5, 6, 5, 6, 5].map(|id| (id, 2)));
 }
 
 #[test]

@@ -37,12 +37,17 @@ const MAX_CLIENTS: &str = "max-clients";
 /// interval at which moves are repeated.
 const REFUSED_MOVE_TIME: Duration = Duration::from_secs(3);
 
+/// The most ids of earlier peers that a peer at their address keeps from others.
+const EARLIER_IDS: usize = 4;
+
 /// A server and its peers.
 pub struct Server {
     settings: ServerSettings,
     cookies: CookieKey,
     peers: Vec<Option<Peer>>,
     free: BTreeSet<u32>,
+    /// The number of ids in the peers' `earlier_ids`.
+    kept_ids: usize,
     /// Peers by address and the client's session id.
     sessions: HashMap<(SocketAddr, SessionId), PeerId>,
     deadlines: BTreeSet<(Duration, PeerId)>,
@@ -59,6 +64,7 @@ impl Server {
             cookies: CookieKey::generate(random),
             peers: Vec::new(),
             free: BTreeSet::new(),
+            kept_ids: 0,
             sessions: HashMap::new(),
             deadlines: BTreeSet::new(),
             initial: InitialRate::default(),
@@ -74,7 +80,7 @@ impl Server {
 
     /// Returns the number of peers.
     pub fn len(&self) -> usize {
-        self.peers.len() - self.free.len()
+        self.peers.len() - self.free.len() - self.kept_ids
     }
 
     /// Returns whether there are no peers.
@@ -330,7 +336,19 @@ impl Server {
         }
         self.sessions.remove(&(peer.address, peer.session));
         self.half_open.remove(id);
-        self.free.insert(id.0);
+        self.kept_ids -= peer.earlier_ids.len();
+        let mut ids = peer.earlier_ids;
+        ids.push(id.0);
+        // The client may begin a new session within its connection. OpenVPN then keeps its old id in
+        // its packets, so no other client may get that id.
+        let mut there = self.sessions.iter().filter(|((at, _), _)| *at == peer.address);
+        let next = if peer.pushed.is_some() { there.next().map(|(_, &next)| next) } else { None };
+        if let Some(next) = next.and_then(|next| self.peer_mut(next)) {
+            let kept = ids.len().min(EARLIER_IDS - next.earlier_ids.len());
+            next.earlier_ids.extend(ids.drain(..kept));
+            self.kept_ids += kept;
+        }
+        self.free.extend(ids);
         let end = if matches!(peer.stage, Stage::Rejected) { ServerEnd::Rejected } else { end };
         sink.notify(id, ServerNotice::Ended(end));
     }

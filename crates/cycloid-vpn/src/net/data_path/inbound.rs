@@ -305,7 +305,7 @@ impl<'a> Turn<'a> {
         match (self.shared.peers, id, from) {
             (Peers::One { .. } | Peers::Static { .. }, ..) => self.table.only(),
             // OpenVPN keeps its peer id when it begins a new session within a connection, although
-            // the server has pushed another.
+            // the server has pushed another. The core gives that id to nobody else.
             (Peers::Many { .. }, Some(id), Remote::Udp { .. }) => {
                 self.table.peer(id).or_else(|| self.table.at(from))
             }

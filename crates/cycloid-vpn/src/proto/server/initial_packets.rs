@@ -131,6 +131,7 @@ impl Server {
             transport,
             address,
             session,
+            earlier_ids: Vec::new(),
             stage: Stage::Connecting,
             deadline: None,
             refused_move: None,

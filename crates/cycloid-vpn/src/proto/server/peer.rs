@@ -20,6 +20,8 @@ pub(super) struct Peer {
     pub(super) transport: Transport,
     pub(super) address: SocketAddr,
     pub(super) session: SessionId,
+    /// The ids of earlier peers at its address, whose packets may be its own.
+    pub(super) earlier_ids: Vec<u32>,
     pub(super) stage: Stage,
     pub(super) deadline: Option<Duration>,
     /// When its move to another peer's address was refused, unless it has moved since.
