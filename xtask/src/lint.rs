@@ -22,8 +22,10 @@ pub(crate) fn run_all() -> Outcome {
     packages::check()?;
     let everything = format!("--workspace --features {}", test_programs::OPTIONAL);
     run(&mut cargo(&format!("clippy {everything} --all-targets --locked -- -D warnings")))?;
-    // The library with no optional features.
-    run(&mut cargo("clippy -p cycloid --no-default-features --locked -- -D warnings"))?;
+    // The library as programs get it, without `internals`, and with no optional features.
+    for features in ["", "--no-default-features "] {
+        run(&mut cargo(&format!("clippy -p cycloid {features}--locked -- -D warnings")))?;
+    }
     run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
     run(cargo(&format!("doc {everything} --no-deps --locked")).env("RUSTDOCFLAGS", "-Dwarnings"))?;
     publish::package()

@@ -255,12 +255,12 @@ impl<P: Dense> WideTask<P> for OfDense {
         f.add_complex_wide(&mut sum, &other);
         f.add_turned_wide(&mut sum, &other);
         f.sub_both_wide(&mut sum, &other, &f.mul_complex_wide(&[b, b], &[c, d]));
-        let mut difference = f.square_complex_wide(&[a, d]);
-        f.sub_complex_wide(&mut difference, &f.square_complex_wide(&[c, b]));
+        let mut difference = f.mul_complex_wide(&[a, d], &[a, d]);
+        f.sub_complex_wide(&mut difference, &f.mul_complex_wide(&[c, b], &[c, b]));
         let difference = f.reduce_complex_wide(&difference);
         let [ab, cd, ac] = [(&a, &b), (&c, &d), (&a, &c)].map(|(a, b)| f.add_factor(a, b));
         let factors = f.reduce_complex_wide(&f.mul_complex_wide(&[ab, cd], &[cd, ac]));
-        let squares = f.reduce_complex_wide(&f.square_complex_wide(&[ab, cd]));
+        let squares = f.reduce_complex_wide(&f.mul_complex_wide(&[ab, cd], &[ab, cd]));
         let quartic = f.square_quartic(&[a, b], &[c, d]);
         let wide = f.mul_wide(&ab, &cd);
         let elements = [

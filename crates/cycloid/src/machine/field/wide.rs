@@ -167,12 +167,6 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         [self.sub_wide(&low, &high), imaginary]
     }
 
-    /// Returns (a₀ + a₁·i)², unreduced.
-    #[inline(always)]
-    fn square_complex_wide(self, a: &[Self::Element; 2]) -> [Self::Wide; 2] {
-        self.mul_complex_wide(a, a)
-    }
-
     /// Returns the residues of both parts.
     #[inline(always)]
     fn reduce_complex_wide(self, wide: &[Self::Wide; 2]) -> [Self::Element; 2] {

@@ -96,7 +96,10 @@ impl Wide<Bls12Base> for Aarch64 {
     #[inline(always)]
     fn square_quartic(self, a: &[Base; 2], b: &[Base; 2]) -> [[Base; 2]; 2] {
         let f = |a: &Base, b: &Base| Wide::<Bls12Base>::add_factor(self, a, b);
-        let square = |a: &[Base; 2]| Wide::<Bls12Base>::square_complex_wide(self, a);
+        let square = |a: &[Base; 2]| -> [BaseWide; 2] {
+            // SAFETY: the kernel writes the whole square, which is apart from its base.
+            unsafe { written(|out| bls12_complex::square_wide(out, a.as_ptr().cast())) }
+        };
         let mut both = square(&[f(&a[0], &b[0]), f(&a[1], &b[1])]);
         let (mut aa, bb) = (square(a), square(b));
         Wide::<Bls12Base>::sub_both_wide(self, &mut both, &aa, &bb);
@@ -109,12 +112,6 @@ impl Wide<Bls12Base> for Aarch64 {
         let (a, b) = (a.as_ptr().cast(), b.as_ptr().cast());
         // SAFETY: the kernel writes the whole product, which is apart from both factors.
         unsafe { written(|out| bls12_complex::mul_wide(out, a, b)) }
-    }
-
-    #[inline(always)]
-    fn square_complex_wide(self, a: &[Base; 2]) -> [BaseWide; 2] {
-        // SAFETY: the kernel writes the whole square, which is apart from its base.
-        unsafe { written(|out| bls12_complex::square_wide(out, a.as_ptr().cast())) }
     }
 
     #[inline(always)]

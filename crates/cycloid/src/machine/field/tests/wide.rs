@@ -123,15 +123,15 @@ impl<P: Dense> WideTask<P> for ComplexAgainstIntegers {
                 false,
             );
             check("square", f.square_complex(&a), true);
-            check("unreduced", f.reduce_complex_wide(&f.square_complex_wide(&a)), true);
+            check("unreduced", f.reduce_complex_wide(&f.mul_complex_wide(&a, &a)), true);
             // (a + b)² − b² − 2·a·b.
             let quartic = f.square_quartic(&a, &b);
             let bb = f.square_complex(&b);
             let turned = [f.sub(&bb[0], &bb[1]), f.add(&bb[0], &bb[1])];
             check("first", [0, 1].map(|part| f.sub(&quartic[0][part], &turned[part])), true);
             let both = [0, 1].map(|part| f.add_factor(&a[part], &b[part]));
-            let mut rest = f.square_complex_wide(&both);
-            f.sub_complex_wide(&mut rest, &f.square_complex_wide(&b));
+            let mut rest = f.mul_complex_wide(&both, &both);
+            f.sub_complex_wide(&mut rest, &f.mul_complex_wide(&b, &b));
             let rest = f.reduce_complex_wide(&rest);
             check("second", [0, 1].map(|part| f.sub(&rest[part], &quartic[1][part])), true);
             // a·b + a·a − a·a, and (a·b − b·a) + a·a.

@@ -13,18 +13,16 @@ pub(super) fn lookup(out: &mut [Limb], table: &[Limb], index: usize) {
     let n = out.len();
     assert!(n != 0 && table.len().is_multiple_of(n));
     // Entries that are affine points on curves over 256 bits.
-    match n {
+    let (to, from, entries) = (out.as_mut_ptr(), table.as_ptr(), table.len() / n);
+    if n == 8 {
         // SAFETY: the table is entries of as many limbs, and `out` is uniquely borrowed.
-        8 => {
-            return unsafe { entry_of_8(out.as_mut_ptr(), table.as_ptr(), table.len() / 8, index) };
-        }
-        // SAFETY: likewise.
-        12 => {
-            return unsafe {
-                entry_of_12(out.as_mut_ptr(), table.as_ptr(), table.len() / 12, index)
-            };
-        }
-        _ => (),
+        unsafe { entry_of_8(to, from, entries, index) };
+        return;
+    }
+    if n == 12 {
+        // SAFETY: as above.
+        unsafe { entry_of_12(to, from, entries, index) };
+        return;
     }
     let mut place = 0;
     while n - place >= 2 * WIDEST {
