@@ -273,7 +273,7 @@ fn a_pause_of_the_process_does_not_count_as_silence() {
 fn a_leaving_client_notifies_the_server() {
     let mut world = plain_world(9);
     assert!(world.connect());
-    let now = support::simulation::now(world.time);
+    let now = now(world.time);
     let World { client, client_side, .. } = &mut world;
     client.stop(now, client_side, &mut |_| ());
     assert!(world.run_until(Duration::from_secs(1), |world| world.server.is_empty()));
