@@ -30,6 +30,7 @@ mod mask;
 mod portable;
 mod prime;
 mod single;
+mod spread;
 #[cfg(test)]
 pub(crate) mod tests;
 mod wide;
@@ -43,6 +44,7 @@ pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use single::{BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order, P192, P448, Secp256k1};
+pub use spread::{Combination, NONE, Order, Spread, SpreadTask, Term, run_spread};
 pub use wide::{Dense, Wide, WideTask};
 
 /// A task that runs on any backend for a prime.

@@ -10,8 +10,10 @@ use core::fmt::Debug;
 use super::super::backends::{with_one, with_vectors};
 use super::super::lanes::{self, LANES};
 use super::super::words::{self, Limb};
+#[cfg(doc)]
+use super::Spread;
 use super::form;
-use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime};
+use super::{Arithmetic, Bls12Base, Bls12Scalar, Limbs, Prime, SpreadTask};
 
 /// Arithmetic with optionally unreduced products.
 ///
@@ -53,6 +55,11 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         let mut words = [P::Words::ZERO];
         self.export(element, &mut words);
         memory[at[0]..][..Self::PACKED].copy_from_slice(words[0].as_ref());
+    }
+
+    /// Runs a task on one element side by side, if the backend has [`Spread`].
+    fn spread<T: SpreadTask>(self, _task: T) -> Option<T::Output> {
+        None
     }
 
     /// Returns a·b.

@@ -6,6 +6,6 @@ mod plain;
 mod x86_64;
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
-pub(super) use plain::{barrier, hidden, mark, prefetch, public_value};
+pub(super) use plain::{barrier, hidden, hidden_each_time, mark, prefetch, public_value};
 #[cfg(all(target_arch = "x86_64", not(miri)))]
-pub(super) use x86_64::{barrier, hidden, mark, prefetch, public_value};
+pub(super) use x86_64::{barrier, hidden, hidden_each_time, mark, prefetch, public_value};

@@ -14,6 +14,12 @@ pub(in super::super) fn hidden<T>(reference: &T) -> &T {
     reference
 }
 
+/// Returns the same reference.
+#[inline(always)]
+pub(in super::super) fn hidden_each_time<T>(reference: &T) -> &T {
+    reference
+}
+
 /// Does nothing.
 #[inline(always)]
 pub(in super::super) fn mark<const MEANING: i32, T>(_memory: &[T]) {}

@@ -31,6 +31,19 @@ pub(in super::super) fn hidden<T>(reference: &T) -> &T {
     }
 }
 
+/// The same, each time that it is executed: in a loop, the compiler keeps no values from earlier
+/// rounds.
+#[inline(always)]
+#[allow(clippy::pointers_in_nomem_asm_block, reason = "nothing is read through it there")]
+pub(in super::super) fn hidden_each_time<T>(reference: &T) -> &T {
+    let mut pointer = core::ptr::from_ref(reference);
+    // SAFETY: no instruction is executed; the register keeps its value.
+    unsafe {
+        asm!("/* {0} */", inout(reg) pointer, options(nomem, nostack, preserves_flags));
+        &*pointer
+    }
+}
+
 /// Executes a no-op whose memory operand encodes address, length and meaning; the processor does
 /// not access it. It is part of every build, so that the traced code is the shipped code.
 #[inline(always)]

@@ -173,6 +173,28 @@ impl Vectors for Portable {
     fn transpose(self, words: [Self::Word; LANES]) -> [Self::Word; LANES] {
         core::array::from_fn(|j| core::array::from_fn(|i| words[i][j]))
     }
+
+    #[inline(always)]
+    fn permute(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word {
+        let lanes = [first, second];
+        order.map(|lane| lanes.as_flattened()[lane as usize])
+    }
+
+    #[inline(always)]
+    fn permute_some(
+        self,
+        bits: u8,
+        order: Self::Word,
+        first: Self::Word,
+        second: Self::Word,
+    ) -> Self::Word {
+        self.only(bits, self.permute(order, first, second))
+    }
+
+    #[inline(always)]
+    fn only(self, bits: u8, a: Self::Word) -> Self::Word {
+        self.select(bits, a, [0; LANES])
+    }
 }
 
 /// Returns whether the bit of `lane` is 1.

@@ -101,4 +101,20 @@ pub(in super::super) trait Vectors: Copy {
 
     /// Transposes: lane j of word i becomes lane i of word j.
     fn transpose(self, words: [Self::Word; LANES]) -> [Self::Word; LANES];
+
+    /// Returns in each lane the lane of `first` (indices from 0 to 7) or `second` (from 8 to 15)
+    /// that `order` says.
+    fn permute(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word;
+
+    /// The same in the lanes whose bit is 1, zero in the others.
+    fn permute_some(
+        self,
+        bits: u8,
+        order: Self::Word,
+        first: Self::Word,
+        second: Self::Word,
+    ) -> Self::Word;
+
+    /// Returns a in the lanes whose bit is 1, zero in the others; the bits are public.
+    fn only(self, bits: u8, a: Self::Word) -> Self::Word;
 }

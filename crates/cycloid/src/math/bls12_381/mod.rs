@@ -17,6 +17,7 @@ mod map;
 mod multiply;
 mod pairing;
 mod point;
+pub(crate) mod spread;
 mod tower;
 
 #[cfg(doc)]

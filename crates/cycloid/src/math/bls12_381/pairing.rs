@@ -4,6 +4,8 @@
 //! l₀ + l₁·x_P·v + l₄·y_P·v·w; the code passes l₀, l₁ and l₄, up to a factor in Fp2 that the final
 //! exponentiation maps to 1.
 
+use core::marker::PhantomData;
+
 use super::fp2::{Field, Fp2};
 use super::point::{Affine, Point};
 use super::tower::{Fp12, Line};
@@ -156,19 +158,79 @@ fn loop_with<A: Wide<Bls12Base>>(
     product.conjugate()
 }
 
-/// Returns a^(3·(p¹² − 1)/r) for a ≠ 0.
-///
-/// The easy part, (p⁶ − 1)·(p² + 1), makes the element cyclotomic; the hard part is (x − 1)²·(x +
-/// p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via cyclotomic
-/// structure for pairings over families of elliptic curves, 2020, section 4).
+/// Operations on elements of Fp12 in one of their forms.
+pub(super) trait Exponentiation {
+    /// The form of an element.
+    type Element;
+
+    fn mul(&self, a: &Self::Element, b: &Self::Element) -> Self::Element;
+
+    /// Returns the inverse of a ≠ 0.
+    fn invert(&self, a: &Self::Element) -> Self::Element;
+
+    /// Returns the p⁶-th power, which is the inverse of a cyclotomic element.
+    fn conjugate(&self, a: &Self::Element) -> Self::Element;
+
+    /// Returns the p-th power.
+    fn frobenius(&self, a: &Self::Element) -> Self::Element;
+
+    /// Returns the square of a cyclotomic element.
+    fn square_cyclotomic(&self, a: &Self::Element) -> Self::Element;
+
+    /// Returns the |x|-th power of a cyclotomic element.
+    fn pow_x(&self, a: &Self::Element) -> Self::Element;
+
+    /// Returns a^(3·(p¹² − 1)/r) for a ≠ 0.
+    ///
+    /// The easy part, (p⁶ − 1)·(p² + 1), makes the element cyclotomic; the hard part is (x − 1)²·(x
+    /// + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via
+    /// cyclotomic structure for pairings over families of elliptic curves, 2020, section 4).
+    fn final_exponentiation(&self, a: &Self::Element) -> Self::Element {
+        let easy = self.mul(&self.conjugate(a), &self.invert(a));
+        let m = self.mul(&self.frobenius(&self.frobenius(&easy)), &easy);
+        // Raises to the power of x, which is negative.
+        let x = |a: &Self::Element| self.conjugate(&self.pow_x(a));
+        let a = self.mul(&x(&m), &self.conjugate(&m));
+        let a = self.mul(&x(&a), &self.conjugate(&a));
+        let a = self.mul(&x(&a), &self.frobenius(&a));
+        let p2 = self.frobenius(&self.frobenius(&a));
+        let b = self.mul(&self.mul(&x(&x(&a)), &p2), &self.conjugate(&a));
+        self.mul(&self.mul(&b, &self.square_cyclotomic(&m)), &m)
+    }
+}
+
+/// The form of the tower.
+struct Tower<A>(PhantomData<A>);
+
+impl<A: Wide<Bls12Base>> Exponentiation for Tower<A> {
+    type Element = Fp12<A>;
+
+    fn mul(&self, a: &Fp12<A>, b: &Fp12<A>) -> Fp12<A> {
+        a.mul(b)
+    }
+
+    fn invert(&self, a: &Fp12<A>) -> Fp12<A> {
+        a.invert()
+    }
+
+    fn conjugate(&self, a: &Fp12<A>) -> Fp12<A> {
+        a.conjugate()
+    }
+
+    fn frobenius(&self, a: &Fp12<A>) -> Fp12<A> {
+        a.frobenius()
+    }
+
+    fn square_cyclotomic(&self, a: &Fp12<A>) -> Fp12<A> {
+        a.square_cyclotomic()
+    }
+
+    fn pow_x(&self, a: &Fp12<A>) -> Fp12<A> {
+        a.pow_x()
+    }
+}
+
+/// See [`Exponentiation::final_exponentiation`].
 pub(crate) fn final_exponentiation<A: Wide<Bls12Base>>(a: &Fp12<A>) -> Fp12<A> {
-    let easy = a.conjugate().mul(&a.invert());
-    let m = easy.frobenius().frobenius().mul(&easy);
-    // Raises to the power of x, which is negative.
-    let x = |a: &Fp12<A>| a.pow_x().conjugate();
-    let a = x(&m).mul(&m.conjugate());
-    let a = x(&a).mul(&a.conjugate());
-    let a = x(&a).mul(&a.frobenius());
-    let b = x(&x(&a)).mul(&a.frobenius().frobenius()).mul(&a.conjugate());
-    b.mul(&m.square_cyclotomic()).mul(&m)
+    Tower(PhantomData).final_exponentiation(a)
 }

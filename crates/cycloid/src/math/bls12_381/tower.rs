@@ -35,7 +35,7 @@ pub(crate) struct Fp12<A: Wide<Bls12Base>> {
 }
 
 /// Exponents of w by coefficient: vⁱ·wʲ is w^(2i + j).
-const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
+pub(super) const POWERS: [usize; 6] = [0, 2, 4, 1, 3, 5];
 
 /// A line of a Miller loop: the coefficients of 1, v and v·w; the others are 0.
 pub(crate) type Line<A> = [Fp2<A>; 3];

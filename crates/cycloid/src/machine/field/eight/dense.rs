@@ -7,7 +7,7 @@
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::{Limb, montgomery_n0};
-use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, Wide};
+use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, SpreadTask, Wide};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
 use super::linear;
@@ -71,16 +71,27 @@ impl Shape<5> for Bls12Scalar {
 }
 
 /// Implements [`Shape::clear`] with every limb of the prime.
+///
+/// The low half of q·p₀ makes column i the next multiple of 2⁵², so the carry is known without it.
 #[inline(always)]
 fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>, i: usize) {
     let n0 = const { montgomery_n0(P::LIMBS[0]) & LIMB_MASK };
     let quotient = v.mul_low(v.factor(columns[i]), v.limb_factor(v.splat(n0)));
+    if !V::CONVERTS {
+        let carry = v.shift_right_signed::<52>(v.add(columns[i], v.splat(LIMB_MASK)));
+        let lowest = v.limb_factor(v.splat(P::LIMBS[0]));
+        columns[i + 1] = v.mul_add_high(v.add(columns[i + 1], carry), lowest, quotient);
+    }
     each!(V, j < M => {
-        let limb = v.limb_factor(v.splat(P::LIMBS[j]));
-        (columns[i + j], columns[i + j + 1]) =
-            v.mul_add(columns[i + j], columns[i + j + 1], limb, quotient);
+        if V::CONVERTS || j > 0 {
+            let limb = v.limb_factor(v.splat(P::LIMBS[j]));
+            (columns[i + j], columns[i + j + 1]) =
+                v.mul_add(columns[i + j], columns[i + j + 1], limb, quotient);
+        }
     });
-    columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(columns[i]));
+    if V::CONVERTS {
+        columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(columns[i]));
+    }
 }
 
 /// Implements [`Shape::fold`] with t = ⌊top / 2^BITS⌋, on the limbs, plus twice the prime for a
@@ -97,7 +108,7 @@ fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Li
 }
 
 /// Returns a prime times 2^`exponent`, as columns.
-const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
+pub(super) const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
     let mut columns = [0; MAX_COLUMNS];
     let mut bit = 0;
     while bit < prime.len() * 64 {
@@ -112,13 +123,21 @@ const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
 
 /// Implements `Wide` for a token and a prime of M limbs of 52 bits and n of 64.
 macro_rules! wide {
-    ($token:ty, ($($features:literal)?)) => {
+    ($token:ty, ($($features:literal)?), $spread:ident) => {
         // A sum of 64 products is less than 2⁷⁷⁰ in magnitude, so p·2³⁹⁶ makes it nonnegative and
         // adds less than 2³⁶² to the residue.
-        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0 by_product);
+        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0 by_product
+            $spread);
         // A sum of 64 products is less than 106·2⁵¹⁰ in magnitude, so r·2²⁶² makes it nonnegative;
         // the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
-        wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2 by_shift);
+        wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2 by_shift
+            no_spread);
+    };
+    (@no_spread) => {};
+    (@spread) => {
+        fn spread<T: SpreadTask>(self, task: T) -> Option<T::Output> {
+            Some(task.run(self))
+        }
     };
     // Converts between R₆₄ = 2^(64·n) and R = 2^(52·M) by a product.
     (@by_product $token:ty, ($($features:literal)?), $prime:ident $m:literal $n:literal) => {
@@ -176,7 +195,7 @@ macro_rules! wide {
         }
     };
     (@ $token:ty, ($($features:literal)?), $prime:ident $m:literal $columns:literal $n:literal
-        offset $offset:literal folds $folds:literal $memory:ident) => {
+        offset $offset:literal folds $folds:literal $memory:ident $spread:ident) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
@@ -184,6 +203,8 @@ macro_rules! wide {
             type Wide = [Lanes; $columns];
 
             wide!(@$memory $token, ($($features)?), $prime $m $n);
+
+            wide!(@$spread);
 
             const PACKED: usize = LANES;
 
@@ -266,15 +287,15 @@ macro_rules! wide {
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-wide!(lanes::Portable, ());
+wide!(lanes::Portable, (), spread);
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
     use super::super::super::super::cpu::{Avx512, Ifma};
     use super::*;
 
-    wide!(Avx512, ("avx512f,avx512dq"));
-    wide!(Ifma, ("avx512f,avx512dq,avx512ifma"));
+    wide!(Avx512, ("avx512f,avx512dq"), no_spread);
+    wide!(Ifma, ("avx512f,avx512dq,avx512ifma"), spread);
 }
 
 /// Computes a + b or a − b column by column. Without closures, which would not be compiled for the

@@ -23,6 +23,7 @@ mod mersenne;
 mod montgomery;
 mod residue;
 mod shift;
+mod spread;
 
 use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;

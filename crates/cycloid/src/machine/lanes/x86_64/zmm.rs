@@ -148,6 +148,30 @@ macro_rules! integers {
                 [c0, c1, c2, c3, c4, c5, c6, c7]
             }
         }
+
+        #[inline(always)]
+        fn permute(self, order: __m512i, first: __m512i, second: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_permutex2var_epi64(first, order, second) }
+        }
+
+        #[inline(always)]
+        fn permute_some(
+            self,
+            bits: u8,
+            order: __m512i,
+            first: __m512i,
+            second: __m512i,
+        ) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_maskz_permutex2var_epi64(bits, first, order, second) }
+        }
+
+        #[inline(always)]
+        fn only(self, bits: u8, a: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_maskz_mov_epi64(bits, a) }
+        }
     };
 }
 pub(super) use integers;

@@ -9,9 +9,10 @@ use super::Cycloid;
 use super::curve::{Memory2, import_affine, import_one};
 use super::each::{Each, fewest, many, one, single};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
+use crate::machine::field::{self, Bls12Base, Dense, SpreadTask, Wide, WideTask, run_spread};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
+use crate::math::bls12_381::spread::{self, Spread12};
 use crate::math::bls12_381::{
     self, Affine, Field, Fp, Fp2, Fp12, LINES, Line, Runner, Words, constants, reveal,
 };
@@ -145,6 +146,40 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
         let value = bls12_381::miller_loop(f, &points[..=last], &mut runners[..=last]);
         first(&value)
     }
+}
+
+/// The combined loops of up to `N` pairs on vectors, the coefficients of their product side by side.
+struct Spread<'a, const N: usize> {
+    p: &'a [G1Affine<Cycloid>],
+    q: &'a [G2Affine<Cycloid>],
+}
+
+impl<const N: usize> SpreadTask for Spread<'_, N> {
+    type Output = Memory;
+
+    fn run<A: field::Spread>(self, f: A) -> Memory {
+        let last = self.p.len() - 1;
+        let mut pairs: [_; N] = core::array::from_fn(|i| {
+            spread::Pair::new(f, self.p[i.min(last)].raw(), self.q[i.min(last)].raw())
+        });
+        spread::miller_loop(f, &mut pairs[..=last]).export(f)
+    }
+}
+
+/// A final exponentiation on vectors.
+struct SpreadExponentiation<'a>(&'a Memory);
+
+impl SpreadTask for SpreadExponentiation<'_> {
+    type Output = Memory;
+
+    fn run<A: field::Spread>(self, f: A) -> Memory {
+        spread::final_exponentiation(f, &Spread12::import(f, self.0)).export(f)
+    }
+}
+
+/// Runs a task on vectors, if the processor has a fast way.
+fn spread<T: SpreadTask>(task: T) -> Option<T::Output> {
+    run_spread(lanes::Backend::best()?, task)
 }
 
 /// The loops of pairs with prepared lines.
@@ -338,7 +373,9 @@ impl Pairing for Cycloid {
         let chunk = if p.len() < apart { PAIRS } else { LANES };
         for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {
             let factor = match p.len() {
-                few if few <= FEW.min(apart - 1) => one(Together::<FEW> { p, q }),
+                few if few <= FEW.min(apart - 1) => {
+                    spread(Spread::<FEW> { p, q }).unwrap_or_else(|| one(Together::<FEW> { p, q }))
+                }
                 some if some < apart => one(Together::<PAIRS> { p, q }),
                 _ => miller_loops_apart(p, q),
             };
@@ -356,6 +393,6 @@ impl Pairing for Cycloid {
     }
 
     fn final_exponentiation(a: &Memory) -> Memory {
-        single::<FinalExponentiation>(a, ZERO)
+        spread(SpreadExponentiation(a)).unwrap_or_else(|| single::<FinalExponentiation>(a, ZERO))
     }
 }

@@ -1,0 +1,321 @@
+//! Coefficients of one element side by side: see [`Spread`].
+//!
+//! Only for backends that multiply limbs as integers.
+
+use super::super::super::hint::hidden_each_time;
+use super::super::super::lanes::vector::Vectors;
+use super::super::super::lanes::{LIMB_MASK, Lanes};
+use super::super::super::words::Limb;
+use super::super::spread::{Combination, MAX_TERMS, Order, Spread, Term};
+use super::super::{Bls12Base, Prime};
+use super::Shape;
+use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
+use super::dense::shifted;
+
+/// The limbs of a coefficient.
+const M: usize = 8;
+
+/// The prime.
+const P: [Limb; M] = <Bls12Base as Shape<M>>::LIMBS;
+
+/// 2⁴¹⁶ − p.
+const COMPLEMENT: [Limb; M] = {
+    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
+    while j < M {
+        let limb = 0u64.wrapping_sub(P[j]).wrapping_sub(borrow);
+        limbs[j] = limb & LIMB_MASK;
+        borrow = limb >> 63;
+        j += 1;
+    }
+    limbs
+};
+
+/// ⌊2⁵² / (⌊p / 2³⁶⁴⌋ + 1)⌋: the reciprocal of the top limb, rounded down.
+const RECIPROCAL: Limb = (1 << 52) / (P[M - 1] + 1);
+
+/// The maximum difference of a top limb before carries from its value after them.
+const SLACK: Limb = 64;
+
+/// Adds the products of one order to the columns.
+#[inline(always)]
+fn add_products<V: Vectors>(
+    v: V,
+    columns: &mut Columns<V>,
+    left: [&[Lanes; M]; 2],
+    right: [&[Lanes; M]; 2],
+    order: &Order,
+) {
+    let (of_left, of_right) = (v.load(&order.left), v.load(&order.right));
+    let mut limbs = [v.splat(0); M];
+    each!(V, j < M => {
+        limbs[j] = v.permute(of_left, v.load(&left[0][j]), v.load(&left[1][j]));
+    });
+    each!(V, i < M => {
+        let row = v.permute(of_right, v.load(&right[0][i]), v.load(&right[1][i]));
+        let row = v.limb_factor(row);
+        each!(V, j < M => {
+            (columns[i + j], columns[i + j + 1]) =
+                v.mul_add(columns[i + j], columns[i + j + 1], v.limb_factor(limbs[j]), row);
+        });
+    });
+}
+
+/// Implements [`Spread::lane_products`].
+///
+/// A column receives at most 6·16 halves of products below 2⁵².
+#[inline(always)]
+fn lane_products<V: Vectors>(
+    v: V,
+    left: [&[Lanes; M]; 2],
+    right: [&[Lanes; M]; 2],
+    orders: &[Order],
+) -> [Lanes; 2 * M] {
+    let mut columns = [v.splat(0); MAX_COLUMNS];
+    for order in orders {
+        // Otherwise the compiler would keep copies of all factors on the stack.
+        let left = [hidden_each_time(left[0]), hidden_each_time(left[1])];
+        let right = [hidden_each_time(right[0]), hidden_each_time(right[1])];
+        add_products(v, &mut columns, left, right, order);
+    }
+    let mut out = [Lanes::ZERO; 2 * M];
+    each!(V, j < M => {
+        v.store(&mut out[2 * j], columns[2 * j]);
+        v.store(&mut out[2 * j + 1], columns[2 * j + 1]);
+    });
+    out
+}
+
+/// Implements [`Spread::reduce_complex`].
+///
+/// Sums are below 2¹²·p² < 2⁷⁷⁴ in magnitude, so p·2³⁹⁶ makes both parts nonnegative, and adds less
+/// than 2³⁶² to the residue, to which a sum adds as little.
+#[inline(always)]
+fn reduce_complex<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 3]) -> [[Lanes; M]; 2] {
+    // Both parts row by row, because a row waits for the one before it. A column is loaded by the
+    // first row that adds to it.
+    let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
+    each!(V, c < M => [parts[0][c], parts[1][c]] = complex_column(v, sums, c));
+    each!(V, i < M => {
+        [parts[0][M + i], parts[1][M + i]] = complex_column(v, sums, M + i);
+        Bls12Base::clear(v, &mut parts[0], i);
+        Bls12Base::clear(v, &mut parts[1], i);
+    });
+    let [first, second] = &parts;
+    let (mut first, mut second) = (columns::from(v, first, M), columns::from(v, second, M));
+    carry(v, &mut first);
+    carry(v, &mut second);
+    [lanes(v, &first), lanes(v, &second)]
+}
+
+/// Returns a column of both parts.
+#[inline(always)]
+fn complex_column<V: Vectors>(
+    v: V,
+    [real, imaginary, both]: [&[Lanes; 2 * M]; 3],
+    c: usize,
+) -> [V::Word; 2] {
+    const OFFSET: [Limb; MAX_COLUMNS] = shifted(&Bls12Base::MODULUS, 396);
+    let (real, imaginary) = (v.load(&real[c]), v.load(&imaginary[c]));
+    let (both, offset) = (v.load(&both[c]), v.splat(OFFSET[c]));
+    [v.add(v.sub(real, imaginary), offset), v.sub(v.add(v.sub(both, real), offset), imaginary)]
+}
+
+/// Returns a combination plus a multiple of the prime that makes it p or more, with signed limbs
+/// below 2⁵⁸ in magnitude.
+#[inline(always)]
+fn combination<V: Vectors, C: Combination<N>, const N: usize>(
+    v: V,
+    vectors: [&[Lanes; M]; N],
+) -> [V::Word; M] {
+    let mut sum = [v.splat(0); M];
+    each!(V, j < M => sum[j] = v.splat(const { offset::<C, N>() }[j]));
+    const { assert!(C::TERMS.len() <= MAX_TERMS) }
+    add_term::<V, C, N, 0>(v, &mut sum, vectors);
+    add_term::<V, C, N, 1>(v, &mut sum, vectors);
+    add_term::<V, C, N, 2>(v, &mut sum, vectors);
+    add_term::<V, C, N, 3>(v, &mut sum, vectors);
+    add_term::<V, C, N, 4>(v, &mut sum, vectors);
+    add_term::<V, C, N, 5>(v, &mut sum, vectors);
+    sum
+}
+
+/// Returns two times the prime, and as many times as there are negative terms.
+const fn offset<C: Combination<N>, const N: usize>() -> [Limb; M] {
+    let (mut times, mut total, mut term) = (2, 0, 0);
+    while term < C::TERMS.len() {
+        let factor = C::TERMS[term].times;
+        total += factor.unsigned_abs() as Limb;
+        if factor < 0 {
+            times += factor.unsigned_abs() as Limb;
+        }
+        term += 1;
+    }
+    assert!(total <= 40 && times <= 22);
+    let mut offset = [0; M];
+    let mut j = 0;
+    while j < M {
+        offset[j] = times * P[j];
+        j += 1;
+    }
+    offset
+}
+
+#[inline(always)]
+fn add_term<V: Vectors, C: Combination<N>, const N: usize, const T: usize>(
+    v: V,
+    sum: &mut [V::Word; M],
+    vectors: [&[Lanes; M]; N],
+) {
+    let term = const { if T < C::TERMS.len() { C::TERMS[T] } else { Term::EMPTY } };
+    if term.some == 0 {
+        return;
+    }
+    let [first, second] = term.vectors.map(|i| vectors[i]);
+    let order = v.load(&term.lanes);
+    each!(V, j < M => {
+        let first = v.load(&first[j]);
+        let lanes = if !term.in_place {
+            v.permute_some(term.some, order, first, v.load(&second[j]))
+        } else if term.some != u8::MAX {
+            v.only(term.some, first)
+        } else {
+            first
+        };
+        let multiple = match term.times.unsigned_abs() {
+            1 => lanes,
+            2 => v.shift_left::<1>(lanes),
+            3 => v.add(lanes, v.shift_left::<1>(lanes)),
+            4 => v.shift_left::<2>(lanes),
+            8 => v.shift_left::<3>(lanes),
+            _ => v.add(v.shift_left::<2>(lanes), v.shift_left::<3>(lanes)),
+        };
+        sum[j] = if term.times < 0 { v.sub(sum[j], multiple) } else { v.add(sum[j], multiple) };
+    });
+}
+
+/// Implements [`Spread::factors`].
+#[inline(always)]
+fn factors<V: Vectors, C: Combination<N>, const N: usize>(
+    v: V,
+    vectors: [&[Lanes; M]; N],
+) -> [Lanes; M] {
+    let mut sum = combination::<V, C, N>(v, vectors);
+    carry(v, &mut sum);
+    lanes(v, &sum)
+}
+
+/// Implements [`Spread::combine`]: subtracts t·p for a t that is at most ⌊x / p⌋.
+///
+/// With top limb x₇ before carries, x / 2³⁶⁴ is more than x₇ − 64 and less than x₇ + 65, and t is
+/// ⌊(x₇ − 64)·⌊2⁵² / 106,514⌋ / 2⁵²⌋, where p / 2³⁶⁴ is between 106,513 and 106,514. For x below
+/// 64p, t is more than x / p − 1.002. The complement of p modulo 2⁴¹⁶ makes all products positive.
+#[inline(always)]
+fn combine<V: Vectors, C: Combination<N>, const N: usize>(
+    v: V,
+    vectors: [&[Lanes; M]; N],
+) -> [Lanes; M] {
+    let mut sum = combination::<V, C, N>(v, vectors);
+    let top = v.factor(v.sub(sum[M - 1], v.splat(SLACK)));
+    let t = v.mul_add_high(v.splat(0), top, v.limb_factor(v.splat(RECIPROCAL)));
+    let t = v.limb_factor(t);
+    let mut above = v.splat(0);
+    each!(V, j < M => {
+        let limb = v.limb_factor(v.splat(COMPLEMENT[j]));
+        if j + 1 < M {
+            (sum[j], sum[j + 1]) = v.mul_add(sum[j], sum[j + 1], limb, t);
+        } else {
+            (sum[j], above) = v.mul_add(sum[j], above, limb, t);
+        }
+    });
+    let _ = above;
+    carry(v, &mut sum);
+    sum[M - 1] = v.low(sum[M - 1]);
+    lanes(v, &sum)
+}
+
+/// Implements `Spread` for a token.
+macro_rules! spread {
+    ($token:ty, $inline:meta, ($($features:literal)?)) => {
+        // SAFETY of every call below: the token proves the instructions that the function is
+        // compiled for.
+        #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
+        impl Spread for $token {
+            #[inline(always)]
+            fn lane_products(
+                self,
+                left: [&[Lanes; M]; 2],
+                right: [&[Lanes; M]; 2],
+                orders: &[Order],
+            ) -> [Lanes; 2 * M] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn sum(
+                    v: $token,
+                    left: [&[Lanes; M]; 2],
+                    right: [&[Lanes; M]; 2],
+                    orders: &[Order],
+                ) -> [Lanes; 2 * M] {
+                    lane_products(v, left, right, orders)
+                }
+                // SAFETY: see above.
+                unsafe { sum(self, left, right, orders) }
+            }
+
+            #[inline(always)]
+            fn reduce_complex(self, sums: [&[Lanes; 2 * M]; 3]) -> [[Lanes; M]; 2] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn reduce(v: $token, sums: [&[Lanes; 2 * M]; 3]) -> [[Lanes; M]; 2] {
+                    reduce_complex(v, sums)
+                }
+                // SAFETY: see above.
+                unsafe { reduce(self, sums) }
+            }
+
+            #[inline(always)]
+            fn combine<C: Combination<N>, const N: usize>(
+                self,
+                vectors: [&[Lanes; M]; N],
+            ) -> [Lanes; M] {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn all<C: Combination<N>, const N: usize>(
+                    v: $token,
+                    vectors: [&[Lanes; M]; N],
+                ) -> [Lanes; M] {
+                    combine::<_, C, N>(v, vectors)
+                }
+                // SAFETY: see above.
+                unsafe { all::<C, N>(self, vectors) }
+            }
+
+            #[inline(always)]
+            fn factors<C: Combination<N>, const N: usize>(
+                self,
+                vectors: [&[Lanes; M]; N],
+            ) -> [Lanes; M] {
+                $(#[target_feature(enable = $features)])?
+                #[inline]
+                fn all<C: Combination<N>, const N: usize>(
+                    v: $token,
+                    vectors: [&[Lanes; M]; N],
+                ) -> [Lanes; M] {
+                    factors::<_, C, N>(v, vectors)
+                }
+                // SAFETY: see above.
+                unsafe { all::<C, N>(self, vectors) }
+            }
+        }
+    };
+}
+
+#[cfg(any(test, not(target_arch = "x86_64")))]
+spread!(super::super::super::lanes::Portable, inline(never), ());
+
+#[cfg(target_arch = "x86_64")]
+mod x86_64 {
+    use super::super::super::super::cpu::Ifma;
+    use super::*;
+
+    spread!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
+}

@@ -1,0 +1,137 @@
+//! One element of an extension field of BLS12-381's base field, its coefficients side by side.
+//!
+//! A coefficient is in a lane of a vector, so one product of vectors computes eight products of a
+//! formula. A formula needs three kinds of steps, all with the lanes of their operands in any
+//! order: sums of products, their reduction, and sums of few coefficients with small factors.
+//!
+//! An element of Fp2 is a lane of two vectors, of its real and its imaginary part. A product of
+//! Fp2 is three products of vectors (Karatsuba and Ofman, 1962): of the real parts, of the
+//! imaginary parts, and of the sums of both.
+
+use super::super::backends::with_vectors;
+use super::super::lanes::{self, LANES, Lanes};
+use super::super::words::Limb;
+use super::{Bls12Base, Wide, prime};
+
+/// A lane that takes part in nothing.
+pub const NONE: u8 = 16;
+
+/// The order of the lanes of both factors of a product of vectors: each lane takes one of the 16
+/// lanes of two vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Order {
+    pub(super) left: Lanes,
+    pub(super) right: Lanes,
+}
+
+impl Order {
+    /// Returns an order: lanes from 0 to 7 are of the first vector, from 8 to 15 of the second.
+    pub const fn new(left: [u8; LANES], right: [u8; LANES]) -> Self {
+        Self { left: indices(left), right: indices(right) }
+    }
+}
+
+/// A term of a [`Combination`]: a multiple of a permutation of the lanes of two of its vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    pub(super) times: i8,
+    pub(super) vectors: [usize; 2],
+    pub(super) lanes: Lanes,
+    /// The lanes that are not [`NONE`].
+    pub(super) some: u8,
+    /// Whether every lane stays where it is.
+    pub(super) in_place: bool,
+}
+
+impl Term {
+    /// No term.
+    pub(super) const EMPTY: Self = Self::new(1, 0, [NONE; LANES]);
+
+    /// Returns `times` the lanes of one vector; the factor is ±1, 2, 3, 4, 8 or 12.
+    pub const fn new(times: i8, vector: usize, lanes: [u8; LANES]) -> Self {
+        Self::of_two(times, [vector, vector], lanes)
+    }
+
+    /// The same of two vectors: lanes from 0 to 7 are of the first, from 8 to 15 of the second.
+    pub const fn of_two(times: i8, vectors: [usize; 2], lanes: [u8; LANES]) -> Self {
+        assert!(matches!(times.unsigned_abs(), 1 | 2 | 3 | 4 | 8 | 12));
+        let (mut some, mut in_place) = (0, true);
+        let mut lane = 0;
+        while lane < LANES {
+            if lanes[lane] != NONE {
+                some |= 1 << lane;
+                in_place &= lanes[lane] as usize == lane;
+            }
+            lane += 1;
+        }
+        Self { times, vectors, lanes: indices(lanes), some, in_place }
+    }
+}
+
+const fn indices(lanes: [u8; LANES]) -> Lanes {
+    let mut indices = Lanes::ZERO;
+    let mut lane = 0;
+    while lane < LANES {
+        if lanes[lane] != NONE {
+            assert!(lanes[lane] < 16);
+            indices.0[lane] = lanes[lane] as Limb;
+        }
+        lane += 1;
+    }
+    indices
+}
+
+/// The maximum number of terms of a combination.
+pub(super) const MAX_TERMS: usize = 6;
+
+/// A linear combination of lanes of `N` vectors.
+pub trait Combination<const N: usize> {
+    /// The terms; the magnitudes of their factors add up to at most 40, and of the negative ones to
+    /// at most 20.
+    const TERMS: &'static [Term];
+}
+
+/// Arithmetic on coefficients side by side.
+///
+/// A *coefficient* is a residue less than 1.002p. A *factor* is a multiple of the prime, or more
+/// than a residue, below 64p: it is a factor of products, and nothing else.
+pub trait Spread: Wide<Bls12Base> {
+    /// Returns Σ left·right, each product with its own order of the lanes. A sum has at most six
+    /// products, and at most 2¹²·p² in a lane.
+    fn lane_products(
+        self,
+        left: [&Self::Element; 2],
+        right: [&Self::Element; 2],
+        orders: &[Order],
+    ) -> Self::Wide;
+
+    /// Returns the coefficients of both parts of a sum of products in Fp2: from the sums of the
+    /// products of real parts, of imaginary parts, and of the sums of both.
+    fn reduce_complex(self, sums: [&Self::Wide; 3]) -> [Self::Element; 2];
+
+    /// Returns a combination of coefficients, as coefficients.
+    fn combine<C: Combination<N>, const N: usize>(
+        self,
+        vectors: [&Self::Element; N],
+    ) -> Self::Element;
+
+    /// Returns a combination of coefficients, as factors.
+    fn factors<C: Combination<N>, const N: usize>(
+        self,
+        vectors: [&Self::Element; N],
+    ) -> Self::Element;
+}
+
+/// A task on coefficients side by side.
+pub trait SpreadTask {
+    /// The result of the task.
+    type Output;
+
+    /// Runs the task on a backend.
+    fn run<A: Spread>(self, arithmetic: A) -> Self::Output;
+}
+
+/// Runs a task on a backend, if it has [`Spread`].
+pub fn run_spread<T: SpreadTask>(backend: lanes::Backend, task: T) -> Option<T::Output> {
+    with_vectors!(backend, token => prime::apart(|| Wide::<Bls12Base>::spread(token, task)))
+}

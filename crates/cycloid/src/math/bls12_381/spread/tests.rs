@@ -1,0 +1,151 @@
+//! Elements side by side compared with those of the tower, for one number in plain Rust.
+
+use super::super::fp2::Field;
+use super::super::tower::Fp12;
+use super::super::{Affine, Fp, Fp2, Runner, Words, final_exponentiation as exponentiate};
+use super::super::{constants, miller_loop as loop_of_one};
+use super::element::Frobenius;
+use super::miller::Pair;
+use super::*;
+use crate::machine::field::{Bls12Base, Prime, SpreadTask, run_spread};
+use crate::machine::{lanes, words};
+
+type Memory = [[Words; 2]; 6];
+
+/// Returns elements with coefficients of 0, 1, p − 1, and arbitrary ones.
+fn elements(count: usize) -> impl Iterator<Item = Memory> {
+    let mut largest = Bls12Base::MODULUS;
+    largest[0] -= 1;
+    let mut state: u64 = 1;
+    let mut random = move || {
+        state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
+        state >> 33
+    };
+    (0..count).map(move |i| {
+        let mut memory = [[[0; 6]; 2]; 6];
+        for words in memory.as_flattened_mut() {
+            let kind = if i == 0 { 0 } else { random() % 8 };
+            *words = match kind {
+                0..3 => largest,
+                3..5 => [0; 6],
+                5 => constants::ONE,
+                _ => [0; 6].map(|_| random() << 31 | random()),
+            };
+            words[5] &= 0xfff_ffff_ffff_ffff;
+        }
+        memory
+    })
+}
+
+fn one(memory: &Memory) -> Fp12<words::Portable> {
+    Fp12::import(words::Portable, core::slice::from_ref(memory))
+}
+
+fn fp(memory: &Words) -> Fp<words::Portable> {
+    Field::import(words::Portable, core::slice::from_ref(memory))
+}
+
+fn memory(element: &Fp12<words::Portable>) -> Memory {
+    let mut memory = [[[0; 6]; 2]; 6];
+    element.export(core::slice::from_mut(&mut memory));
+    memory
+}
+
+struct AgainstTower;
+
+impl SpreadTask for AgainstTower {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let all: std::vec::Vec<_> = elements(24).collect();
+        let frobenius = Frobenius::new(f);
+        for pair in all.windows(2) {
+            let [a, b] = [pair[0], pair[1]].map(|memory| Spread12::import(f, &memory));
+            let [x, y] = [one(&pair[0]), one(&pair[1])];
+            assert_eq!(a.export(f), pair[0]);
+            assert_eq!(a.mul(f, &b).export(f), memory(&x.mul(&y)));
+            assert_eq!(a.square(f).export(f), memory(&x.square()));
+            assert_eq!(a.square_cyclotomic(f).export(f), memory(&x.square_cyclotomic()));
+            assert_eq!(a.conjugate(f).export(f), memory(&x.conjugate()));
+            assert_eq!(a.frobenius(f, &frobenius).export(f), memory(&x.frobenius()));
+            // Results are operands of every operation.
+            let (mut a, mut x) = (a, x);
+            for _ in 0..3 {
+                a = a.square_cyclotomic(f).mul(f, &b).square(f).conjugate(f);
+                x = x.square_cyclotomic().mul(&y).square().conjugate();
+                a = a.frobenius(f, &frobenius).mul(f, &a);
+                x = x.frobenius().mul(&x);
+            }
+            assert_eq!(a.export(f), memory(&x));
+        }
+    }
+}
+
+#[test]
+fn elements_are_those_of_the_tower() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, AgainstTower).is_some();
+    }
+    assert!(some);
+}
+
+/// Points (x, y) of G1 and G2 in memory.
+type Points = ([Words; 2], [[Words; 2]; 2]);
+
+/// Returns multiples of the generators by powers of two.
+fn points<const N: usize>() -> [Points; N] {
+    let f = words::Portable;
+    let constant = |memory: &[Words; 2]| Fp2::constant(f, memory);
+    let mut p = Affine { x: fp(&constants::G1_X), y: fp(&constants::G1_Y) };
+    let mut q = Affine { x: constant(&constants::G2_X), y: constant(&constants::G2_Y) };
+    core::array::from_fn(|_| {
+        let (mut g1, mut g2) = ([[0; 6]; 2], [[[0; 6]; 2]; 2]);
+        p.x.export(core::slice::from_mut(&mut g1[0]));
+        p.y.export(core::slice::from_mut(&mut g1[1]));
+        q.x.export(core::slice::from_mut(&mut g2[0]));
+        q.y.export(core::slice::from_mut(&mut g2[1]));
+        p = p.to_point().double_times(1).to_affine();
+        q = q.to_point().double_times(3).to_affine();
+        (g1, g2)
+    })
+}
+
+struct Pairings;
+
+impl SpreadTask for Pairings {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let one = words::Portable;
+        let points = points::<3>();
+        for count in 1..=3 {
+            let points = &points[..count];
+            let mut pairs: std::vec::Vec<_> =
+                points.iter().map(|(p, q)| Pair::new(f, p, q)).collect();
+            let value = miller_loop(f, &mut pairs);
+            let p: std::vec::Vec<_> =
+                points.iter().map(|(p, _)| Affine { x: fp(&p[0]), y: fp(&p[1]) }).collect();
+            let mut runners: std::vec::Vec<_> = points
+                .iter()
+                .map(|(_, q)| {
+                    let [x, y] = q.map(|part| Fp2::constant(one, &part));
+                    Runner::new(&Affine { x, y })
+                })
+                .collect();
+            let expected = loop_of_one(one, &p, &mut runners);
+            assert_eq!(value.export(f), memory(&expected));
+            let expected = exponentiate(&expected);
+            assert_eq!(final_exponentiation(f, &value).export(f), memory(&expected));
+        }
+    }
+}
+
+#[test]
+fn pairings_are_those_of_the_tower() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, Pairings).is_some();
+    }
+    assert!(some);
+}
