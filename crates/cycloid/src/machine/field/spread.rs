@@ -86,8 +86,8 @@ pub(super) const MAX_TERMS: usize = 6;
 
 /// A linear combination of lanes of `N` vectors.
 pub trait Combination<const N: usize> {
-    /// The terms; the magnitudes of their factors add up to at most 40, and of the negative ones to
-    /// at most 20.
+    /// The terms; the magnitudes of the factors of a lane add up to at most 40, and of the negative
+    /// ones to at most 20.
     const TERMS: &'static [Term];
 }
 
@@ -104,6 +104,14 @@ pub trait Spread: Wide<Bls12Base> {
         right: [&Self::Element; 2],
         orders: &[Order],
     ) -> Self::Wide;
+
+    /// Returns the same, reduced to coefficients.
+    fn reduced_lane_products(
+        self,
+        left: [&Self::Element; 2],
+        right: [&Self::Element; 2],
+        orders: &[Order],
+    ) -> Self::Element;
 
     /// Returns the coefficients of both parts of a sum of products in Fp2: from the sums of the
     /// products of real parts, of imaginary parts, and of the sums of both.

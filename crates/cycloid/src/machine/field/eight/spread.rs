@@ -4,7 +4,7 @@
 
 use super::super::super::hint::hidden_each_time;
 use super::super::super::lanes::vector::Vectors;
-use super::super::super::lanes::{LIMB_MASK, Lanes};
+use super::super::super::lanes::{LANES, LIMB_MASK, Lanes};
 use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Spread, Term};
 use super::super::{Bls12Base, Prime};
@@ -70,6 +70,37 @@ fn lane_products<V: Vectors>(
     right: [&[Lanes; M]; 2],
     orders: &[Order],
 ) -> [Lanes; 2 * M] {
+    let columns = columns_of_products(v, left, right, orders);
+    let mut out = [Lanes::ZERO; 2 * M];
+    each!(V, j < M => {
+        v.store(&mut out[2 * j], columns[2 * j]);
+        v.store(&mut out[2 * j + 1], columns[2 * j + 1]);
+    });
+    out
+}
+
+/// Implements [`Spread::reduced_lane_products`]; factors and sums are not negative.
+#[inline(always)]
+fn reduced_lane_products<V: Vectors>(
+    v: V,
+    left: [&[Lanes; M]; 2],
+    right: [&[Lanes; M]; 2],
+    orders: &[Order],
+) -> [Lanes; M] {
+    let mut columns = columns_of_products(v, left, right, orders);
+    each!(V, i < M => Bls12Base::clear(v, &mut columns, i));
+    let mut limbs = columns::from(v, &columns, M);
+    carry(v, &mut limbs);
+    lanes(v, &limbs)
+}
+
+#[inline(always)]
+fn columns_of_products<V: Vectors>(
+    v: V,
+    left: [&[Lanes; M]; 2],
+    right: [&[Lanes; M]; 2],
+    orders: &[Order],
+) -> Columns<V> {
     let mut columns = [v.splat(0); MAX_COLUMNS];
     for order in orders {
         // Otherwise the compiler would keep copies of all factors on the stack.
@@ -77,12 +108,7 @@ fn lane_products<V: Vectors>(
         let right = [hidden_each_time(right[0]), hidden_each_time(right[1])];
         add_products(v, &mut columns, left, right, order);
     }
-    let mut out = [Lanes::ZERO; 2 * M];
-    each!(V, j < M => {
-        v.store(&mut out[2 * j], columns[2 * j]);
-        v.store(&mut out[2 * j + 1], columns[2 * j + 1]);
-    });
-    out
+    columns
 }
 
 /// Implements [`Spread::reduce_complex`].
@@ -139,22 +165,27 @@ fn combination<V: Vectors, C: Combination<N>, const N: usize>(
     sum
 }
 
-/// Returns two times the prime, and as many times as there are negative terms.
+/// Returns two times the prime, and as many times as the negative factors of a lane add up to.
 const fn offset<C: Combination<N>, const N: usize>() -> [Limb; M] {
-    let (mut times, mut total, mut term) = (2, 0, 0);
-    while term < C::TERMS.len() {
-        let factor = C::TERMS[term].times;
-        total += factor.unsigned_abs() as Limb;
-        if factor < 0 {
-            times += factor.unsigned_abs() as Limb;
+    let (mut most, mut lane) = (0, 0);
+    while lane < LANES {
+        let (mut total, mut negative, mut term) = (0, 0, 0);
+        while term < C::TERMS.len() {
+            let Term { times, some, .. } = C::TERMS[term];
+            if some >> lane & 1 == 1 {
+                total += times.unsigned_abs() as Limb;
+                negative += if times < 0 { times.unsigned_abs() as Limb } else { 0 };
+            }
+            term += 1;
         }
-        term += 1;
+        assert!(total <= 40 && negative <= 20);
+        most = if negative > most { negative } else { most };
+        lane += 1;
     }
-    assert!(total <= 40 && times <= 22);
     let mut offset = [0; M];
     let mut j = 0;
     while j < M {
-        offset[j] = times * P[j];
+        offset[j] = (2 + most) * P[j];
         j += 1;
     }
     offset
@@ -256,6 +287,27 @@ macro_rules! spread {
                     orders: &[Order],
                 ) -> [Lanes; 2 * M] {
                     lane_products(v, left, right, orders)
+                }
+                // SAFETY: see above.
+                unsafe { sum(self, left, right, orders) }
+            }
+
+            #[inline(always)]
+            fn reduced_lane_products(
+                self,
+                left: [&[Lanes; M]; 2],
+                right: [&[Lanes; M]; 2],
+                orders: &[Order],
+            ) -> [Lanes; M] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn sum(
+                    v: $token,
+                    left: [&[Lanes; M]; 2],
+                    right: [&[Lanes; M]; 2],
+                    orders: &[Order],
+                ) -> [Lanes; M] {
+                    reduced_lane_products(v, left, right, orders)
                 }
                 // SAFETY: see above.
                 unsafe { sum(self, left, right, orders) }

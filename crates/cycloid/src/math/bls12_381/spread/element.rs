@@ -1,6 +1,7 @@
 //! Elements of Fp12 side by side.
 
 use super::super::constants::{self, FROBENIUS};
+use super::super::multiply::digit;
 use super::super::pairing::Exponentiation;
 use super::super::tower::POWERS;
 use super::super::{Fp, Words, x_bits};
@@ -159,6 +160,14 @@ impl<A: Spread> Frobenius<A> {
     }
 }
 
+impl<A: Spread> Frobenius<A> {
+    /// Returns the factors of a power of p from those of the one before, and of p.
+    fn after(&self, before: &Self) -> Self {
+        let factors = Spread12(before.factors).frobenius(self.f, self).0;
+        Self { f: self.f, factors, sums: factors.sums(self.f) }
+    }
+}
+
 impl<A: Spread> Spread12<A> {
     pub(crate) fn one(f: A) -> Self {
         let mut memory = [[[0; 6]; 2]; 6];
@@ -282,6 +291,19 @@ impl<A: Spread> Spread12<A> {
         )
     }
 
+    /// Returns the p²-th power.
+    #[inline(never)]
+    fn frobenius_twice(&self, f: A, Frobenius { factors, sums, .. }: &Frobenius<A>) -> Self {
+        f.run(
+            #[inline(always)]
+            || {
+                let left = self.0.sums(f);
+                let left = factor(&self.0, &left);
+                Self(Pairs::sum_of_products(f, &left, &factor(factors, sums), &EACH))
+            },
+        )
+    }
+
     /// Returns the inverse of an element that is not 0.
     ///
     /// The norm over Fp6, which is a·ā, is inverted as in [`Fp6`](super::super::tower::Fp6).
@@ -320,6 +342,60 @@ impl<A: Spread> Spread12<A> {
         }
         power
     }
+}
+
+/// Bits of a window.
+const WINDOW: usize = 4;
+
+/// Entries of a table: powers from 0 to 8.
+const ENTRIES: usize = (1 << (WINDOW - 1)) + 1;
+
+/// Returns a^k for a member of GT, from the parts of k, as
+/// [`pow_in_group`](super::super::pow_in_group).
+pub(crate) fn pow_in_group<A: Spread>(f: A, a: &Spread12<A>, parts: &[u128; 4]) -> Spread12<A> {
+    let mut table = [A::ZERO; ENTRIES * 2];
+    let known = |table: &[A::Element], i: usize| {
+        Spread12(Pairs { real: table[2 * i], imaginary: table[2 * i + 1] })
+    };
+    for i in 0..ENTRIES {
+        let power = match i {
+            0 => Spread12::one(f),
+            1 => *a,
+            _ if i % 2 == 0 => known(&table, i / 2).square_cyclotomic(f),
+            _ => known(&table, i - 1).mul(f, a),
+        };
+        (table[2 * i], table[2 * i + 1]) = (power.0.real, power.0.imaginary);
+    }
+    let frobenius = Frobenius::new(f);
+    let frobenius_twice = frobenius.after(&frobenius);
+    let mut product = Spread12::one(f);
+    for window in (0..(64 + 1usize).div_ceil(WINDOW)).rev() {
+        for _ in 0..WINDOW {
+            product = product.square_cyclotomic(f);
+        }
+        for (i, part) in parts.iter().enumerate() {
+            let (magnitude, negative) = digit::<WINDOW>(*part, window * WINDOW);
+            let mut entry = [A::ZERO; 2];
+            f.lookup(&mut entry, &table, f.word(|_| magnitude));
+            let mut power = known(&entry, 0);
+            if i % 2 == 1 {
+                power = power.frobenius(f, &frobenius);
+            }
+            if i > 1 {
+                power = power.frobenius_twice(f, &frobenius_twice);
+            }
+            // The p-th power is the x-th power, and x is negative.
+            let negative = if i % 2 == 1 { !negative } else { negative };
+            let (negative, inverse) = (f.mask(|_| negative), power.conjugate(f));
+            let select = |a, b| f.select(negative, a, b);
+            let power = Pairs {
+                real: select(&inverse.0.real, &power.0.real),
+                imaginary: select(&inverse.0.imaginary, &power.0.imaginary),
+            };
+            product = product.mul(f, &Spread12(power));
+        }
+    }
+    product
 }
 
 impl<A: Spread> Exponentiation for Frobenius<A> {

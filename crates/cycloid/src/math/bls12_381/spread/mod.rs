@@ -8,11 +8,13 @@
 
 mod element;
 mod miller;
+mod point;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use element::{Spread12, final_exponentiation};
+pub(crate) use element::{Spread12, final_exponentiation, pow_in_group};
 pub(crate) use miller::{Pair, miller_loop};
+pub(crate) use point::{Coordinates, OfFp, OfFp2, multiply};
 
 use crate::machine::field::{Combination, Order, Spread, Term};
 

@@ -2,13 +2,15 @@
 
 use super::super::fp2::Field;
 use super::super::tower::Fp12;
-use super::super::{Affine, Fp, Fp2, Runner, Words, final_exponentiation as exponentiate};
+use super::super::{Affine, Fp, Fp2, Point, Runner, Words, final_exponentiation as exponentiate};
 use super::super::{constants, miller_loop as loop_of_one};
+use super::super::{multiply as multiply_one, pow_in_group as powers_one};
 use super::element::Frobenius;
 use super::miller::Pair;
 use super::*;
 use crate::machine::field::{Bls12Base, Prime, SpreadTask, run_spread};
 use crate::machine::{lanes, words};
+use crate::math::field::MAX_WIDTH;
 
 type Memory = [[Words; 2]; 6];
 
@@ -146,6 +148,86 @@ fn pairings_are_those_of_the_tower() {
     let mut some = false;
     for backend in lanes::tests::backends() {
         some |= run_spread(backend, Pairings).is_some();
+    }
+    assert!(some);
+}
+
+/// Parts of scalars: extreme ones, those with digits at the bounds of windows, and arbitrary ones.
+fn all_parts(bits: usize) -> impl Iterator<Item = [u128; 4]> {
+    let most = u128::MAX >> (128 - bits);
+    let patterns = [0, 1, 7, 8, 9, 15, 16, most, most - 1, most / 15 * 8, most / 15 * 7];
+    let mut state: u128 = 1;
+    let mut random = move || {
+        state = state.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645).wrapping_add(7);
+        state >> (128 - bits)
+    };
+    let edges = (0..patterns.len())
+        .map(move |i| core::array::from_fn(|part| patterns[(i + part * 3) % patterns.len()]));
+    let same = patterns.into_iter().map(|part| [part; 4]);
+    same.chain(edges).chain((0..4).map(move |_| [random(), random(), random(), random()]))
+}
+
+struct Multiples;
+
+impl SpreadTask for Multiples {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let one = words::Portable;
+        let [(p, q), ..] = points::<1>();
+        let z = <OfFp<A> as Coordinates>::SMALL;
+        for p in [[p[0], p[1], z[1]], [z[0], z[1], z[0]]] {
+            let base = Point { x: fp(&p[0]), y: fp(&p[1]), z: fp(&p[2]) };
+            for parts in all_parts(128) {
+                let [x, y, z] = multiply::<OfFp<A>>(f, &p, &parts).map(|memory| fp(&memory));
+                let expected = multiply_one(&base, &parts.map(|part| [part; MAX_WIDTH]));
+                assert!(Point { x, y, z }.equal(&expected).reveal(), "{parts:x?}");
+            }
+        }
+        let z = <OfFp2<A> as Coordinates>::SMALL;
+        for q in [[q[0], q[1], z[1]], [z[0], z[1], z[0]]] {
+            let [x, y, z] = q.map(|memory| Fp2::constant(one, &memory));
+            let base = Point { x, y, z };
+            for parts in all_parts(64) {
+                let multiple = multiply::<OfFp2<A>>(f, &q, &parts);
+                let [x, y, z] = multiple.map(|memory| Fp2::constant(one, &memory));
+                let expected = multiply_one(&base, &parts.map(|part| [part; MAX_WIDTH]));
+                assert!(Point { x, y, z }.equal(&expected).reveal(), "{parts:x?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn multiples_are_those_of_one_number() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, Multiples).is_some();
+    }
+    assert!(some);
+}
+
+struct Powers;
+
+impl SpreadTask for Powers {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let [(p, q), ..] = points::<1>();
+        let value = final_exponentiation(f, &miller_loop(f, &mut [Pair::new(f, &p, &q)]));
+        let base = one(&value.export(f));
+        for parts in all_parts(64) {
+            let expected = powers_one(&base, &parts.map(|part| [part; MAX_WIDTH]));
+            assert_eq!(pow_in_group(f, &value, &parts).export(f), memory(&expected), "{parts:x?}");
+        }
+    }
+}
+
+#[test]
+fn powers_are_those_of_one_number() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, Powers).is_some();
     }
     assert!(some);
 }

@@ -4,8 +4,9 @@ use core::ops::Range;
 
 use super::super::backend::{First, Second, SourceGroup};
 use crate::machine::ct::Mask;
-use crate::machine::field::{Bls12Base, Dense, Wide};
+use crate::machine::field::{Bls12Base, Dense, Spread, Wide};
 use crate::machine::words::{self, Limb};
+use crate::math::bls12_381::spread::{self, OfFp, OfFp2};
 use crate::math::bls12_381::{
     self, Endomorphism, Field, Fp, Fp2, Mapped, Packed, Point, Words, constants,
 };
@@ -33,6 +34,9 @@ pub(in super::super) trait Curve: Coordinates {
         + Mapped
         + Endomorphism
         + Packed;
+
+    /// The coordinates of points side by side on vectors.
+    type SideBySide<A: Spread>: spread::Coordinates<Arithmetic = A, Memory = Self::Memory>;
 
     /// Number of parts of a scalar, and bits per part.
     const PARTS: usize;
@@ -74,6 +78,7 @@ fn words_from_bytes(bytes: &[u8]) -> Words {
 
 impl Curve for First {
     type Field<A: Wide<Bls12Base>> = Fp<A>;
+    type SideBySide<A: Spread> = OfFp<A>;
     const PARTS: usize = 2;
     const PART_BITS: usize = 128;
     const ZERO: Words = [0; 6];
@@ -130,6 +135,7 @@ impl Curve for First {
 
 impl Curve for Second {
     type Field<A: Wide<Bls12Base>> = Fp2<A>;
+    type SideBySide<A: Spread> = OfFp2<A>;
     const PARTS: usize = 4;
     const PART_BITS: usize = 64;
     const ZERO: [Words; 2] = [[0; 6]; 2];

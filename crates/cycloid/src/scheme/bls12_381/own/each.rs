@@ -2,7 +2,7 @@
 
 use core::slice;
 
-use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
+use crate::machine::field::{Bls12Base, Dense, SpreadTask, Wide, WideTask, run_spread};
 use crate::machine::lanes::{self, LANES, Multiplication};
 use crate::machine::words;
 
@@ -36,6 +36,11 @@ impl<E: Each> WideTask<Bls12Base> for Work<'_, E> {
 #[inline(never)]
 pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
     Bls12Base::run_one_wide(words::Backend::best(), task)
+}
+
+/// Runs work on one element side by side, if the processor has a fast way.
+pub(super) fn spread<T: SpreadTask>(task: T) -> Option<T::Output> {
+    run_spread(lanes::Backend::best()?, task)
 }
 
 /// Runs the operation on one input.

@@ -10,15 +10,29 @@ use super::curve::{
     Curve, Memory2, Memory3, are_equal, export, export_affine, import, import_affine, import_one,
     is_zero, to_memory3,
 };
-use super::each::{Each, many, single};
+use super::each::{Each, many, single, spread};
 use super::msm::{self, Plan};
 use super::shared_inversion;
 use super::threads;
 use crate::machine::ct;
-use crate::machine::field::{Bls12Base, Wide};
+use crate::machine::field::{Bls12Base, Spread, SpreadTask, Wide};
 use crate::machine::lanes::{Backend, LANES};
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Point, Words, reveal};
 use crate::math::field::MAX_WIDTH;
+
+/// A multiple of one point on vectors; the scalar is in parts.
+struct SpreadMultiply<'a, G: Curve> {
+    point: &'a Memory3<G>,
+    parts: &'a [u128; 4],
+}
+
+impl<G: Curve> SpreadTask for SpreadMultiply<'_, G> {
+    type Output = Memory3<G>;
+
+    fn run<A: Spread>(self, f: A) -> Memory3<G> {
+        bls12_381::spread::multiply::<G::SideBySide<A>>(f, self.point, self.parts)
+    }
+}
 
 /// Declares operations that run on each of many inputs.
 macro_rules! each {
@@ -392,9 +406,12 @@ macro_rules! group {
 
             fn multiply(a: &[$memory; 3], k: &Self::Fr) -> [$memory; 3] {
                 let mut integer = Self::fr_to_integer(k);
-                let parts = $G::split(&integer);
+                let mut parts = $G::split(&integer);
                 ct::wipe(&mut integer);
-                single::<Multiply<$G>>(&(*a, parts), *a)
+                let multiple = spread(SpreadMultiply::<$G> { point: a, parts: &parts })
+                    .unwrap_or_else(|| single::<Multiply<$G>>(&(*a, parts), *a));
+                bls12_381::wipe_parts(&mut parts);
+                multiple
             }
 
             fn multiply_generator(k: &Self::Fr) -> [$memory; 3] {

@@ -7,9 +7,9 @@ use super::super::backend::{First, Pairing, Scalars, Second};
 use super::super::{G1Affine, G2Affine};
 use super::Cycloid;
 use super::curve::{Memory2, import_affine, import_one};
-use super::each::{Each, fewest, many, one, single};
+use super::each::{Each, fewest, many, one, single, spread as side_by_side};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{self, Bls12Base, Dense, SpreadTask, Wide, WideTask, run_spread};
+use crate::machine::field::{self, Bls12Base, Dense, SpreadTask, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::bls12_381::spread::{self, Spread12};
@@ -125,6 +125,9 @@ each! {
 /// Number of pairs whose loops share their squarings.
 const PAIRS: usize = 16;
 
+/// The most pairs that are faster together on vectors than [`miller_loops_apart`].
+const SPREAD_PAIRS: usize = 3;
+
 /// Number of pairs in a signature verification.
 const FEW: usize = 2;
 
@@ -148,18 +151,19 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     }
 }
 
-/// The combined loops of up to `N` pairs on vectors, the coefficients of their product side by side.
-struct Spread<'a, const N: usize> {
+/// The combined loops of up to [`SPREAD_PAIRS`] pairs on vectors, the coefficients of their
+/// product side by side.
+struct Spread<'a> {
     p: &'a [G1Affine<Cycloid>],
     q: &'a [G2Affine<Cycloid>],
 }
 
-impl<const N: usize> SpreadTask for Spread<'_, N> {
+impl SpreadTask for Spread<'_> {
     type Output = Memory;
 
     fn run<A: field::Spread>(self, f: A) -> Memory {
         let last = self.p.len() - 1;
-        let mut pairs: [_; N] = core::array::from_fn(|i| {
+        let mut pairs: [_; SPREAD_PAIRS] = core::array::from_fn(|i| {
             spread::Pair::new(f, self.p[i.min(last)].raw(), self.q[i.min(last)].raw())
         });
         spread::miller_loop(f, &mut pairs[..=last]).export(f)
@@ -177,9 +181,15 @@ impl SpreadTask for SpreadExponentiation<'_> {
     }
 }
 
-/// Runs a task on vectors, if the processor has a fast way.
-fn spread<T: SpreadTask>(task: T) -> Option<T::Output> {
-    run_spread(lanes::Backend::best()?, task)
+/// A power of a member of GT on vectors.
+struct SpreadPow<'a>(&'a Memory, &'a [u128; 4]);
+
+impl SpreadTask for SpreadPow<'_> {
+    type Output = Memory;
+
+    fn run<A: field::Spread>(self, f: A) -> Memory {
+        spread::pow_in_group(f, &Spread12::import(f, self.0), self.1).export(f)
+    }
 }
 
 /// The loops of pairs with prepared lines.
@@ -227,6 +237,15 @@ fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
     let mut memory = [ZERO; MAX_WIDTH];
     value.export(&mut memory[..A::WIDTH]);
     memory[0]
+}
+
+/// Returns the product of the loops of up to [`PAIRS`] pairs, which share their squarings.
+fn miller_loop_together(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
+    let spread = if p.len() <= SPREAD_PAIRS { side_by_side(Spread { p, q }) } else { None };
+    spread.unwrap_or_else(|| match p.len() {
+        ..=FEW => one(Together::<FEW> { p, q }),
+        _ => one(Together::<PAIRS> { p, q }),
+    })
 }
 
 /// Returns the product of the loops of up to eight pairs, each run separately.
@@ -330,9 +349,12 @@ impl Pairing for Cycloid {
 
     fn gt_pow(a: &Memory, k: &Self::Fr) -> Memory {
         let mut integer = Self::fr_to_integer(k);
-        let parts = bls12_381::split_second(&integer);
+        let mut parts = bls12_381::split_second(&integer);
         ct::wipe(&mut integer);
-        single::<Pow>(&(*a, parts), ZERO)
+        let power =
+            side_by_side(SpreadPow(a, &parts)).unwrap_or_else(|| single::<Pow>(&(*a, parts), ZERO));
+        bls12_381::wipe_parts(&mut parts);
+        power
     }
 
     fn gt_pow_vartime(a: &Memory, k: &Self::Fr) -> Memory {
@@ -373,10 +395,7 @@ impl Pairing for Cycloid {
         let chunk = if p.len() < apart { PAIRS } else { LANES };
         for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {
             let factor = match p.len() {
-                few if few <= FEW.min(apart - 1) => {
-                    spread(Spread::<FEW> { p, q }).unwrap_or_else(|| one(Together::<FEW> { p, q }))
-                }
-                some if some < apart => one(Together::<PAIRS> { p, q }),
+                few if few < apart => miller_loop_together(p, q),
                 _ => miller_loops_apart(p, q),
             };
             product = Self::fq12_mul(&product, &factor);
@@ -393,6 +412,7 @@ impl Pairing for Cycloid {
     }
 
     fn final_exponentiation(a: &Memory) -> Memory {
-        spread(SpreadExponentiation(a)).unwrap_or_else(|| single::<FinalExponentiation>(a, ZERO))
+        side_by_side(SpreadExponentiation(a))
+            .unwrap_or_else(|| single::<FinalExponentiation>(a, ZERO))
     }
 }
