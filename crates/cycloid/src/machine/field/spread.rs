@@ -11,7 +11,7 @@
 use super::super::backends::with_vectors;
 use super::super::lanes::{self, LANES, Lanes};
 use super::super::words::Limb;
-use super::{Bls12Base, Wide, prime};
+use super::{Bls12Base, Prime, Wide, prime};
 
 /// A lane that takes part in nothing.
 pub const NONE: u8 = 16;
@@ -96,6 +96,9 @@ pub trait Combination<const N: usize> {
 /// A *coefficient* is a residue less than 1.002p. A *factor* is a multiple of the prime, or more
 /// than a residue, below 64p: it is a factor of products, and nothing else.
 pub trait Spread: Wide<Bls12Base> {
+    /// Loads words of [`import`](Wide::import) as factors: as the residues times 2^−32.
+    fn import_factors(self, words: &[<Bls12Base as Prime>::Words; LANES]) -> Self::Element;
+
     /// Returns Σ left·right, each product with its own order of the lanes. A sum has at most six
     /// products, and at most 2¹²·p² in a lane.
     fn lane_products(

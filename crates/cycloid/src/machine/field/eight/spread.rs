@@ -4,7 +4,7 @@
 
 use super::super::super::hint::hidden_each_time;
 use super::super::super::lanes::vector::Vectors;
-use super::super::super::lanes::{LANES, LIMB_MASK, Lanes};
+use super::super::super::lanes::{LANES, LIMB_MASK, Lanes, load};
 use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Spread, Term};
 use super::super::{Bls12Base, Prime};
@@ -271,6 +271,18 @@ macro_rules! spread {
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
         impl Spread for $token {
+            /// The words are integers times 2³⁸⁴, and lanes times 2⁴¹⁶.
+            fn import_factors(
+                self,
+                words: &[<Bls12Base as Prime>::Words; LANES],
+            ) -> [Lanes; M] {
+                let mut factors = [Lanes::ZERO; M];
+                for (lane, number) in words.iter().enumerate() {
+                    load(&mut factors, lane, number);
+                }
+                factors
+            }
+
             #[inline(always)]
             fn lane_products(
                 self,

@@ -3,7 +3,7 @@
 //! A vector of a moving point T holds in its lanes x, y, z, 12ξ·z, and the last line: l₀, l₁·x_P,
 //! l₄·y_P (see [`miller_loop`](super::super::miller_loop), whose formulas these are).
 
-use super::super::{Words, constants, x_bits};
+use super::super::{Words, constants, montgomery, x_bits};
 use super::element::Spread12;
 use super::{ALL, Pairs, combinations, factor, factor_of_two};
 use crate::machine::field::{Combination, NONE, Order, Spread, Term};
@@ -224,6 +224,47 @@ pub(crate) fn miller_loop<A: Spread>(f: A, pairs: &mut [Pair<A>]) -> Spread12<A>
                 pair.add(f);
                 product = product.mul_by_line(f, &pair.t, &pair.t_sums);
             }
+        }
+    }
+    product.conjugate(f)
+}
+
+/// A line in memory: the coefficients of [`prepare`](super::super::prepare).
+type LineMemory = [[Words; 2]; 3];
+
+/// Like [`miller_loop`], with the lines of [`prepare`](super::super::prepare), by pair and position;
+/// `N` is the maximum number of pairs.
+pub(crate) fn miller_loop_prepared<'a, A: Spread, const N: usize>(
+    f: A,
+    p: &[&[Words; 2]],
+    line: impl Fn(usize, usize) -> &'a LineMemory,
+) -> Spread12<A> {
+    // 1, x_P, y_P, which multiply a line; and 2³², which completes the import of its factors.
+    const COMPLETION: Words = montgomery("100000000");
+    let lanes = |[a, b, c]: [Words; 3]| {
+        let zero = [0; 6];
+        [zero, zero, zero, zero, a, b, c, zero]
+    };
+    let completion = f.import_shared(&COMPLETION);
+    let scale =
+        |p: &[Words; 2]| f.mul(&f.import(&lanes([constants::ONE, p[0], p[1]])), &completion);
+    let mut scales = [A::ZERO; N];
+    scales.iter_mut().zip(p).for_each(|(to, p)| *to = scale(p));
+    let mut product = Spread12::one(f);
+    let mut place = 0;
+    for (step, bit) in x_bits().enumerate() {
+        if step > 0 {
+            product = product.square(f);
+        }
+        for _ in 0..=usize::from(bit) {
+            for (pair, scale) in scales[..p.len()].iter().enumerate() {
+                let line = line(pair, place);
+                let part =
+                    |i: usize| f.mul(&f.import_factors(&lanes(line.map(|pair| pair[i]))), scale);
+                let line = Pairs { real: part(0), imaginary: part(1) };
+                product = product.mul_by_line(f, &line, &line.sums(f));
+            }
+            place += 1;
         }
     }
     product.conjugate(f)

@@ -4,7 +4,7 @@ use super::super::fp2::Field;
 use super::super::tower::Fp12;
 use super::super::{Affine, Fp, Fp2, Point, Runner, Words, final_exponentiation as exponentiate};
 use super::super::{constants, miller_loop as loop_of_one};
-use super::super::{multiply as multiply_one, pow_in_group as powers_one};
+use super::super::{multiply as multiply_one, pow_in_group as powers_one, prepare};
 use super::element::Frobenius;
 use super::miller::Pair;
 use super::*;
@@ -137,6 +137,21 @@ impl SpreadTask for Pairings {
                 .collect();
             let expected = loop_of_one(one, &p, &mut runners);
             assert_eq!(value.export(f), memory(&expected));
+            let mut lines = std::vec![std::vec::Vec::new(); count];
+            for ((_, q), lines) in points.iter().zip(&mut lines) {
+                let [x, y] = q.map(|part| Fp2::constant(one, &part));
+                prepare(&Affine { x, y }, |_, line| {
+                    lines.push([0, 1, 2].map(|i: usize| {
+                        let mut memory = [[0; 6]; 2];
+                        line[i].export(core::slice::from_mut(&mut memory));
+                        memory
+                    }));
+                });
+            }
+            let of_g1: std::vec::Vec<_> = points.iter().map(|(p, _)| p).collect();
+            let line = |pair: usize, place: usize| &lines[pair][place];
+            let value_prepared = miller_loop_prepared::<_, 3>(f, &of_g1, line);
+            assert_eq!(value_prepared.export(f), memory(&expected));
             let expected = exponentiate(&expected);
             assert_eq!(final_exponentiation(f, &value).export(f), memory(&expected));
         }

@@ -181,6 +181,27 @@ impl SpreadTask for SpreadExponentiation<'_> {
     }
 }
 
+/// A product, a square, or a cyclotomic square on vectors.
+enum SpreadProduct<'a> {
+    Mul(&'a Memory, &'a Memory),
+    Square(&'a Memory),
+    SquareCyclotomic(&'a Memory),
+}
+
+impl SpreadTask for SpreadProduct<'_> {
+    type Output = Memory;
+
+    fn run<A: field::Spread>(self, f: A) -> Memory {
+        let element = |memory| Spread12::import(f, memory);
+        match self {
+            Self::Mul(a, b) => element(a).mul(f, &element(b)),
+            Self::Square(a) => element(a).square(f),
+            Self::SquareCyclotomic(a) => element(a).square_cyclotomic(f),
+        }
+        .export(f)
+    }
+}
+
 /// A power of a member of GT on vectors.
 struct SpreadPow<'a>(&'a Memory, &'a [u128; 4]);
 
@@ -209,6 +230,23 @@ impl WideTask<Bls12Base> for TogetherPrepared<'_> {
             self.q[pair][place].map(|coefficient| Fp2::constant(f, &coefficient))
         };
         first(&bls12_381::miller_loop_prepared(f, &points[..=last], line))
+    }
+}
+
+/// The same on vectors.
+struct SpreadPrepared<'a> {
+    p: &'a [G1Affine<Cycloid>],
+    q: &'a [&'a Prepared],
+}
+
+impl SpreadTask for SpreadPrepared<'_> {
+    type Output = Memory;
+
+    fn run<A: field::Spread>(self, f: A) -> Memory {
+        let last = self.p.len() - 1;
+        let points: [_; PAIRS] = core::array::from_fn(|i| self.p[i.min(last)].raw());
+        let line = |pair: usize, place: usize| &self.q[pair][place];
+        spread::miller_loop_prepared::<_, PAIRS>(f, &points[..=last], line).export(f)
     }
 }
 
@@ -312,11 +350,11 @@ impl Pairing for Cycloid {
     }
 
     fn fq12_mul(a: &Memory, b: &Memory) -> Memory {
-        single::<Mul<'_>>(&[a, b], ZERO)
+        side_by_side(SpreadProduct::Mul(a, b)).unwrap_or_else(|| single::<Mul<'_>>(&[a, b], ZERO))
     }
 
     fn fq12_square(a: &Memory) -> Memory {
-        single::<Square>(a, ZERO)
+        side_by_side(SpreadProduct::Square(a)).unwrap_or_else(|| single::<Square>(a, ZERO))
     }
 
     fn fq12_invert(a: &Memory) -> Memory {
@@ -344,7 +382,8 @@ impl Pairing for Cycloid {
     }
 
     fn gt_square(a: &Memory) -> Memory {
-        single::<SquareCyclotomic>(a, ZERO)
+        side_by_side(SpreadProduct::SquareCyclotomic(a))
+            .unwrap_or_else(|| single::<SquareCyclotomic>(a, ZERO))
     }
 
     fn gt_pow(a: &Memory, k: &Self::Fr) -> Memory {
@@ -406,7 +445,9 @@ impl Pairing for Cycloid {
     fn miller_loop_prepared(p: &[G1Affine<Self>], q: &[&Prepared]) -> Memory {
         let mut product = Self::fq12_one();
         for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
-            product = Self::fq12_mul(&product, &one(TogetherPrepared { p, q }));
+            let factor = side_by_side(SpreadPrepared { p, q })
+                .unwrap_or_else(|| one(TogetherPrepared { p, q }));
+            product = Self::fq12_mul(&product, &factor);
         }
         product
     }
