@@ -175,20 +175,20 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
-    fn permute(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word {
+    fn permute_two(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word {
         let lanes = [first, second];
         order.map(|lane| lanes.as_flattened()[lane as usize])
     }
 
     #[inline(always)]
-    fn permute_some(
+    fn permute_two_some(
         self,
         bits: u8,
         order: Self::Word,
         first: Self::Word,
         second: Self::Word,
     ) -> Self::Word {
-        self.only(bits, self.permute(order, first, second))
+        self.only(bits, self.permute_two(order, first, second))
     }
 
     #[inline(always)]

@@ -104,10 +104,10 @@ pub(in super::super) trait Vectors: Copy {
 
     /// Returns in each lane the lane of `first` (indices from 0 to 7) or `second` (from 8 to 15)
     /// that `order` says.
-    fn permute(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word;
+    fn permute_two(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word;
 
     /// The same in the lanes whose bit is 1, zero in the others.
-    fn permute_some(
+    fn permute_two_some(
         self,
         bits: u8,
         order: Self::Word,

@@ -48,10 +48,10 @@ fn add_products<V: Vectors>(
     let (of_left, of_right) = (v.load(&order.left), v.load(&order.right));
     let mut limbs = [v.splat(0); M];
     each!(V, j < M => {
-        limbs[j] = v.permute(of_left, v.load(&left[0][j]), v.load(&left[1][j]));
+        limbs[j] = v.permute_two(of_left, v.load(&left[0][j]), v.load(&left[1][j]));
     });
     each!(V, i < M => {
-        let row = v.permute(of_right, v.load(&right[0][i]), v.load(&right[1][i]));
+        let row = v.permute_two(of_right, v.load(&right[0][i]), v.load(&right[1][i]));
         let row = v.limb_factor(row);
         each!(V, j < M => {
             (columns[i + j], columns[i + j + 1]) =
@@ -206,7 +206,7 @@ fn add_term<V: Vectors, C: Combination<N>, const N: usize, const T: usize>(
     each!(V, j < M => {
         let first = v.load(&first[j]);
         let lanes = if !term.in_place {
-            v.permute_some(term.some, order, first, v.load(&second[j]))
+            v.permute_two_some(term.some, order, first, v.load(&second[j]))
         } else if term.some != u8::MAX {
             v.only(term.some, first)
         } else {

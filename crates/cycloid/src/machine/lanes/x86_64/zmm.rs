@@ -150,13 +150,13 @@ macro_rules! integers {
         }
 
         #[inline(always)]
-        fn permute(self, order: __m512i, first: __m512i, second: __m512i) -> __m512i {
+        fn permute_two(self, order: __m512i, first: __m512i, second: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512.
             unsafe { _mm512_permutex2var_epi64(first, order, second) }
         }
 
         #[inline(always)]
-        fn permute_some(
+        fn permute_two_some(
             self,
             bits: u8,
             order: __m512i,
