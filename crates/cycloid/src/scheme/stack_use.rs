@@ -77,7 +77,7 @@ pub const fn ecdh_batch<C: Curve>() -> usize {
 pub const ED25519_SIGN: usize = 7 << 10;
 
 /// Ed25519: one verification.
-pub const ED25519_VERIFY: usize = 14 << 10;
+pub const ED25519_VERIFY: usize = on(14 << 10, 18 << 10);
 
 /// Ed25519: any number of signatures, eight side by side.
 pub const ED25519_SIGN_BATCH: usize = 32 << 10;
@@ -89,7 +89,7 @@ pub const ED25519_VERIFY_BATCH: usize = 72 << 10;
 pub const ED448: usize = 16 << 10;
 
 /// X25519: agreement, and keys in every format.
-pub const X25519: usize = 5 << 10;
+pub const X25519: usize = on(5 << 10, 6 << 10);
 
 /// X25519: any number of agreements and public keys, eight side by side.
 pub const X25519_BATCH: usize = 15 << 10;

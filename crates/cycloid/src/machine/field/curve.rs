@@ -64,6 +64,21 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         }
     }
 
+    /// Computes steps of the ladder as [`ladder`](Self::ladder), on one number instead of one in
+    /// each lane, if the backend has a kernel for it: X₂, Z₂, X₃ and Z₃ and `x1` are integers below
+    /// 2^[`BITS`](Prime::BITS), and so are the results.
+    #[inline(always)]
+    fn ladder_of_one(
+        self,
+        _x1: &P::Words,
+        _points: &[P::Words; 4],
+        _steps: usize,
+        _swaps: &[Limb; 4],
+        _a24: Limb,
+    ) -> Option<[P::Words; 4]> {
+        None
+    }
+
     /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times;
     /// `times` is public. 4M + 4S each.
     #[inline(always)]
@@ -174,6 +189,23 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         let (f, g) = if is_negative { (more, less) } else { (less, more) };
         let t = if with_t { self.mul(&e, &h) } else { Self::ZERO };
         *point = [self.mul(&e, &f), self.mul(&g, &h), self.mul(&f, &g), t];
+    }
+
+    /// Returns a sum of multiples of public points of a twisted Edwards curve −x² + y² = 1 +
+    /// d·x²·y², on one number instead of one in each lane, if the backend has a kernel for it.
+    ///
+    /// The sum and the points are X, Y, Z and T as integers below 2^[`BITS`](Prime::BITS), and so
+    /// is `twice_d` = 2·d. Each point is followed by digits, from the lowest on, which are 0 or odd
+    /// and less than 16 in magnitude. A table has the odd multiples of a point as stored constants
+    /// for one number, y + x, y − x and 2d·x·y, one for each magnitude of its digits.
+    #[inline(always)]
+    fn edwards_sum_of_one_vartime(
+        self,
+        _twice_d: &P::Words,
+        _points: [(&[P::Words; 4], &[i8]); 2],
+        _tables: [(&[Limb], &[i8]); 2],
+    ) -> Option<[P::Words; 4]> {
+        None
     }
 
     /// Doubles a point of a twisted Edwards curve −x² + y² = 1 + d·x²·y², X, Y, Z and T in extended

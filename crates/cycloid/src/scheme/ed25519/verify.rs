@@ -6,8 +6,8 @@ use super::hash::{Message, Preimage, reduced_digests};
 use super::{Error, Rule, Variant};
 use crate::machine::lanes::Backend;
 use crate::math::curve::edwards::{
-    Combination, CombineVartime, Compare, Decode, Encode, Encoding, Equation, HoldsVartime, Scalar,
-    Stored, are_side_by_side, each, is_canonical, is_small_order, one,
+    Combination, CombineVartime, Compare, Decode, Encode, Encoding, Equation, Scalar, Stored,
+    are_side_by_side, each, holds_vartime, is_canonical, is_small_order, one,
 };
 use crate::scheme::little_endian::{bytes, limbs};
 
@@ -173,7 +173,7 @@ impl<'a> Verification<'a> {
         if is_refused {
             return Err(Error::Signature);
         }
-        let [same, nearly] = one::<HoldsVartime>(&Equation {
+        let [same, nearly] = holds_vartime(&Equation {
             base_number: self.number.clone(),
             number: challenge.clone(),
             point: self.key.point,

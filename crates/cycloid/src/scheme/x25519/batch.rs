@@ -6,7 +6,7 @@ use super::{Error, PrivateKey, SharedSecret};
 use crate::machine::lanes::{Backend, LANES};
 use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{Scalar, UOfBase, each};
-use crate::math::curve::montgomery::{Factors, Ladder};
+use crate::math::curve::montgomery::{Factors, multiply_each};
 use crate::scheme::{little_endian, stack_use};
 
 /// One operation of a batch, and its outcome once it has run.
@@ -104,7 +104,7 @@ fn agree(backend: Option<Backend>, mut jobs: Jobs<'_, '_>) {
     });
     let count = jobs.iter().flatten().count();
     let mut secrets = [[0; 4]; LANES];
-    each::<Ladder>(backend, &factors.each_ref()[..count], &mut secrets[..count]);
+    multiply_each(backend, &factors.each_ref()[..count], &mut secrets[..count]);
     for (job, secret) in jobs.iter_mut().flatten().zip(&mut secrets) {
         job.outcome = SharedSecret::new(secret).map(|shared| *job.result = *shared.as_bytes());
         ct::wipe(secret);

@@ -37,7 +37,7 @@ use super::stack_use;
 use crate::machine::words::{self, Limb};
 use crate::machine::{ct, stack};
 use crate::math::curve::edwards::{HAS_BASE_TABLE, Scalar, UOfBase, one};
-use crate::math::curve::montgomery::{Factors, Ladder};
+use crate::math::curve::montgomery::{Factors, multiply};
 pub use batch::{Job, run_batch};
 #[cfg(feature = "encoding")]
 pub use encoding::{
@@ -135,7 +135,7 @@ impl PrivateKey {
             let u = if HAS_BASE_TABLE {
                 one::<UOfBase>(&self.base_number())
             } else {
-                one::<Ladder>(&self.factors(&BASE))
+                multiply(&self.factors(&BASE))
             };
             // It is the public key.
             ct::mark_public(&u);
@@ -149,7 +149,7 @@ impl PrivateKey {
     /// [`Error::SharedSecret`].
     pub fn agree(&self, peer: &[u8; 32]) -> Result<SharedSecret, Error> {
         stack::clean(stack_use::X25519, || {
-            let mut u = one::<Ladder>(&self.factors(peer));
+            let mut u = multiply(&self.factors(peer));
             let shared = SharedSecret::new(&u);
             ct::wipe(&mut u);
             shared

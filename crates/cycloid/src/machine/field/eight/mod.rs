@@ -11,6 +11,8 @@
 //! ⌊x/p⌋, is multiplied by the prime and subtracted, which changes few limbs because the prime is
 //! sparse. The same carries normalise the sum and the fold.
 //!
+//! `p25519` has steps of curves in sums that exceed these bounds.
+//!
 //! **Speed.** Products and squares are separate functions with their operands in memory. Everything
 //! else is inlined if the caller is compiled for the same instructions, as code within
 //! [`Arithmetic::run`] is.
@@ -21,6 +23,7 @@ mod linear;
 mod lookup;
 mod mersenne;
 mod montgomery;
+mod p25519;
 mod residue;
 mod shift;
 mod spread;
@@ -30,7 +33,7 @@ use super::super::lanes::vector::Vectors;
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
 use super::{
-    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, P224, P256, P384, P521,
+    Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, Masks, P224, P256, P384, P521,
     P25519, Prime,
 };
 use columns::Columns;
@@ -254,15 +257,144 @@ macro_rules! backend {
     ($token:ty, $inline:meta, $features:tt) => {
         arithmetic!($token, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5 Bls12Base 8
             Bls12Scalar 5);
-        backend!(@curves $token: P224 P256 P384 P521 P25519);
+        backend!(@curves $token: P224 P256 P384 P521);
     };
     (@curves $token:ty: $($prime:ident)+) => {
         $(impl CurveArithmetic<$prime> for $token {})+
     };
 }
 
+/// Implements the steps of curves modulo 2²⁵⁵ − 19, for backends whose factors are limbs.
+macro_rules! lazy_p25519 {
+    ($token:ty, ($($features:literal)?)) => {
+        // SAFETY of every call below: the token proves the instructions that the function is
+        // compiled for.
+        #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
+        impl CurveArithmetic<P25519> for $token {
+            #[inline(always)]
+            fn ladder_step(
+                self,
+                x1: &[Lanes; 5],
+                state: &mut [[Lanes; 5]; 4],
+                swap: EightMasks,
+                a24: Limb,
+            ) {
+                let swaps: [_; LANES] =
+                    core::array::from_fn(|lane| [swap.at(lane).value() & 1, 0, 0, 0]);
+                CurveArithmetic::<P25519>::ladder(self, x1, state, 1, &swaps, a24);
+            }
+
+            #[inline(always)]
+            fn ladder(
+                self,
+                x1: &[Lanes; 5],
+                state: &mut [[Lanes; 5]; 4],
+                steps: usize,
+                swaps: &[[Limb; 4]],
+                a24: Limb,
+            ) {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn ladder(
+                    v: $token,
+                    x1: &[Lanes; 5],
+                    state: &mut [[Lanes; 5]; 4],
+                    steps: usize,
+                    swaps: &[[Limb; 4]],
+                    a24: Limb,
+                ) {
+                    p25519::ladder(v, x1, state, steps, swaps, a24);
+                }
+                // SAFETY: see above.
+                unsafe { ladder(self, x1, state, steps, swaps, a24) }
+            }
+
+            #[inline(always)]
+            fn ladder_of_one(
+                self,
+                x1: &[Limb; 4],
+                points: &[[Limb; 4]; 4],
+                steps: usize,
+                swaps: &[Limb; 4],
+                a24: Limb,
+            ) -> Option<[[Limb; 4]; 4]> {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn ladder_of_one(
+                    v: $token,
+                    x1: &[Limb; 4],
+                    points: &[[Limb; 4]; 4],
+                    steps: usize,
+                    swaps: &[Limb; 4],
+                    a24: Limb,
+                ) -> [[Limb; 4]; 4] {
+                    p25519::ladder_of_one(v, x1, points, steps, swaps, a24)
+                }
+                // SAFETY: see above.
+                Some(unsafe { ladder_of_one(self, x1, points, steps, swaps, a24) })
+            }
+
+            #[inline(always)]
+            fn add_edwards(
+                self,
+                point: &[[Lanes; 5]; 4],
+                addend: &[[Lanes; 5]; 3],
+                negative: EightMasks,
+            ) -> [[Lanes; 5]; 4] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn add(
+                    v: $token,
+                    point: &[[Lanes; 5]; 4],
+                    addend: &[[Lanes; 5]; 3],
+                    negative: u8,
+                ) -> [[Lanes; 5]; 4] {
+                    p25519::add(v, point, addend, negative)
+                }
+                // SAFETY: see above.
+                unsafe { add(self, point, addend, negative.bits()) }
+            }
+
+            #[inline(always)]
+            fn double_edwards(self, point: &mut [[Lanes; 5]; 4], times: usize) {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn double(v: $token, point: &mut [[Lanes; 5]; 4], times: usize) {
+                    p25519::double(v, point, times);
+                }
+                assert_ne!(times, 0);
+                // SAFETY: see above.
+                unsafe { double(self, point, times) }
+            }
+
+            #[inline(always)]
+            fn edwards_sum_of_one_vartime(
+                self,
+                twice_d: &[Limb; 4],
+                points: [(&[[Limb; 4]; 4], &[i8]); 2],
+                tables: [(&[Limb], &[i8]); 2],
+            ) -> Option<[[Limb; 4]; 4]> {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn sum(
+                    v: $token,
+                    twice_d: &[Limb; 4],
+                    points: [(&[[Limb; 4]; 4], &[i8]); 2],
+                    tables: [(&[Limb], &[i8]); 2],
+                ) -> [[Limb; 4]; 4] {
+                    p25519::edwards_sum_of_one_vartime(v, twice_d, points, tables)
+                }
+                // SAFETY: see above.
+                Some(unsafe { sum(self, twice_d, points, tables) })
+            }
+        }
+    };
+}
+
 #[cfg(any(test, not(target_arch = "x86_64")))]
 backend!(super::super::lanes::Portable, inline(never), ());
+#[cfg(any(test, not(target_arch = "x86_64")))]
+lazy_p25519!(super::super::lanes::Portable, ());
 
 #[cfg(target_arch = "x86_64")]
 mod x86_64 {
@@ -270,5 +402,7 @@ mod x86_64 {
     use super::*;
 
     backend!(Avx512, inline, ("avx512f,avx512dq"));
+    impl CurveArithmetic<P25519> for Avx512 {}
     backend!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
+    lazy_p25519!(Ifma, ("avx512f,avx512dq,avx512ifma"));
 }

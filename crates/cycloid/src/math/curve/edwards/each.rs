@@ -274,12 +274,35 @@ impl Each for HoldsVartime {
                 .multiply_add_base_vartime(&numbers[..A::WIDTH], &base_numbers[..A::WIDTH]);
             sum.add(&opposite).extended()
         };
-        let same = difference.is_neutral();
-        // Whether the equation holds is the function's result.
-        let nearly = if (!same).reveal_any() { difference.is_of_small_order() } else { same };
-        for (place, outcome) in outcomes.iter_mut().enumerate() {
-            *outcome = [same.at(place).value() & 1, nearly.at(place).value() & 1];
-        }
+        tell_neutral_vartime(&difference, outcomes);
+    }
+}
+
+/// Tells, in variable time, whether a point is neutral, and whether it is of small order; results
+/// are 1 or 0.
+pub(super) struct IsNeutralVartime;
+
+impl Each for IsNeutralVartime {
+    type Input = Stored;
+    type Output = [Limb; 2];
+
+    #[inline(always)]
+    fn run<A: CurveArithmetic<P25519>>(
+        arithmetic: A,
+        points: &[&Stored],
+        outcomes: &mut [[Limb; 2]],
+    ) {
+        tell_neutral_vartime(&Point::load(arithmetic, points), outcomes);
+    }
+}
+
+#[inline(always)]
+fn tell_neutral_vartime<A: CurveArithmetic<P25519>>(points: &Point<A>, outcomes: &mut [[Limb; 2]]) {
+    let same = points.is_neutral();
+    // Whether the equation holds is the function's result.
+    let nearly = if (!same).reveal_any() { points.is_of_small_order() } else { same };
+    for (place, outcome) in outcomes.iter_mut().enumerate() {
+        *outcome = [same.at(place).value() & 1, nearly.at(place).value() & 1];
     }
 }
 

@@ -8,6 +8,7 @@
 
 mod decode;
 mod each;
+mod equation;
 mod half_size;
 mod multiply;
 mod scalar;
@@ -17,8 +18,9 @@ mod tests;
 pub(crate) use decode::{is_canonical, is_small_order};
 pub(crate) use each::{
     Base, Combination, CombineVartime, Compare, Decode, Each, Encode, EncodeBase, Equation,
-    HoldsVartime, Multiply, Negate, Sum, UOfBase, are_side_by_side, each, one,
+    Multiply, Negate, Sum, UOfBase, are_side_by_side, each, one,
 };
+pub(crate) use equation::holds_vartime;
 pub(crate) use scalar::Scalar;
 
 use super::tables::{SIZE, Size};
@@ -53,14 +55,6 @@ pub(crate) struct Point<A: Arithmetic<P25519>> {
     y: Field<A>,
     z: Field<A>,
     t: Field<A>,
-}
-
-/// Points without T, which only additions need: x = X/Z, y = Y/Z.
-#[derive(Clone, Copy)]
-struct Projective<A: Arithmetic<P25519>> {
-    x: Field<A>,
-    y: Field<A>,
-    z: Field<A>,
 }
 
 /// The last step of an addition or a doubling before the products that yield coordinates: x = E/G,
@@ -111,11 +105,6 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     #[inline(always)]
     fn add(&self, other: &Addend<A>) -> Completed<A> {
         self.add_with(&other.sum, &other.difference, &other.t, &(&self.z * &other.z))
-    }
-
-    #[inline(always)]
-    fn add_affine(&self, other: &AffineAddend<A>) -> Completed<A> {
-        self.add_with(&other.sum, &other.difference, &other.t, &self.z.double())
     }
 
     /// Returns the sum with all coordinates, or the difference where `negative` is true, which a
@@ -173,22 +162,6 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     }
 }
 
-impl<A: Arithmetic<P25519>> Projective<A> {
-    /// Doubles by "dbl-2008-hwcd" with all signs flipped: four squares, plus the products of
-    /// [`Completed`].
-    #[inline(always)]
-    fn double(&self) -> Completed<A> {
-        let a = self.x.square();
-        let b = self.y.square();
-        let c = self.z.square().double();
-        let h = &a + &b;
-        let e = &h - &(&self.x + &self.y).square();
-        let g = &a - &b;
-        let f = &c + &g;
-        Completed { e, f, g, h }
-    }
-}
-
 impl<A: Arithmetic<P25519>> Completed<A> {
     /// Returns the neutral point (0, 1).
     #[inline(always)]
@@ -197,10 +170,11 @@ impl<A: Arithmetic<P25519>> Completed<A> {
         Self { e: zero, f: one, g: one, h: one }
     }
 
+    /// Returns the point with a T of no use.
     #[inline(always)]
-    fn projective(&self) -> Projective<A> {
+    fn projective(&self) -> Point<A> {
         let Self { e, f, g, h } = self;
-        Projective { x: e * f, y: g * h, z: f * g }
+        Point { x: e * f, y: g * h, z: f * g, t: *e }
     }
 
     #[inline(always)]

@@ -200,20 +200,28 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let digits = DigitsOfAll::<WIDTH>::odd(scalars);
         let base_digits = base_scalars.map(DigitsOfAll::<ODD_WIDTH>::modulo_order);
 
-        let mut sum = Completed::neutral(arithmetic);
+        let mut sum = Completed::neutral(arithmetic).extended();
+        let mut doublings = 0;
         for bit in (0..=TOP_WINDOW).rev() {
-            sum = sum.projective().double();
-            if bit % WIDTH == 0 {
-                sum = sum.extended().add(&digits.addend(arithmetic, &table, bit / WIDTH));
+            doublings += 1;
+            let base_digits = base_digits.as_ref().filter(|_| bit % ODD_WIDTH == 0);
+            if bit % WIDTH != 0 && base_digits.is_none() {
+                continue;
             }
-            if let Some(base_digits) = &base_digits
-                && bit % ODD_WIDTH == 0
-            {
-                let addend = base_digits.affine_addend(arithmetic, base_table, bit / ODD_WIDTH);
-                sum = sum.extended().add_affine(&addend);
+            sum = sum.double_times(doublings);
+            doublings = 0;
+            if bit % WIDTH == 0 {
+                let added = sum.add(&digits.addend(arithmetic, &table, bit / WIDTH));
+                // Doublings do not read T.
+                let needs_t = base_digits.is_some() || bit == 0;
+                sum = if needs_t { added.extended() } else { added.projective() };
+            }
+            if let Some(base_digits) = base_digits {
+                let digit = bit / ODD_WIDTH;
+                let (addend, negative) = base_digits.magnitude(arithmetic, base_table, digit);
+                sum = sum.plus_affine(&addend, negative);
             }
         }
-        let sum = sum.extended();
         // An even number was replaced by the next one.
         let even = arithmetic.mask(|place| !Mask::from_bit(scalars[place].limbs()[0] & 1));
         let less = sum.add(&self.negate().addend(&twice_d)).extended();
@@ -241,12 +249,8 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
     }
 
     /// Returns an odd multiple, which is not a multiple of L, of S·B − k·P − R, for the base point
-    /// B, S = `base_scalar`, k = `scalar`, P = `self` and R = `other`; for one point.
-    ///
-    /// The factor d has no divisor in common with 8·L, the order of the group. So d·X is neutral if
-    /// and only if X is, and of small order if and only if X is. With c = d·k modulo 8·L, also for
-    /// a P of order 8·L, the result is (d·S)·B − c·P − d·R. d and c have half the length of k, and
-    /// d·S is split in two, so there are half as many doublings.
+    /// B, S = `base_scalar`, k = `scalar`, P = `self` and R = `other`; for one point. With the
+    /// large table it is the one of [`EquationDigits`].
     #[inline(always)]
     pub(super) fn multiple_of_difference_vartime(
         &self,
@@ -262,27 +266,15 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
             let sum = self.negate().multiply_sparsely_vartime(scalar, base_scalar, &table);
             return sum.add(&other.negate().addend(&twice_d)).extended();
         }
-        let HalfSize { c, d, negative } = half_size_vartime(scalar);
-        let point = if negative { *self } else { self.negate() };
-        let table = point.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
-        let other_table = other.negate().odd_multiples::<SPARSE_ENTRIES>(&twice_d);
-        let base_scalar = Scalar::reduced(&d, &[0; 4]).multiply_add(base_scalar, &Scalar::ZERO);
-        let [low, high] = base_scalar.split::<SPLIT>();
-        let high_table =
-            &EDWARDS25519_BASE_ONE[SPLIT_ROW * entries(BASE_WIDTH) * 3 * A::STORED_LIMBS..];
+        let EquationDigits { point, other: other_digits, low, high } =
+            EquationDigits::new_vartime(scalar, base_scalar);
+        let table = self.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
+        let other_table = other.odd_multiples::<SPARSE_ENTRIES>(&twice_d);
+        let [low_table, high_table] = EquationDigits::base_tables();
         sum_vartime(
             arithmetic,
-            [
-                (&table, non_adjacent_form_vartime(&c, SPARSE_WIDTH)),
-                (&other_table, non_adjacent_form_vartime(&d, SPARSE_WIDTH)),
-            ],
-            [
-                (
-                    &EDWARDS25519_ODD_ONE,
-                    non_adjacent_form_vartime(&low, SparseBaseTable::LARGE.width),
-                ),
-                (high_table, non_adjacent_form_vartime(&high, BASE_WIDTH + 1)),
-            ],
+            [(&table, point), (&other_table, other_digits)],
+            [(low_table, low), (high_table, high)],
         )
     }
 
@@ -308,6 +300,46 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
             z: Field::select(mask, &a.z, &b.z),
             t: Field::select(mask, &a.t, &b.t),
         }
+    }
+}
+
+/// The digits of an odd multiple, which is not a multiple of L, of S·B − k·P − R, for the base
+/// point B.
+///
+/// The factor d has no divisor in common with 8·L, the order of the group. So d·X is neutral if and
+/// only if X is, and of small order if and only if X is. With c = d·k modulo 8·L, also for a P of
+/// order 8·L, the result is (d·S)·B − c·P − d·R. d and c have half the length of k, and d·S is
+/// split in two, so there are half as many doublings. The second half needs the large table.
+pub(super) struct EquationDigits {
+    /// For P.
+    pub(super) point: SparseDigits,
+    /// For R.
+    pub(super) other: SparseDigits,
+    /// For the two [tables](Self::base_tables) of the base point's multiples.
+    pub(super) low: SparseDigits,
+    pub(super) high: SparseDigits,
+}
+
+impl EquationDigits {
+    /// Returns the digits for k = `scalar` and S = `base_scalar`.
+    pub(super) fn new_vartime(scalar: &Scalar, base_scalar: &Scalar) -> Self {
+        let HalfSize { c, d, negative } = half_size_vartime(scalar);
+        let base_scalar = Scalar::reduced(&d, &[0; 4]).multiply_add(base_scalar, &Scalar::ZERO);
+        let [low, high] = base_scalar.split::<SPLIT>();
+        let point = non_adjacent_form_vartime(&c, SPARSE_WIDTH);
+        Self {
+            point: if negative { point } else { point.map(|digit| -digit) },
+            other: non_adjacent_form_vartime(&d, SPARSE_WIDTH).map(|digit| -digit),
+            low: non_adjacent_form_vartime(&low, SparseBaseTable::LARGE.width),
+            high: non_adjacent_form_vartime(&high, BASE_WIDTH + 1),
+        }
+    }
+
+    /// Returns the odd multiples of the base point and of 2^[`SPLIT`] times that, as constants for
+    /// one number; empty without the large table.
+    pub(super) fn base_tables() -> [&'static [Limb]; 2] {
+        let high = EDWARDS25519_BASE_ONE.get(SPLIT_ROW * entries(BASE_WIDTH) * 3 * 4..);
+        [&EDWARDS25519_ODD_ONE, high.unwrap_or(&[])]
     }
 }
 

@@ -5,14 +5,16 @@ use std::vec::Vec;
 
 use num_bigint::BigUint;
 
-use super::each::each_on;
+use super::each::{HoldsVartime, each_on};
+use super::equation::holds_across_vartime;
 use super::multiply::{BaseTable, SparseBaseTable};
 use super::scalar::{Digits, ORDER, non_adjacent_form_vartime};
 use super::*;
 use crate::machine::ct::Mask;
 use crate::machine::field::{CurvePrime, CurveTask, Limbs, Masks};
+use crate::machine::lanes::Multiplication;
 use crate::machine::{lanes, words};
-use crate::math::curve::montgomery::{Factors, Ladder};
+use crate::math::curve::montgomery::{Factors, Ladder, across};
 
 fn number(limbs: &[Limb]) -> BigUint {
     limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 64) + *limb)
@@ -380,6 +382,15 @@ fn equations_hold_or_not() {
             });
         }
         assert_eq!(everywhere::<HoldsVartime>(&inputs), expected, "{shift}");
+        for lanes in lanes::tests::backends() {
+            let has_sums = lanes.multiplication() != Multiplication::FloatingPoint
+                && matches!(SIZE, Size::Large);
+            let count = if lanes.name() == "ifma" { 2 } else { inputs.len() };
+            for (input, expected) in inputs.iter().zip(&expected).take(count) {
+                let found = holds_across_vartime(lanes, input);
+                assert_eq!(found, has_sums.then_some(*expected), "{shift} {}", lanes.name());
+            }
+        }
     }
     assert!(outcomes.iter().all(|count| *count >= 3), "{outcomes:?}");
 }
@@ -503,6 +514,14 @@ fn the_ladder_and_the_map_to_the_other_curve() {
     inputs
         .extend(small.iter().zip(&numbers).map(|(u, n)| Factors { number: limbs(n), u: limbs(u) }));
     let products = everywhere::<Ladder>(&inputs);
+    for lanes in lanes::tests::backends() {
+        // Only backends that multiply integers have a ladder for one number.
+        let has_ladder = lanes.multiplication() != Multiplication::FloatingPoint;
+        let count = if lanes.name() == "ifma" { 2 } else { inputs.len() };
+        for (input, product) in inputs.iter().zip(&products).take(count) {
+            assert_eq!(across(lanes, input), has_ladder.then_some(*product), "{}", lanes.name());
+        }
+    }
     assert!(products[..8].iter().all(|product| number(product) == expected));
     let scalars: Vec<_> = numbers.iter().map(|n| scalar(&(n % order()))).collect();
     assert_eq!(products[8..24], everywhere::<UOfBase>(&scalars));
@@ -534,7 +553,9 @@ impl CurveTask<P25519> for SumsAgree {
                 let (sum, difference) = (at(j + 7), at(3 * i + j));
                 let addend = AffineAddend { sum, difference, t: at(i + j) };
                 let negative = arithmetic.mask(|_| Mask::from_bit((i ^ j) as Limb & 1));
-                let by_formula = point.add_affine(&addend.negate_if(negative)).extended();
+                let AffineAddend { sum, difference, t } = addend.negate_if(negative);
+                let by_formula =
+                    point.add_with(&sum, &difference, &t, &point.z.double()).extended();
                 let whole = point.plus_affine(&addend, negative);
                 let pairs = [
                     (whole.x, by_formula.x),
@@ -554,5 +575,8 @@ impl CurveTask<P25519> for SumsAgree {
 fn sums_agree_with_formulas() {
     for backend in words::Backend::available() {
         P25519::run_one_curve(backend, SumsAgree);
+    }
+    for backend in lanes::tests::backends().into_iter().filter(|lanes| lanes.name() != "ifma") {
+        P25519::run_eight_curve(backend, SumsAgree);
     }
 }
