@@ -7,6 +7,8 @@
 
 pub mod keys;
 pub mod measure;
+#[cfg(feature = "small")]
+mod memory;
 pub mod random;
 pub mod semihosting;
 pub mod vectors;

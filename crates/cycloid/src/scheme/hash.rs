@@ -156,6 +156,41 @@ impl Hash {
         }
     }
 
+    /// Returns the length of a block, in bytes.
+    #[cfg(any(test, feature = "small"))]
+    pub(crate) const fn block_length(self) -> usize {
+        match self {
+            #[cfg(feature = "sha1")]
+            Self::Sha1 => 64,
+            Self::Sha224 | Self::Sha256 => 64,
+            #[cfg(feature = "sha512")]
+            Self::Sha384 | Self::Sha512 | Self::Sha512_224 | Self::Sha512_256 => 128,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_224 => 144,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_256 | Self::Shake256 => 136,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_384 => 104,
+            #[cfg(feature = "sha3")]
+            Self::Sha3_512 => 72,
+            #[cfg(feature = "sha3")]
+            Self::Shake128 => 168,
+        }
+    }
+
+    /// Returns the function of SHA-3 with an output of the same length in place of SHAKE, and any
+    /// other as it is.
+    #[cfg(any(test, feature = "small"))]
+    pub(crate) const fn fixed_length(self) -> Self {
+        match self {
+            #[cfg(feature = "sha3")]
+            Self::Shake128 => Self::Sha3_256,
+            #[cfg(feature = "sha3")]
+            Self::Shake256 => Self::Sha3_512,
+            other => other,
+        }
+    }
+
     /// Returns whether the function is for verifying old signatures only.
     pub(crate) const fn is_retired(self) -> bool {
         match self {

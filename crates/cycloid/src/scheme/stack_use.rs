@@ -30,9 +30,22 @@ const fn on(armv7em: usize, others: usize) -> usize {
     if cfg!(cycloid_armv7em) { armv7em } else { others }
 }
 
+/// Whether the arithmetic on curves has room for one number only, and kernels for P-256 and
+/// curve25519, so that the bounds are those measured by `cargo xtask cortex-m4`.
+const IS_NARROW: bool = cfg!(all(cycloid_armv7em, not(feature = "bls12-381")));
+
+/// Whether there are tables of the generators' multiples.
+const HAS_TABLES: bool = cfg!(any(feature = "large-tables", feature = "small-tables"));
+
+/// Selects the bound on P-256 if that is narrow, or that of all processors.
+const fn on_p256<C: Curve>(narrow: usize, others: usize) -> usize {
+    // The other curves of this length have no tables in any case.
+    if IS_NARROW && C::BITS == 256 && !C::BASE_ONE[0].is_none() { narrow } else { others }
+}
+
 /// Keys on a curve: generation, reading and writing in every format.
 pub const fn ec_key<C: Curve>() -> usize {
-    of_curve::<C>([40, 40, 50, 62])
+    on_p256::<C>(5632, of_curve::<C>([40, 40, 50, 62]))
 }
 
 /// Operators on scalars of a NIST curve.
@@ -45,7 +58,7 @@ pub const fn ec_point<C: Curve>() -> usize {
 
 /// One ECDSA signature.
 pub const fn ecdsa_sign<C: Curve>() -> usize {
-    of_curve::<C>([34, 34, 42, 52])
+    on_p256::<C>(6144, of_curve::<C>([34, 34, 42, 52]))
 }
 
 /// Any number of ECDSA signatures, eight side by side.
@@ -65,7 +78,7 @@ pub const fn ecdsa_verify_batch<C: Curve>() -> usize {
 
 /// One ECDH agreement.
 pub const fn ecdh_agree<C: Curve>() -> usize {
-    of_curve::<C>([36, 36, 52, 66])
+    on_p256::<C>(5504, of_curve::<C>([36, 36, 52, 66]))
 }
 
 /// Any number of ECDH agreements, eight side by side.
@@ -74,7 +87,7 @@ pub const fn ecdh_batch<C: Curve>() -> usize {
 }
 
 /// Ed25519: one signature, and keys in every format.
-pub const ED25519_SIGN: usize = 7 << 10;
+pub const ED25519_SIGN: usize = if IS_NARROW && HAS_TABLES { 3200 } else { 7 << 10 };
 
 /// Ed25519: one verification.
 pub const ED25519_VERIFY: usize = on(14 << 10, 18 << 10);
@@ -89,7 +102,7 @@ pub const ED25519_VERIFY_BATCH: usize = 72 << 10;
 pub const ED448: usize = 16 << 10;
 
 /// X25519: agreement, and keys in every format.
-pub const X25519: usize = on(5 << 10, 6 << 10);
+pub const X25519: usize = if IS_NARROW { 3072 } else { on(5 << 10, 6 << 10) };
 
 /// X25519: any number of agreements and public keys, eight side by side.
 pub const X25519_BATCH: usize = 15 << 10;
@@ -111,7 +124,8 @@ pub const RSA_GENERATE: usize = 20 << 10;
 pub const RSA_PRIVATE: usize = on(4 << 10, 12 << 10);
 
 /// RSA: a signature by RSASSA-PKCS1-v1_5.
-pub const RSA_SIGN_PKCS1V15: usize = on(1312, RSA_PRIVATE);
+pub const RSA_SIGN_PKCS1V15: usize =
+    on(if cfg!(feature = "small") { 1312 } else { 1088 }, RSA_PRIVATE);
 
 /// RSA: any number of private operations.
 pub const RSA_BATCH: usize = 20 << 10;

@@ -18,7 +18,7 @@ fn main() -> ! {
         black_box(key.sign(Hash::Sha256, &message));
     }
     if let (Ok(key), Ok(signature)) = (
-        PublicKey::<P256>::from_sec1(&black_box([4; 65])),
+        PublicKey::<P256>::from_uncompressed(&black_box([4; 65])),
         Signature::from_fixed(&black_box([5; 64])),
     ) {
         let _ = black_box(key.verify(Hash::Sha256, &message, &signature));

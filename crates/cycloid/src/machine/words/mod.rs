@@ -117,6 +117,15 @@ pub trait Words: Token {
     }
 }
 
+/// Computes `product = a · b` where speed does not matter: on a backend that needs no detection.
+#[inline]
+pub fn product(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    #[cfg(cycloid_armv7em)]
+    Armv7em::of_this_target().mul(product, a, b);
+    #[cfg(not(cycloid_armv7em))]
+    Portable.mul(product, a, b);
+}
+
 /// Returns the limbs of working memory for Montgomery multiplication modulo a number of `n` limbs.
 pub const fn montgomery_work_limbs(n: usize) -> usize {
     2 * n

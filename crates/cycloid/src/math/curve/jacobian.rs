@@ -255,6 +255,13 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Added<C, A> {
         Jacobian::select(same, &point.double(), &self.sum)
     }
 
+    /// Returns the sum of any two finite public points, one number each. `point` is one of them.
+    pub(super) fn complete_public(self, point: &Jacobian<C, A>) -> Jacobian<C, A> {
+        // Both points are public.
+        let same = self.h.is_zero().reveal_any() && self.r.is_zero().reveal_any();
+        if same { point.double() } else { self.sum }
+    }
+
     /// Returns the sum of any two public points, one number each; `None` for infinity. `point` is
     /// one of them.
     pub(super) fn complete_vartime(self, point: &Jacobian<C, A>) -> Option<Jacobian<C, A>> {

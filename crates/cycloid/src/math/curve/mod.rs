@@ -8,6 +8,7 @@ mod affine;
 mod any_point;
 mod coefficient;
 mod combined;
+mod compact;
 mod digits;
 pub(crate) mod edwards;
 #[cfg(feature = "sha3")]

@@ -10,6 +10,7 @@
 //! Doubling is always correct. A table of odd multiples up to 31 never adds equal points, since n
 //! is large. The scalar 0 is computed as 1, and the result replaced by infinity.
 
+use super::compact::{Term, is_compact, sum_of_multiples};
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
 use super::tables::{SIZE, Size};
@@ -39,7 +40,7 @@ impl BaseTable {
     /// No multiples: those of G are computed like those of any point.
     pub(super) const NONE: Self = Self { window: 0, spacing: 0, limbs: &[] };
 
-    pub(super) const fn is_none(&self) -> bool {
+    pub(crate) const fn is_none(&self) -> bool {
         self.limbs.is_empty()
     }
 
@@ -182,6 +183,9 @@ pub(super) fn point_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     point: &Affine<C, A>,
 ) -> Jacobian<C, A> {
     let arithmetic = point.x.arithmetic();
+    if is_compact::<C, A>() {
+        return sum_of_multiples(arithmetic, &[Term::new(arithmetic, &scalars[0], point)]);
+    }
     let scalars = &odd_scalars(scalars, WINDOW)[..A::WIDTH];
     if table_is_affine::<C, A>() {
         let mut table = [[A::ZERO; 2]; MULTIPLES];

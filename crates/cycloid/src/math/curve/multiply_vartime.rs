@@ -3,6 +3,7 @@
 //! A single sum processes both scalars together (Straus), in non-adjacent forms with rare odd
 //! digits. Eight sums have no common digit places, so they use the regular forms of `multiply`.
 
+use super::compact::{Term, is_compact, sum_of_multiples};
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{BaseTable, base_multiple, point_multiple};
 use super::{AffinePoint, Curve, Scalar, Words};
@@ -143,6 +144,13 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
     q: &Affine<C, A>,
 ) -> Option<Jacobian<C, A>> {
     let arithmetic = q.x.arithmetic();
+    if is_compact::<C, A>() {
+        let g = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]);
+        let terms = [Term::new(arithmetic, u1, &g), Term::new(arithmetic, u2, q)];
+        let sum = sum_of_multiples(arithmetic, &terms);
+        // All of it is public.
+        return (!sum.is_infinity().reveal_any()).then_some(sum);
+    }
     let table = const { BaseTable::of::<C, A>() };
     let BaseTable { window, limbs, .. } = table;
     // The first table of G contains the odd multiples below 2^window.

@@ -143,10 +143,59 @@ impl<C: Curve> Scalar<C> {
 
     /// Returns the inverse; 0 for 0.
     pub(crate) fn invert(&self) -> Self {
+        if cfg!(feature = "small") {
+            return self.invert_by_power();
+        }
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(), self);
         let inverse = Self(modular::invert_fixed(&nonzero.0, &C::ORDER));
         Self::select(zero, &Self::zero(), &inverse)
+    }
+}
+
+impl<C: Curve> Scalar<C> {
+    /// Like [`invert`](Self::invert), as the power n − 2 (Fermat): the shortest code.
+    pub(super) fn invert_by_power(&self) -> Self {
+        words::Backend::best().run(Inverse { of: self })
+    }
+}
+
+/// Computes a power with products in Montgomery form, by the bits of the public n − 2.
+struct Inverse<'a, C: Curve> {
+    of: &'a Scalar<C>,
+}
+
+impl<C: Curve> words::Task for Inverse<'_, C> {
+    type Output = Scalar<C>;
+
+    fn run<W: Backend>(self, backend: W) -> Scalar<C> {
+        let mut work = [0; words::montgomery_work_limbs(MAX_LIMBS)];
+        let mut mul = |a: &mut Scalar<C>, b: &Words<C>| {
+            let order = C::ORDER;
+            backend.montgomery_mul(
+                a.0.as_mut(),
+                b.as_ref(),
+                &mut work,
+                order.as_ref(),
+                C::ORDER_N0,
+            );
+        };
+        let mut exponent = C::ORDER;
+        words::sub(exponent.as_mut(), &[2]);
+        let mut base = self.of.clone();
+        mul(&mut base, &C::ORDER_R_SQUARED);
+        let mut power = base.clone();
+        for place in (0..C::BITS - 1).rev() {
+            let same = power.clone();
+            mul(&mut power, &same.0);
+            // The order is public.
+            if exponent.as_ref()[place / LIMB_BITS] >> (place % LIMB_BITS) & 1 == 1 {
+                mul(&mut power, &base.0);
+            }
+        }
+        mul(&mut power, &Scalar::<C>::one().0);
+        ct::wipe(&mut work);
+        power
     }
 }
 

@@ -8,6 +8,7 @@ use std::vec::Vec;
 
 use num_bigint::{BigInt, BigUint};
 
+use super::compact::{Term, sum_of_multiples};
 use super::digits::{OddScalar, digits, value};
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, base_multiple_from, point_multiple};
@@ -156,6 +157,7 @@ impl<C: Curve> CurveTask<C::Field> for Check<'_, C> {
         if A::WIDTH == 1 {
             self.check_sizes(arithmetic, &all);
             self.check_sums(arithmetic, &all);
+            self.check_compact(arithmetic, &all);
         }
         self.check_prepared(arithmetic, &all);
     }
@@ -175,6 +177,30 @@ impl<C: Curve> Check<'_, C> {
                 let of_g = base_multiple_from::<C, A>(arithmetic, &scalar, &table);
                 let what = std::format!("{} {} {integer:x} {}", C::NAME, A::NAME, table.spacing);
                 assert_eq!(at(&of_g, 0), self.model.multiple(integer), "{what}");
+            }
+        }
+    }
+
+    /// Checks multiples and sums of two by the code of the feature `small`: Q = ±G, −2G and others,
+    /// so that summands meet.
+    fn check_compact<A: CurveArithmetic<C::Field>>(&self, arithmetic: A, all: &[BigUint]) {
+        let n = &self.model.n;
+        let bases: [BigUint; 4] = [1u64.into(), n - 1u8, n - 2u8, 0x1234_5678u64.into()];
+        let g = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]);
+        for (i, u1) in all.iter().enumerate() {
+            let first = scalar(u1);
+            let other = all[(i * 7 + 3) % all.len()].clone();
+            for (j, u2) in [u1.clone(), n - u1, other, BigUint::ZERO].iter().enumerate() {
+                let base = &bases[(i + j) % bases.len()];
+                let second = scalar(&(u2 % n));
+                let q = Affine::of_points(arithmetic, &[point::<C>(base)]);
+                let what = std::format!("{} {} {u1:x} {u2:x} {base:x}", C::NAME, A::NAME);
+                let term = |scalar, point| Term::<C, A>::new(arithmetic, scalar, point);
+                let multiple = sum_of_multiples(arithmetic, &[term(&second, &q)]);
+                assert_eq!(at(&multiple, 0), self.model.multiple(&(u2 * base)), "{what}");
+                let sum = sum_of_multiples(arithmetic, &[term(&first, &g), term(&second, &q)]);
+                let expected = self.model.multiple(&(u1 + u2 * base));
+                assert_eq!(at(&sum, 0), expected, "{what}");
             }
         }
     }
@@ -327,6 +353,7 @@ fn check_scalars<C: Curve>() {
         assert_eq!(x.is_high().reveal(), *a > &n >> 1);
         let inverse = a.modinv(&n).unwrap_or_default();
         assert_eq!(integer(x.invert().words()), inverse);
+        assert_eq!(integer(x.invert_by_power().words()), inverse);
         // Digests of every length: only the leftmost bits count.
         let mut bytes = vec![0; C::BYTES];
         x.to_bytes(&mut bytes);

@@ -5,7 +5,7 @@
 use super::{Element, MAX_WIDTH};
 use crate::machine::ct;
 use crate::machine::field::{Arithmetic, Limbs, Prime, Task};
-use crate::machine::words;
+use crate::machine::words::{self, LIMB_BITS};
 use crate::math::modular;
 
 impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
@@ -14,6 +14,9 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
     /// Time depends on the prime and the shape only. The numbers go through a common product, no
     /// part of which is revealed.
     pub(crate) fn invert(&self) -> Self {
+        if cfg!(feature = "small") && A::WIDTH == 1 {
+            return self.invert_by_power();
+        }
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(self.arithmetic()), self);
         let mut numbers = [P::Words::ZERO; MAX_WIDTH];
@@ -23,6 +26,23 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         let inverse = Self::load(self.arithmetic(), used);
         used.iter_mut().for_each(|number| ct::wipe(number.as_mut()));
         Self::select(zero, &Self::zero(self.arithmetic()), &inverse)
+    }
+}
+
+impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
+    /// Like [`invert`](Self::invert), as the power p − 2 (Fermat): the shortest code.
+    pub(super) fn invert_by_power(&self) -> Self {
+        let mut exponent = P::MODULUS;
+        words::sub(exponent.as_mut(), &[2]);
+        let mut power = *self;
+        for place in (0..P::BITS - 1).rev() {
+            power = power.square();
+            // The prime is public.
+            if exponent.as_ref()[place / LIMB_BITS] >> (place % LIMB_BITS) & 1 == 1 {
+                power = &power * self;
+            }
+        }
+        power
     }
 }
 

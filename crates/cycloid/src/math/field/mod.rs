@@ -121,8 +121,10 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
     }
 }
 
-/// The most numbers that an element holds.
-pub(crate) const MAX_WIDTH: usize = LANES;
+/// The most numbers that an element holds. Armv7E-M has no vectors, and room on the stack for eight
+/// would be most of what an operation on a curve uses; the lists of BLS12-381 have it in any case.
+pub(crate) const MAX_WIDTH: usize =
+    if cfg!(all(cycloid_armv7em, not(feature = "bls12-381"))) { 1 } else { LANES };
 
 impl<P: Prime, A: Arithmetic<P>> Add for &Element<P, A> {
     type Output = Element<P, A>;

@@ -28,9 +28,11 @@ impl<P: Prime> Task<P> for Inverses {
             let element = Element::<P, A>::load(arithmetic, &numbers[..A::WIDTH]);
             let inverse = element.invert();
             let by_fermat = element.pow(p_minus_2.as_ref());
+            let by_bits = element.invert_by_power();
             let one = Element::one(arithmetic);
             for (place, number) in numbers[..A::WIDTH].iter().enumerate() {
                 assert!(inverse.equal(&by_fermat).at(place).reveal(), "{} {}", P::NAME, A::NAME);
+                assert!(by_bits.equal(&by_fermat).at(place).reveal(), "{} {}", P::NAME, A::NAME);
                 let is_zero = words::is_zero(number.as_ref()).reveal();
                 assert_eq!((&inverse * &element).equal(&one).at(place).reveal(), !is_zero);
                 assert_eq!(inverse.is_zero().at(place).reveal(), is_zero);

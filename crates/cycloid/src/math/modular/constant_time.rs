@@ -4,16 +4,37 @@
 use super::modulus::Modulus;
 use super::montgomery::Montgomery;
 use super::{
-    Error, Exponent, Exponentiation, Products, Residues, STACK_USE, STACK_USE_WORDS, Window,
-    across, checked_scratch, split_result, window,
+    Error, Exponent, Products, Residues, STACK_USE, STACK_USE_WORDS, Window, across, binary,
+    checked_scratch, ladder, split_result, window,
 };
 use crate::machine::words::{self, Backend, Limb, Words};
-use crate::machine::{ct, stack};
+use crate::machine::{ct, lanes, stack};
+
+/// How [`pow`] reads the exponent.
+#[derive(Clone, Copy)]
+enum Way {
+    Ladder,
+    Window(Window),
+}
+
+impl Way {
+    /// The way with the least memory. With the feature `small`, there is one for all memories.
+    const SHORTEST: Self =
+        if cfg!(feature = "small") { Self::Window(Window::ALL[0]) } else { Self::Ladder };
+
+    /// Returns the limbs of working memory besides the reduction's, for a modulus of `n` limbs.
+    const fn work_limbs(self, n: usize) -> usize {
+        match self {
+            Self::Ladder => ladder::work_limbs(n),
+            Self::Window(window) => window::nonzero_work_limbs(window.bits(), n),
+        }
+    }
+}
 
 /// Returns the fastest window for a modulus of `n` limbs. About 12n entries are read in the time of
 /// one multiplication.
-const fn fastest(n: usize, exponent_bits: usize) -> Exponentiation {
-    Exponentiation::FixedWindow(window::fastest(exponent_bits, 12 * n, 6))
+const fn fastest(n: usize, exponent_bits: usize) -> Way {
+    Way::Window(window::fastest(exponent_bits, 12 * n, 6))
 }
 
 /// Returns the limbs of scratch with which [`pow`] is fastest on every processor, for a modulus of
@@ -46,7 +67,7 @@ const fn words_scratch_limbs(n: usize, exponent_bits: usize) -> usize {
 
 /// Returns the minimum limbs of scratch of [`pow`] for a modulus of `n` limbs.
 pub const fn pow_minimum_scratch_limbs(n: usize) -> usize {
-    words::montgomery_work_limbs(n) + Exponentiation::Ladder.work_limbs(n)
+    words::montgomery_work_limbs(n) + Way::SHORTEST.work_limbs(n)
 }
 
 /// Computes `result = base^exponent mod modulus` in constant time, on the fastest backend.
@@ -66,16 +87,43 @@ pub fn pow(
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    let n = modulus.limbs().len();
-    if let Some(backend) = across::backend(n)
-        && exponent.bits() >= across::SHORTEST_EXPONENT
-        && scratch.len() >= across::scratch_limbs(n, exponent.bits())
-    {
-        return stack::clean(STACK_USE, || {
-            across::pow(backend, result, base, exponent, modulus, scratch)
-        });
+    stack::clean(stack_use(modulus, exponent, scratch.len()), || {
+        pow_in_frames(result, base, exponent, modulus, scratch)
+    })
+}
+
+/// Like [`pow`], but does not clean the stack.
+pub(crate) fn pow_in_frames(
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    if let Some(backend) = across_lanes(modulus, exponent, scratch.len()) {
+        return across::pow(backend, result, base, exponent, modulus, scratch);
     }
-    pow_with(Backend::best(), result, base, exponent, modulus, scratch)
+    run(Backend::best(), result, base, exponent, modulus, scratch)
+}
+
+/// Returns the backend across lanes if it is the fastest and the scratch suffices.
+fn across_lanes(
+    modulus: &Modulus<'_>,
+    exponent: &Exponent<'_>,
+    scratch: usize,
+) -> Option<lanes::Backend> {
+    let n = modulus.limbs().len();
+    across::backend(n).filter(|_| {
+        exponent.bits() >= across::SHORTEST_EXPONENT
+            && scratch >= across::scratch_limbs(n, exponent.bits())
+    })
+}
+
+fn stack_use(modulus: &Modulus<'_>, exponent: &Exponent<'_>, scratch: usize) -> usize {
+    match across_lanes(modulus, exponent, scratch) {
+        Some(_) => STACK_USE,
+        None => STACK_USE_WORDS,
+    }
 }
 
 /// Like [`pow`], for a public exponent: square and multiply, skipping zero bits. Time depends on
@@ -92,7 +140,90 @@ pub fn pow_vartime(
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    run(Exponentiation::FastVartime, Backend::best(), result, base, exponent, modulus, scratch)
+    let n = modulus.limbs().len();
+    let (result, padding) = split_result(result, n)?;
+    let needed = words::montgomery_work_limbs(n) + binary::work_limbs(n);
+    let scratch = checked_scratch(scratch, needed)?;
+    padding.fill(0);
+    Backend::best().run(PowVartime { result, base, exponent, modulus, scratch });
+    ct::wipe(scratch);
+    Ok(())
+}
+
+struct PowVartime<'a> {
+    result: &'a mut [Limb],
+    base: &'a [Limb],
+    exponent: &'a Exponent<'a>,
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for PowVartime<'_> {
+    type Output = ();
+
+    fn run<W: Words>(self, words: W) {
+        let Self { result, base, exponent, modulus, scratch } = self;
+        if modulus.modulus.is_one() {
+            result.fill(0);
+            return;
+        }
+        let (work, rest) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
+        let r_squared = Some(modulus.r_squared);
+        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        binary::pow_vartime(&mut residues, result, base, exponent, rest);
+    }
+}
+
+/// Computes `result = x^exponent mod modulus` for a public exponent: odd, and at least 3. Time
+/// depends on it, and not on `x`.
+///
+/// `result` and `x` have the limbs of the modulus, and `x` is less than that. `scratch` has at
+/// least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
+///
+/// # Errors
+/// [`Error::ScratchTooSmall`].
+pub(crate) fn pow_odd_vartime(
+    result: &mut [Limb],
+    x: &[Limb],
+    exponent: u64,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    debug_assert!(exponent >= 3 && exponent % 2 == 1);
+    let scratch = checked_scratch(scratch, Modulus::scratch_limbs(modulus.limbs().len()))?;
+    Backend::best().run(PowOdd { result, x, exponent, modulus, scratch });
+    Ok(())
+}
+
+struct PowOdd<'a> {
+    result: &'a mut [Limb],
+    x: &'a [Limb],
+    exponent: u64,
+    modulus: &'a Modulus<'a>,
+    scratch: &'a mut [Limb],
+}
+
+impl words::Task for PowOdd<'_> {
+    type Output = ();
+
+    /// Multiplies by x itself instead of its Montgomery form, of which there is no copy: that
+    /// divides by R, which another product restores. The last bit is set, and x^exponent needs no
+    /// factor R.
+    fn run<W: Words>(self, words: W) {
+        let Self { result, x, exponent, modulus, scratch } = self;
+        let mut residues = Montgomery::new(words, modulus.limbs(), None, scratch);
+        result.copy_from_slice(x);
+        residues.mul(result, modulus.r_squared);
+        for position in (0..exponent.ilog2()).rev() {
+            residues.square(result);
+            if exponent >> position & 1 == 1 {
+                residues.mul(result, x);
+                if position > 0 {
+                    residues.mul(result, modulus.r_squared);
+                }
+            }
+        }
+    }
 }
 
 /// Computes `result = a · b mod modulus` in constant time. `a` has any length and value, `b` at
@@ -137,6 +268,7 @@ impl words::Task for Mul<'_> {
             return;
         }
         let (work, other) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
+        let other = &mut other[..result.len()];
         let r_squared = Some(modulus.r_squared);
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
         // (a · R) · b / R is a · b.
@@ -189,7 +321,19 @@ impl words::Task for MontgomeryMul<'_> {
 ///
 /// # Errors
 /// As [`pow`].
+#[cfg(feature = "internals")]
 pub fn pow_with(
+    backend: Backend,
+    result: &mut [Limb],
+    base: &[Limb],
+    exponent: &Exponent<'_>,
+    modulus: &Modulus<'_>,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    stack::clean(STACK_USE_WORDS, || run(backend, result, base, exponent, modulus, scratch))
+}
+
+fn run(
     backend: Backend,
     result: &mut [Limb],
     base: &[Limb],
@@ -200,19 +344,6 @@ pub fn pow_with(
     let n = modulus.limbs().len();
     let room = scratch.len().saturating_sub(words::montgomery_work_limbs(n));
     let way = fitting(fastest(n, exponent.bits()), n, room);
-    stack::clean(STACK_USE_WORDS, || run(way, backend, result, base, exponent, modulus, scratch))
-}
-
-fn run(
-    way: Exponentiation,
-    backend: Backend,
-    result: &mut [Limb],
-    base: &[Limb],
-    exponent: &Exponent<'_>,
-    modulus: &Modulus<'_>,
-    scratch: &mut [Limb],
-) -> Result<(), Error> {
-    let n = modulus.limbs().len();
     let (result, padding) = split_result(result, n)?;
     let scratch = checked_scratch(scratch, words::montgomery_work_limbs(n) + way.work_limbs(n))?;
     padding.fill(0);
@@ -222,22 +353,22 @@ fn run(
 }
 
 /// Returns `way`, or the next smaller method that works in `limbs` limbs; the ladder if none does.
-const fn fitting(way: Exponentiation, n: usize, limbs: usize) -> Exponentiation {
+const fn fitting(way: Way, n: usize, limbs: usize) -> Way {
     let mut way = way;
     while way.work_limbs(n) > limbs {
         way = match way {
-            Exponentiation::FixedWindow(window) => match Window::new(window.bits() - 1) {
-                Some(smaller) => Exponentiation::FixedWindow(smaller),
-                None => Exponentiation::Ladder,
+            Way::Window(window) => match Window::new(window.bits() - 1) {
+                Some(smaller) => Way::Window(smaller),
+                None => return Way::SHORTEST,
             },
-            other => return other,
+            Way::Ladder => return way,
         };
     }
     way
 }
 
 struct Pow<'a> {
-    way: Exponentiation,
+    way: Way,
     result: &'a mut [Limb],
     base: &'a [Limb],
     exponent: &'a Exponent<'a>,
@@ -257,6 +388,12 @@ impl words::Task for Pow<'_> {
         let (work, rest) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
         let r_squared = Some(modulus.r_squared);
         let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
-        way.run(&mut residues, result, base, exponent, rest);
+        match way {
+            Way::Window(window) => {
+                window::pow_nonzero(&mut residues, window.bits(), result, base, exponent, rest);
+            }
+            Way::Ladder if cfg!(feature = "small") => unreachable!("see Way::SHORTEST"),
+            Way::Ladder => ladder::pow(&mut residues, result, base, exponent, rest),
+        }
     }
 }

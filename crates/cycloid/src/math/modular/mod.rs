@@ -55,7 +55,7 @@ mod tests;
 mod window;
 
 pub use any::{invert_any, invert_any_scratch_limbs, mul_any, mul_any_scratch_limbs};
-pub(crate) use constant_time::montgomery_mul;
+pub(crate) use constant_time::{montgomery_mul, pow_in_frames, pow_odd_vartime};
 pub use constant_time::{
     mul, pow, pow_minimum_scratch_limbs, pow_scratch_limbs, pow_this_cpu_scratch_limbs, pow_vartime,
 };
@@ -69,8 +69,8 @@ pub use eight::{
 };
 pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};
-pub(crate) use inverse::invert_fixed;
 pub use inverse::{gcd, invert, invert_scratch_limbs};
+pub(crate) use inverse::{invert_fixed, invert_in_frames};
 pub use modulus::Modulus;
 pub(crate) use residues8::Residues8;
 pub use strategy::{Exponentiation, Reduction, Strategy};

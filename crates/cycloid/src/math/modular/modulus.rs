@@ -38,6 +38,24 @@ impl<'a> Modulus<'a> {
         Ok(Self { modulus, r_squared })
     }
 
+    /// Like [`prepare`](Self::prepare), for an odd modulus other than 1 that has exactly `bits` bits
+    /// and no leading zero limbs. `scratch` is not wiped.
+    ///
+    /// # Errors
+    /// [`Error::ScratchTooSmall`]; [`Error::ResultTooShort`] for `r_squared`.
+    pub(crate) fn prepare_known(
+        limbs: &[Limb],
+        bits: usize,
+        r_squared: &mut [Limb],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let (r_squared, _) = split_result(r_squared, limbs.len())?;
+        let scratch = checked_scratch(scratch, Self::scratch_limbs(limbs.len()))?;
+        let modulus = Checked { limbs, bits };
+        Backend::best().run(Prepare { modulus, r_squared, scratch });
+        Ok(())
+    }
+
     /// Restores a prepared modulus from the input and the output of [`prepare`](Self::prepare).
     ///
     /// # Errors

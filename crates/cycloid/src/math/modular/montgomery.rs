@@ -55,7 +55,13 @@ impl<'a, W: Words> Montgomery<'a, W> {
         let n = self.modulus.len();
         let exponent = n * LIMB_BITS;
         // 2^(bits − 1) < modulus; doubling leads to R, then to R · 2^k for a small k.
-        let bits = super::exponent::bit_length(self.modulus);
+        let bits = if cfg!(feature = "small") {
+            // At least one less than the length: a few more doublings instead of another function.
+            // An odd modulus of several limbs is more than the power of its highest limb.
+            (n - 1) * LIMB_BITS + 1
+        } else {
+            super::exponent::bit_length(self.modulus)
+        };
         result.fill(0);
         result[(bits - 1) / LIMB_BITS] = 1 << ((bits - 1) % LIMB_BITS);
         let squarings = LIMB_BITS.ilog2();

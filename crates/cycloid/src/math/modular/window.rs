@@ -2,6 +2,7 @@
 //! the odd powers only (Handbook of Applied Cryptography, algorithms 14.82 and 14.85).
 
 use super::{Exponent, Products, Residues};
+use crate::machine::ct::{self, Mask};
 use crate::machine::words::Limb;
 
 /// The width of a window, 2 to 6 bits.
@@ -70,6 +71,53 @@ pub(super) fn pow_fixed<P: Products>(
         products.lookup(entry, table, &digit(window * width));
         products.mul(result, entry);
     }
+}
+
+/// Returns the limbs of working memory of [`pow_nonzero`] for a modulus of `n` limbs: the table, and
+/// the looked-up entry.
+pub(super) const fn nonzero_work_limbs(width: usize, n: usize) -> usize {
+    n << width
+}
+
+/// Computes `result = x^exponent` like [`pow_fixed`], without the power 0 in the table: a product
+/// with the entry of the digit 0, which is not there, is dropped. `work` has
+/// [`nonzero_work_limbs`].
+pub(super) fn pow_nonzero<R: Residues>(
+    residues: &mut R,
+    width: usize,
+    result: &mut [Limb],
+    x: &[Limb],
+    exponent: &Exponent<'_>,
+    work: &mut [Limb],
+) {
+    let n = result.len();
+    let (table, entry) = work.split_at_mut(n * ((1 << width) - 1));
+    let entry = &mut entry[..n];
+    residues.enter(result, &mut table[..n], x);
+    for i in 2..1 << width {
+        // x^i = (x^(i/2))² or x^(i−1) · x.
+        let (known, next) = table.split_at_mut((i - 1) * n);
+        let next = &mut next[..n];
+        if i % 2 == 0 {
+            next.copy_from_slice(&known[(i / 2 - 1) * n..][..n]);
+            residues.square(next);
+        } else {
+            next.copy_from_slice(&known[(i - 2) * n..]);
+            residues.mul(next, &known[..n]);
+        }
+    }
+    let windows = exponent.bits().div_ceil(width);
+    for window in (0..windows).rev() {
+        let digit = exponent.digit(window * width, width);
+        // An index outside the table for the digit 0.
+        residues.lookup(entry, table, &(digit as usize).wrapping_sub(1));
+        if window + 1 < windows {
+            residues.square_times(result, width);
+            residues.mul(entry, result);
+        }
+        ct::assign_if(!Mask::is_zero(digit), result, entry);
+    }
+    residues.leave(result);
 }
 
 /// Returns the window width with the least time for table and digits, for an exponent of `bits`

@@ -24,18 +24,29 @@ impl<C: Curve> PublicKey<C> {
     /// [`Error::CoordinateRange`], [`Error::NotOnCurve`].
     pub fn from_sec1(bytes: &[u8]) -> Result<Self, Error> {
         let (&tag, rest) = bytes.split_first().ok_or(Error::PointFormat)?;
-        let point = match (tag, rest.len()) {
-            (0, 0) => return Err(Error::PointAtInfinity),
-            (UNCOMPRESSED, length) if length == 2 * C::BYTES => {
-                let (x, y) = rest.split_at(C::BYTES);
-                AffinePoint::from_coordinates(x, y)?
-            }
+        match (tag, rest.len()) {
+            (0, 0) => Err(Error::PointAtInfinity),
             (COMPRESSED_EVEN | COMPRESSED_ODD, length) if length == C::BYTES => {
-                AffinePoint::from_abscissa(rest, tag == COMPRESSED_ODD)?
+                Ok(Self(AffinePoint::from_abscissa(rest, tag == COMPRESSED_ODD)?))
             }
-            _ => return Err(Error::PointFormat),
-        };
-        Ok(Self(point))
+            _ => Self::from_uncompressed(bytes),
+        }
+    }
+
+    /// Reads an uncompressed point (SEC 1, section 2.3.4) and validates it, like
+    /// [`from_sec1`](Self::from_sec1). A program that calls no other function for points contains no
+    /// square roots.
+    ///
+    /// # Errors
+    /// [`Error::PointFormat`] for any other form; [`Error::CoordinateRange`], [`Error::NotOnCurve`].
+    pub fn from_uncompressed(bytes: &[u8]) -> Result<Self, Error> {
+        match bytes.split_first() {
+            Some((&UNCOMPRESSED, rest)) if rest.len() == 2 * C::BYTES => {
+                let (x, y) = rest.split_at(C::BYTES);
+                Ok(Self(AffinePoint::from_coordinates(x, y)?))
+            }
+            _ => Err(Error::PointFormat),
+        }
     }
 
     /// Encodes the point as 4 and both coordinates, 1 + 2·[`Curve::BYTES`] bytes (SEC 1, section

@@ -4,7 +4,7 @@
 use rand_core::CryptoRng;
 
 use super::blinding::{Blinding, blinding_limbs};
-use super::context::{power, power_limbs, represent};
+use super::context::{power, power_limbs, renew, represent};
 use super::eight::{HALF, PrivateEight, scratch_lanes, whole_lanes};
 use super::hash_function::HashFunction;
 #[cfg(feature = "hazardous")]
@@ -377,7 +377,7 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
             let scratch = Lanes::as_limbs_mut(scratch);
             observer(Step::Blinding);
             let mut blinding = blinding(blindings, *slot, self.bits)?;
-            blinding.renew(&job.key.public(), &mut self.rng, scratch)?;
+            renew(&job.key, &mut blinding, &mut self.rng, scratch)?;
             let (result, scratch) = scratch.split_at_mut(2 * prime_limbs(self.bits));
             let powered = power(&job.key, &mut blinding, message, result, scratch, observer);
             observer(Step::Delivery);
@@ -404,7 +404,7 @@ impl<M: AsMut<[Limb]>, R: CryptoRng> Batch<M, R> {
         for (i, slot) in group.iter().zip(slots) {
             let scratch = Lanes::as_limbs_mut(scratch);
             let mut blinding = blinding(blindings, *slot, self.bits)?;
-            blinding.renew(&jobs[*i].key.public(), &mut self.rng, scratch)?;
+            renew(&jobs[*i].key, &mut blinding, &mut self.rng, scratch)?;
         }
         // Four operations or fewer occupy two lanes each; an unused lane repeats the first one.
         let twice = group.len() <= HALF;

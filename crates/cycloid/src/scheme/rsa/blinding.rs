@@ -7,8 +7,7 @@
 use rand_core::CryptoRng;
 
 use super::{Error, limbs};
-use crate::machine::ct;
-use crate::machine::words::{LIMB_BITS, Limb};
+use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::modular::{self, Modulus, montgomery_mul};
 use crate::scheme::random;
 use crate::scheme::rsa::public::PublicKey;
@@ -21,13 +20,13 @@ pub(super) const fn blinding_limbs(bits: usize) -> usize {
     1 + 2 * limbs(bits)
 }
 
-/// Returns the limbs of scratch for drawing a blinding: r, and scratch for raising and inverting
-/// it.
+/// Returns the limbs of scratch for drawing a blinding: for inverting r, or for its power and for
+/// raising it.
 pub(super) const fn draw_scratch_limbs(bits: usize) -> usize {
     let n = limbs(bits);
-    let raise = modular::pow_minimum_scratch_limbs(n);
+    let raise = n + Modulus::scratch_limbs(n);
     let invert = modular::invert_scratch_limbs(n);
-    n + if raise > invert { raise } else { invert }
+    if raise > invert { raise } else { invert }
 }
 
 /// The blinding of one key, in memory that starts as zeros.
@@ -48,7 +47,8 @@ impl<'a> Blinding<'a> {
         Ok(Self { uses_left: &mut uses_left[0], factor, inverse })
     }
 
-    /// Draws r if the last one is used up. `scratch` has [`draw_scratch_limbs`].
+    /// Draws r if the last one is used up. `invert` computes inverses like [`modular::invert`], and
+    /// `scratch` has [`draw_scratch_limbs`] with that one.
     ///
     /// # Errors
     /// [`Error::RandomGenerator`]; the next use draws again then.
@@ -57,20 +57,25 @@ impl<'a> Blinding<'a> {
         key: &PublicKey<&[Limb]>,
         rng: &mut impl CryptoRng,
         scratch: &mut [Limb],
+        invert: impl Fn(&mut [Limb], &[Limb], &[Limb], &mut [Limb]) -> Result<(), modular::Error>,
     ) -> Result<(), Error> {
         if *self.uses_left > 0 {
             return Ok(());
         }
-        let modulus = key.modulus()?;
+        let modulus = key.modulus();
         let n = modulus.limbs().len();
-        let (random, scratch) = scratch.split_at_mut(n);
+        // r, until its power replaces it.
+        let random = &mut *self.factor;
         let unused = (n * LIMB_BITS - key.bits()) as u32;
         let mut outcome = Err(modular::Error::NotInvertible);
         for _ in 0..random::DRAWS {
             random::fill_limbs(rng, random)?;
             random[n - 1] &= Limb::MAX >> unused;
             // Refused numbers are not used, so the refusal may be public.
-            outcome = modular::invert(self.inverse, random, modulus.limbs(), scratch);
+            if !words::is_less(random, modulus.limbs()).reveal() {
+                continue;
+            }
+            outcome = invert(self.inverse, random, modulus.limbs(), scratch);
             if outcome != Err(modular::Error::NotInvertible) {
                 break;
             }
@@ -80,8 +85,9 @@ impl<'a> Blinding<'a> {
             Err(modular::Error::NotInvertible) => return Err(Error::RandomGenerator),
             outcome => outcome?,
         }
-        key.raise(self.factor, random, scratch)?;
-        ct::wipe(random);
+        let (power, scratch) = scratch.split_at_mut(n);
+        key.raise(power, random, scratch)?;
+        random.copy_from_slice(power);
         for factor in [&mut *self.factor, &mut *self.inverse] {
             montgomery_mul(factor, Some(modulus.r_squared()), &modulus, scratch)?;
         }

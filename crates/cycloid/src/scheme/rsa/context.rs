@@ -6,13 +6,13 @@ use rand_core::CryptoRng;
 use super::blinding::{Blinding, blinding_limbs, draw_scratch_limbs};
 use super::numbers::equal;
 use super::operation::{Operation, Purpose};
-use super::private::{BorrowedKey, Parts, PrivateKey};
+use super::private::{BorrowedKey, IS_SMALL, Parts, PrivateKey};
 use super::step::Step;
 use super::{Error, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
-use crate::machine::words::{self, Limb, Portable, Words};
-use crate::math::modular::{self, Exponent, montgomery_mul};
+use crate::machine::words::{self, Limb};
+use crate::math::modular::{self, Exponent, Modulus, montgomery_mul};
 
 /// Returns the limbs of memory with which a [`Context`] for a key of `bits` bits is fastest.
 pub const fn context_limbs(bits: usize) -> usize {
@@ -26,7 +26,7 @@ pub const fn minimum_context_limbs(bits: usize) -> usize {
 
 /// Returns the limbs of memory, besides the blinding, with which one operation is fastest: the
 /// message, as long as the modulus; the result, as long as two primes; and scratch for everything
-/// else.
+/// else. A blinding is drawn in all of it.
 pub(super) const fn power_limbs(bits: usize) -> usize {
     let h = prime_limbs(bits);
     let fastest = limbs(bits) + 2 * h + modular::pow_scratch_limbs(h, h * words::LIMB_BITS);
@@ -37,9 +37,13 @@ pub(super) const fn power_limbs(bits: usize) -> usize {
 /// Returns the minimum number of those limbs.
 const fn power_limbs_minimum(bits: usize) -> usize {
     let n = limbs(bits);
-    let check = 2 * prime_limbs(bits) + n + modular::pow_minimum_scratch_limbs(n);
-    let draw = draw_scratch_limbs(bits);
-    n + if check > draw { check } else { draw }
+    let check = n + Modulus::scratch_limbs(n);
+    let h = prime_limbs(bits);
+    // With primes of other lengths, the power is modulo n.
+    let power = modular::pow_minimum_scratch_limbs(if IS_SMALL { h } else { n });
+    let used = n + 2 * h + if check > power { check } else { power };
+    let draw = if IS_SMALL { invert_by_halves_limbs(h) } else { draw_scratch_limbs(bits) };
+    if used > draw { used } else { draw }
 }
 
 /// The state of one caller's private operations: the blinding, a random generator and all working
@@ -72,7 +76,9 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     /// [`Error::MemoryTooSmall`].
     pub fn new(key: &'a PrivateKey<M>, rng: R, memory: &'a mut [Limb]) -> Result<Self, Error> {
         checked_memory(memory, minimum_context_limbs(key.bits()))?;
-        let used = memory.len().min(context_limbs(key.bits()));
+        // The best size would be more code.
+        let used = if IS_SMALL { memory.len() } else { context_limbs(key.bits()) };
+        let used = memory.len().min(used);
         let memory = &mut memory[..used];
         ct::wipe(&mut memory[..blinding_limbs(key.bits())]);
         Ok(Self { key, rng, memory })
@@ -89,9 +95,9 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
     /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
     pub(super) fn perform(
         &mut self,
-        operation: Operation<'_, impl Purpose>,
+        mut operation: Operation<'_, impl Purpose>,
     ) -> Result<usize, Error> {
-        run(&self.key.borrowed(), operation, &mut self.rng, self.memory)
+        run(&self.key.borrowed(), &mut operation, &mut self.rng, self.memory)
     }
 }
 
@@ -102,13 +108,12 @@ impl<'a, M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'a, M, R> {
 /// Those of the operation, and [`Error::Fault`]; its output is untouched then.
 pub(super) fn run<P: Purpose>(
     key: &BorrowedKey<'_>,
-    mut operation: Operation<'_, P>,
+    operation: &mut Operation<'_, P>,
     rng: &mut impl CryptoRng,
     memory: &mut [Limb],
 ) -> Result<usize, Error> {
     let (blinding, memory) = memory.split_at_mut(blinding_limbs(key.bits()));
-    let outcome =
-        stack::clean(P::STACK_USE, || perform(key, blinding, &mut operation, rng, memory));
+    let outcome = stack::clean(P::STACK_USE, || perform(key, blinding, operation, rng, memory));
     ct::wipe(memory);
     outcome
 }
@@ -123,15 +128,86 @@ fn perform(
 ) -> Result<usize, Error> {
     let length = key.public().length();
     let n = key.n().len();
-    let (message, rest) = memory.split_at_mut(n);
     let mut blinding = Blinding::of(blinding, key.bits())?;
-    blinding.renew(&key.public(), rng, rest)?;
+    renew(key, &mut blinding, rng, memory)?;
+    let (message, rest) = memory.split_at_mut(n);
     let (result, scratch) = rest.split_at_mut(2 * prime_limbs(key.bits()));
     represent(key, operation, rng, message, words::as_bytes_mut(result))?;
     power(key, &mut blinding, message, result, scratch, &mut |_| {})?;
     let bytes = &mut words::as_bytes_mut(message)[..length];
     words::to_be_bytes(bytes, &result[..n]);
     operation.deliver(key.d(), bytes)
+}
+
+/// Draws a blinding if the last one is used up. `scratch` has [`power_limbs_minimum`].
+pub(super) fn renew(
+    key: &BorrowedKey<'_>,
+    blinding: &mut Blinding<'_>,
+    rng: &mut impl CryptoRng,
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    if !IS_SMALL {
+        return blinding.renew(&key.public(), rng, scratch, modular::invert_in_frames);
+    }
+    blinding.renew(&key.public(), rng, scratch, |inverse, x, _, scratch| {
+        let parts = key.halves().ok_or(modular::Error::NotInvertible)?;
+        invert_by_halves(&parts, inverse, x, scratch)
+    })
+}
+
+/// Computes `inverse = 1 / x mod n` from the powers p − 2 and q − 2 modulo the primes (Fermat): the
+/// code of the private operation. If x has no inverse, the result is another number, and the check
+/// of the signature fails. `scratch` has [`invert_by_halves_limbs`].
+fn invert_by_halves(
+    parts: &Parts<&[Limb]>,
+    inverse: &mut [Limb],
+    x: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), modular::Error> {
+    let h = parts.p.len();
+    let (result, scratch) = scratch.split_at_mut(2 * h);
+    let (exponents, scratch) = scratch.split_at_mut(2 * h);
+    let (p, q) = exponents.split_at_mut(h);
+    for (exponent, prime) in [(&mut *p, parts.p), (&mut *q, parts.q)] {
+        exponent.copy_from_slice(prime);
+        words::sub(exponent, &[2]);
+    }
+    let combined =
+        powers(parts, [p, q], x, result, scratch).and_then(|()| combine(parts, result, scratch));
+    // Neither has a reason to fail.
+    combined.map_err(|_| modular::Error::NotInvertible)?;
+    inverse.copy_from_slice(&result[..inverse.len()]);
+    Ok(())
+}
+
+/// Returns the limbs of scratch of [`invert_by_halves`] for primes of `h` limbs: the result, the
+/// exponents, and scratch for a power.
+const fn invert_by_halves_limbs(h: usize) -> usize {
+    4 * h + modular::pow_minimum_scratch_limbs(h)
+}
+
+/// Computes the powers of a message modulo p and q, with an exponent for each: one after the other
+/// in `result`.
+fn powers(
+    parts: &Parts<&[Limb]>,
+    exponents: [&[Limb]; 2],
+    message: &[Limb],
+    result: &mut [Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+    let (m1, m2) = result.split_at_mut(parts.p.len());
+    let moduli = [parts.p_modulus(), parts.q_modulus()];
+    for ((m, exponent), modulus) in [m1, m2].into_iter().zip(exponents).zip(&moduli) {
+        // The check of the length is code, and the leading zeros are at most a limb.
+        let exponent = if IS_SMALL {
+            Exponent::new(exponent)
+        } else {
+            Exponent::with_bits(exponent, modulus.bits())?
+        };
+        modular::pow_in_frames(m, message, &exponent, modulus, scratch)?;
+    }
+    Ok(())
 }
 
 /// Writes the message representative of an operation as a number; `room` has at least as many
@@ -162,21 +238,17 @@ pub(super) fn power(
     scratch: &mut [Limb],
     observer: &mut dyn FnMut(Step),
 ) -> Result<(), Error> {
-    let modulus = key.modulus()?;
+    let modulus = key.modulus();
     let n = key.n().len();
     montgomery_mul(message, Some(blinding.factor), &modulus, scratch)?;
     observer(Step::Exponentiation);
     if let Some(parts) = key.halves() {
-        // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
-        let (m1, m2) = result.split_at_mut(parts.p.len());
-        let exponent = |limbs| Exponent::with_bits(limbs, key.prime_bits());
-        modular::pow(m1, message, &exponent(parts.d_p)?, &parts.p_modulus()?, scratch)?;
-        modular::pow(m2, message, &exponent(parts.d_q)?, &parts.q_modulus()?, scratch)?;
+        powers(&parts, [parts.d_p, parts.d_q], message, result, scratch)?;
         observer(Step::Recombination);
         combine(&parts, result, scratch)?;
     } else {
         let d = Exponent::with_bits(key.d(), key.bits())?;
-        modular::pow(&mut result[..n], message, &d, &modulus, scratch)?;
+        modular::pow_in_frames(&mut result[..n], message, &d, &modulus, scratch)?;
     }
     let result = &mut result[..n];
     #[cfg(test)]
@@ -202,7 +274,7 @@ pub(super) fn combine(
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     let h = parts.p.len();
-    let p = parts.p_modulus()?;
+    let p = parts.p_modulus();
     let (m1, m2) = result.split_at_mut(h);
     let (residue, scratch) = scratch.split_at_mut(h);
     // m_2 mod p; primes of equal length are less than twice each other.
@@ -215,8 +287,41 @@ pub(super) fn combine(
     montgomery_mul(m1, Some(parts.p_r_squared), &p, scratch)?;
     // m = m_2 + q·h, less than p·q.
     let product = &mut scratch[..2 * h];
-    Portable.mul(product, parts.q, m1);
+    words::product(product, parts.q, m1);
     words::add(product, m2);
     result.copy_from_slice(product);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+
+    use super::*;
+    use crate::scheme::rsa::tests::key;
+
+    /// The inverse of the feature `small`, by powers modulo both primes.
+    #[test]
+    fn inverses_by_halves_agree_with_the_greatest_common_divisor() {
+        let key = key().borrowed();
+        let parts = key.halves().expect("two primes of half length");
+        let n = key.n().len();
+        for seed in 1..6_u64 {
+            let mut x: vec::Vec<Limb> = (0..n as u64).map(|i| (i + 1).wrapping_mul(seed)).collect();
+            x[n - 1] = if seed == 1 { 0 } else { 1 << 62 };
+            let (mut ours, mut expected) = (vec![0; n], vec![0; n]);
+            let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
+            modular::invert(&mut expected, &x, key.n(), &mut scratch).unwrap();
+            let mut scratch = vec![0; invert_by_halves_limbs(parts.p.len())];
+            invert_by_halves(&parts, &mut ours, &x, &mut scratch).unwrap();
+            assert_eq!(ours, expected, "{seed}");
+        }
+    }
+
+    #[test]
+    fn the_least_memory_is_that_of_the_check() {
+        for bits in [2048, 3072, 4096] {
+            assert_eq!(power_limbs_minimum(bits), 5 * limbs(bits));
+        }
+    }
 }

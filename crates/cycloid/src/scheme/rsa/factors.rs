@@ -7,7 +7,7 @@ use super::components::PrivateComponents;
 use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::{Error, KeyError, checked_memory, limbs};
 use crate::machine::ct::Mask;
-use crate::machine::words::{self, LIMB_BYTES, Limb, Portable, Words};
+use crate::machine::words::{self, LIMB_BYTES, Limb};
 use crate::math::modular::Modulus;
 
 /// The most primes of a key.
@@ -149,7 +149,7 @@ fn check_factors(
         right = right & words::is_less(residue, order);
         for candidate in [residue, d] {
             let multiple = &mut rest[..candidate.len() + 1];
-            Portable.mul(multiple, candidate, &[exponent]);
+            words::product(multiple, candidate, &[exponent]);
             modulo(remainder, multiple, order);
             right = right & is_one(remainder);
         }
@@ -158,14 +158,14 @@ fn check_factors(
             let second = of(memory, lengths).nth(1).map_or(&[][..], |factor| factor.prime);
             modulo(remainder, if i == 0 { second } else { &product[..used] }, prime);
             let multiple = &mut rest[..2 * l];
-            Portable.mul(multiple, remainder, coefficient);
+            words::product(multiple, remainder, coefficient);
             modulo(remainder, multiple, prime);
             right = right & is_one(remainder) & words::is_less(coefficient, prime);
         }
         if i == 0 {
             product[..l].copy_from_slice(prime);
         } else {
-            Portable.mul(&mut next[..used + l], &product[..used], prime);
+            words::product(&mut next[..used + l], &product[..used], prime);
             product[..used + l].copy_from_slice(&next[..used + l]);
         }
         used += l;

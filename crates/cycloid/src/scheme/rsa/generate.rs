@@ -88,7 +88,7 @@ fn fill(
     rng: &mut impl CryptoRng,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse } =
+    let Parts { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse, .. } =
         Parts::of_mut(memory, bits)?;
     let h = p.len();
     // 4, 5. Primes p with e invertible modulo p − 1, at least 2^(bits/2 − 100) apart, among 5·nlen

@@ -300,13 +300,13 @@ impl KeyPair {
     /// Runs an operation in a context of the pool.
     fn perform(
         &self,
-        operation: Operation<'_, impl Purpose>,
+        mut operation: Operation<'_, impl Purpose>,
         rng: &mut impl CryptoRng,
     ) -> Result<usize, Error> {
         let Shared { key, contexts, .. } = &*self.0;
         let new = || Box::new(Memory(boxed(context_limbs(key.bits()))));
         let mut memory = contexts.take().unwrap_or_else(new);
-        let outcome = run(&key.borrowed(), operation, rng, &mut memory.0);
+        let outcome = run(&key.borrowed(), &mut operation, rng, &mut memory.0);
         contexts.put(memory);
         outcome
     }

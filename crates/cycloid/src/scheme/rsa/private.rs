@@ -10,10 +10,14 @@ use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_len
 use super::{Error, KeyError, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
-use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
+use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::modular::{self, Modulus};
 use crate::math::prime;
 use crate::scheme::stack_use;
+
+/// Whether keys have two primes of equal length and no missing part, so that the code for others is
+/// not compiled in.
+pub(super) const IS_SMALL: bool = cfg!(feature = "small");
 
 /// Returns the limbs of memory for a private key of `bits` bits: n and R² mod n; the private
 /// exponent d; p and q, for each prime its R² and d modulo the prime less 1; and 1/q mod p. Keys
@@ -87,6 +91,8 @@ pub(super) struct Parts<T> {
     pub(super) q_r_squared: T,
     pub(super) d_q: T,
     pub(super) q_inverse: T,
+    /// The length of each prime in bits.
+    pub(super) prime_bits: usize,
 }
 
 impl<'a> Parts<&'a mut [Limb]> {
@@ -110,6 +116,7 @@ impl<'a> Parts<&'a mut [Limb]> {
             q_r_squared: half(),
             d_q: half(),
             q_inverse: half(),
+            prime_bits: bits.div_ceil(2),
         })
     }
 }
@@ -130,15 +137,16 @@ impl<'a> Parts<&'a [Limb]> {
             q_r_squared: half(4),
             d_q: half(5),
             q_inverse: half(6),
+            prime_bits: bits.div_ceil(2),
         }
     }
 
-    pub(super) fn p_modulus(&self) -> Result<Modulus<'a>, Error> {
-        Ok(Modulus::prepared(self.p, self.p_r_squared)?)
+    pub(super) const fn p_modulus(&self) -> Modulus<'a> {
+        Modulus::from_known(self.p, self.prime_bits, self.p_r_squared)
     }
 
-    pub(super) fn q_modulus(&self) -> Result<Modulus<'a>, Error> {
-        Ok(Modulus::prepared(self.q, self.q_r_squared)?)
+    pub(super) const fn q_modulus(&self) -> Modulus<'a> {
+        Modulus::from_known(self.q, self.prime_bits, self.q_r_squared)
     }
 }
 
@@ -153,7 +161,8 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<M> {
     /// detects it.
     ///
     /// Operations with primes of unequal lengths, or with more than two, take about three times as
-    /// long as with two equal ones.
+    /// long as with two equal ones. With the feature `small`, such keys are refused, and so are
+    /// those with a missing part.
     ///
     /// # Errors
     /// [`KeyError::ModulusLength`], [`KeyError::Even`], [`KeyError::PublicExponent`],
@@ -294,11 +303,6 @@ impl<'a> BorrowedKey<'a> {
         self.restriction
     }
 
-    /// Returns the length of each prime in bits.
-    pub(super) const fn prime_bits(&self) -> usize {
-        self.bits.div_ceil(2)
-    }
-
     pub(super) const fn public(&self) -> PublicKey<&'a [Limb]> {
         PublicKey::from_prepared(self.memory, self.bits, self.exponent, self.restriction)
     }
@@ -309,9 +313,9 @@ impl<'a> BorrowedKey<'a> {
     }
 
     /// Returns n, prepared for products.
-    pub(super) fn modulus(&self) -> Result<Modulus<'a>, Error> {
+    pub(super) fn modulus(&self) -> Modulus<'a> {
         let n = limbs(self.bits);
-        Ok(Modulus::prepared(self.n(), &self.memory[n..2 * n])?)
+        Modulus::from_known(self.n(), self.bits, &self.memory[n..2 * n])
     }
 
     /// Returns the private exponent d.
@@ -322,7 +326,7 @@ impl<'a> BorrowedKey<'a> {
 
     /// Returns the parts of a key of [`Form::Halves`].
     pub(super) fn halves(&self) -> Option<Parts<&'a [Limb]>> {
-        (self.form == Form::Halves).then(|| Parts::of(self.memory, self.bits))
+        (IS_SMALL || self.form == Form::Halves).then(|| Parts::of(self.memory, self.bits))
     }
 
     /// Returns the primes and what belongs to each, in the order of PKCS #1.
@@ -354,7 +358,7 @@ fn load(
     let modulus = trimmed(components.modulus);
     let bits = bit_length(modulus);
     let exponent = checked_exponent(components.public_exponent)?;
-    if complete::is_needed(components) {
+    if !IS_SMALL && complete::is_needed(components) {
         let scratch = checked_memory(scratch, any_private_key_scratch_limbs(bits))?;
         complete::completed(components, exponent, scratch, |components, scratch| {
             load_complete(components, bits, exponent, memory, scratch)
@@ -387,6 +391,9 @@ fn load_complete(
             // The lengths of the primes are public.
             Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal()
         };
+    if IS_SMALL && !are_halves {
+        return Err(KeyError::Primes.into());
+    }
     if !are_halves {
         let lengths = factors::load(components, bits, exponent, memory, scratch)?;
         return Ok((bits, exponent, Form::Whole(lengths)));
@@ -396,9 +403,13 @@ fn load_complete(
     fill(parts.q_inverse, components.coefficient, Error::Key(KeyError::PrivateExponent))?;
     check_primes(&parts, bits, scratch)?;
     super::public::check_fingerprint(parts.n)?;
-    Modulus::prepare(parts.n, parts.n_r_squared, scratch)?;
-    Modulus::prepare(parts.p, parts.p_r_squared, scratch)?;
-    Modulus::prepare(parts.q, parts.q_r_squared, scratch)?;
+    for (modulus, bits, r_squared) in [
+        (&*parts.n, bits, &mut *parts.n_r_squared),
+        (&*parts.p, parts.prime_bits, &mut *parts.p_r_squared),
+        (&*parts.q, parts.prime_bits, &mut *parts.q_r_squared),
+    ] {
+        Modulus::prepare_known(modulus, bits, r_squared, scratch)?;
+    }
     check_exponents(&parts, exponent, scratch)?;
     Ok((bits, exponent, Form::Halves))
 }
@@ -414,7 +425,7 @@ fn check_primes(
         return Err(KeyError::Even.into());
     }
     let product = &mut scratch[..2 * parts.p.len()];
-    Portable.mul(product, parts.p, parts.q);
+    words::product(product, parts.p, parts.q);
     let (low, high) = product.split_at(parts.n.len());
     // Whether the parts form a key is the result of the import.
     if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
@@ -446,13 +457,13 @@ fn check_exponents(
         right &= words::is_less(residue, order).value();
         for candidate in [&**residue, &*parts.d] {
             let product = &mut rest[..candidate.len() + 1];
-            Portable.mul(product, candidate, &e);
+            words::product(product, candidate, &e);
             modulo(remainder, product, order);
             right &= is_one(remainder).value();
         }
     }
     let (product, rest) = scratch.split_at_mut(h);
-    let p = Modulus::prepared(parts.p, parts.p_r_squared)?;
+    let p = Modulus::from_known(parts.p, parts.prime_bits, parts.p_r_squared);
     modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
     right &= is_one(product).value();
     // Whether the exponents match is the result of the import.

@@ -5,7 +5,7 @@ use super::length::MAX_LEGACY_BITS;
 use super::{Error, KeyError, MAX_BITS, MIN_BITS, Restriction, checked_memory, limbs};
 use crate::machine::ct;
 use crate::machine::words::{self, Limb};
-use crate::math::modular::{self, Exponent, Modulus};
+use crate::math::modular::{self, Modulus};
 
 /// Returns the limbs of memory for a public key of `bits` bits: the modulus n, and R² mod n.
 pub const fn public_key_limbs(bits: usize) -> usize {
@@ -15,7 +15,7 @@ pub const fn public_key_limbs(bits: usize) -> usize {
 /// Returns the limbs of scratch for verifying with a key of `bits` bits.
 pub const fn verify_scratch_limbs(bits: usize) -> usize {
     // Signature, message representative and scratch for the exponentiation.
-    2 * limbs(bits) + modular::pow_minimum_scratch_limbs(limbs(bits))
+    2 * limbs(bits) + Modulus::scratch_limbs(limbs(bits))
 }
 
 /// Returns the limbs of scratch for encrypting with a key of `bits` bits.
@@ -83,8 +83,11 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>> PublicKey<M> {
         let (limbs, r_squared) =
             checked_memory(memory.as_mut(), public_key_limbs(bits))?.split_at_mut(limbs(bits));
         words::from_be_bytes(limbs, modulus);
+        if limbs[0] & 1 == 0 {
+            return Err(KeyError::Even.into());
+        }
         check_fingerprint(limbs)?;
-        Modulus::prepare(limbs, r_squared, scratch)?;
+        Modulus::prepare_known(limbs, bits, r_squared, scratch)?;
         Ok(Self { memory, bits, exponent, restriction: Restriction::None })
     }
 }
@@ -142,22 +145,21 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         &self.memory.as_ref()[n..2 * n]
     }
 
-    pub(super) fn modulus(&self) -> Result<Modulus<'_>, Error> {
+    pub(super) fn modulus(&self) -> Modulus<'_> {
         let n = limbs(self.bits);
         let memory = self.memory.as_ref();
-        Ok(Modulus::prepared(&memory[..n], &memory[n..2 * n])?)
+        Modulus::from_known(&memory[..n], self.bits, &memory[n..2 * n])
     }
 
-    /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): computes `result = x^e mod n`. Time
-    /// depends on the exponent, not on `x`.
+    /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): computes `result = x^e mod n` for `x`
+    /// less than n. Time depends on the exponent, not on `x`. `scratch` has that of a product.
     pub(super) fn raise(
         &self,
         result: &mut [Limb],
         x: &[Limb],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let exponent = [self.exponent];
-        modular::pow_vartime(result, x, &Exponent::new(&exponent), &self.modulus()?, scratch)?;
+        modular::pow_odd_vartime(result, x, self.exponent, &self.modulus(), scratch)?;
         Ok(())
     }
 

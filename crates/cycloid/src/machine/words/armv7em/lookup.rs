@@ -154,7 +154,7 @@ fn part_in_fours<const SKIP: usize>(out: &mut [Limb], part: &[Limb], index: usiz
 pub(super) fn lookup(_: Armv7em, out: &mut [Limb], table: &[Limb], index: usize) {
     let n = out.len();
     assert!(n != 0 && table.len() >= n);
-    if n == 1 || table.len() > ENTRIES * n {
+    if cfg!(feature = "small") || n == 1 || table.len() > ENTRIES * n {
         return ct::lookup(out, table, index);
     }
     // An index above is outside, like the bound.

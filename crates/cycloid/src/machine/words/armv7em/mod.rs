@@ -31,7 +31,11 @@ impl Words for Armv7em {
 
     #[inline]
     fn square(self, product: &mut [Limb], a: &[Limb]) {
-        square::square(self, product, a);
+        if cfg!(feature = "small") {
+            product::mul(self, product, a, a);
+        } else {
+            square::square(self, product, a);
+        }
     }
 
     #[inline]

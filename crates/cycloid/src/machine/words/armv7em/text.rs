@@ -50,6 +50,7 @@ macro_rules! four_rows_at {
 }
 
 /// As many rows as `$count` says, a multiple of four, possibly none.
+#[cfg(not(feature = "small"))]
 macro_rules! rows {
     ($count:literal; $from:literal $to:literal; $word:literal $sum:literal; $a:tt $w:tt) => {
         concat!(
@@ -66,6 +67,24 @@ macro_rules! rows {
             four_rows_at!(["16" "20" "24" "28"] $from $to; $word $sum; $a $w),
             "adds ", $from, ", #32\n",
             "adds ", $to, ", #32\n",
+            "subs ", $count, ", #1\n",
+            "bne 41b\n",
+            "42:\n",
+        )
+    };
+}
+
+/// The same, with the shortest code.
+#[cfg(feature = "small")]
+macro_rules! rows {
+    ($count:literal; $from:literal $to:literal; $word:literal $sum:literal; $a:tt $w:tt) => {
+        concat!(
+            "lsrs ", $count, ", ", $count, ", #2\n",
+            "beq 42f\n",
+            "41:\n",
+            four_rows_at!(["0" "4" "8" "12"] $from $to; $word $sum; $a $w),
+            "adds ", $from, ", #16\n",
+            "adds ", $to, ", #16\n",
             "subs ", $count, ", #1\n",
             "bne 41b\n",
             "42:\n",

@@ -135,7 +135,7 @@ fn squares(numbers: &[BigUint; 2]) -> [BigUint; 2] {
 fn use_once(blinding: &mut Blinding<'_>, rng: &mut Counter) -> Result<(), Error> {
     let key = key().borrowed();
     let mut memory = vec![0; power_limbs(BITS) + draw_scratch_limbs(BITS)];
-    blinding.renew(&key.public(), rng, &mut memory).unwrap();
+    blinding.renew(&key.public(), rng, &mut memory, modular::invert).unwrap();
     let mut message = vec![7; limbs(BITS)];
     message[limbs(BITS) - 1] = 0;
     let (result, scratch) = memory.split_at_mut(2 * prime_limbs(BITS));
@@ -247,7 +247,7 @@ fn without_a_blinding_nothing_is_computed() {
     let mut memory = vec![0; blinding_limbs(BITS)];
     let mut blinding = Blinding::of(&mut memory, BITS).unwrap();
     let mut scratch = vec![0; draw_scratch_limbs(BITS)];
-    let outcome = blinding.renew(&key().public(), &mut rng, &mut scratch);
+    let outcome = blinding.renew(&key().public(), &mut rng, &mut scratch, modular::invert);
     assert_eq!(outcome, Err(Error::RandomGenerator));
     assert_eq!((rng.given, *blinding.uses_left), (32 * random::DRAWS, 0));
 }
