@@ -150,9 +150,13 @@ fn first(jobs: &mut [impl CJob]) -> Outcome {
 macro_rules! each_curve {
     ($jobs:expr, $some:ident) => {
         for window in $jobs.chunks_mut(WINDOW) {
+            #[cfg(feature = "p224")]
             $some::<ec::P224>(window);
+            #[cfg(feature = "p256")]
             $some::<ec::P256>(window);
+            #[cfg(feature = "p384")]
             $some::<ec::P384>(window);
+            #[cfg(feature = "p521")]
             $some::<ec::P521>(window);
         }
     };
@@ -189,7 +193,7 @@ fn run_window<J: CJob, L>(
 /// Returns whether a key is on the curve; a key that is on none counts for the first curve, which
 /// then reports it.
 fn is_on<C: Numbered>(curve: Outcome<u32>) -> bool {
-    curve.map_or(C::NUMBER == crate::ec::CYCLOID_P224, |number| number == C::NUMBER)
+    curve.map_or(C::NUMBER == crate::ec::FIRST_CURVE, |number| number == C::NUMBER)
 }
 
 /// Signs digests by ECDSA. Writes the outcome of each job, and returns the first that is an error.

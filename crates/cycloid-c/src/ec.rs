@@ -46,6 +46,21 @@ pub struct EcPublicKey {
 
 words! { EcPrivateKey EcPublicKey }
 
+/// The curves that are compiled in.
+const CURVES: &[CurveNumber] = &[
+    #[cfg(feature = "p224")]
+    CYCLOID_P224,
+    #[cfg(feature = "p256")]
+    CYCLOID_P256,
+    #[cfg(feature = "p384")]
+    CYCLOID_P384,
+    #[cfg(feature = "p521")]
+    CYCLOID_P521,
+];
+
+/// The first of them.
+pub(crate) const FIRST_CURVE: CurveNumber = CURVES[0];
+
 /// A curve with a number.
 pub(crate) trait Numbered: Curve {
     const NUMBER: CurveNumber;
@@ -76,18 +91,22 @@ impl<C: Numbered> Kind for ec::PublicKey<C> {
 macro_rules! on_curve {
     ($number:expr, $C:ident => $run:expr) => {
         match $number {
+            #[cfg(feature = "p224")]
             $crate::ec::CYCLOID_P224 => {
                 type $C = cycloid::scheme::ec::P224;
                 $run
             }
+            #[cfg(feature = "p256")]
             $crate::ec::CYCLOID_P256 => {
                 type $C = cycloid::scheme::ec::P256;
                 $run
             }
+            #[cfg(feature = "p384")]
             $crate::ec::CYCLOID_P384 => {
                 type $C = cycloid::scheme::ec::P384;
                 $run
             }
+            #[cfg(feature = "p521")]
             $crate::ec::CYCLOID_P521 => {
                 type $C = cycloid::scheme::ec::P521;
                 $run
@@ -102,7 +121,8 @@ pub(crate) use on_curve;
 /// Returns the curve of a key: what its tag says, if it is a key of this kind.
 fn curve_of(memory: &impl Words, kind: u8) -> Outcome<CurveNumber> {
     let variant = memory.tag() ^ object::tag(kind, 0);
-    if (1..=4).contains(&variant) { Ok(variant as CurveNumber) } else { object::no_key() }
+    let curve = CURVES.iter().find(|curve| u64::from(**curve) == variant);
+    curve.copied().map_or_else(object::no_key, Ok)
 }
 
 impl EcPrivateKey {
@@ -198,8 +218,7 @@ pub unsafe extern "C" fn cycloid_ec_private_key_from_file(
 /// Reads a file for each curve, until one is not refused for its curve.
 fn first_curve(read: impl FnMut(CurveNumber) -> Outcome) -> Outcome {
     let refused = Err(Failure(CYCLOID_ERROR_CURVE));
-    let mut outcomes =
-        [CYCLOID_P224, CYCLOID_P256, CYCLOID_P384, CYCLOID_P521].into_iter().map(read);
+    let mut outcomes = CURVES.iter().copied().map(read);
     outcomes.find(|outcome| *outcome != refused).unwrap_or(refused)
 }
 

@@ -4,6 +4,7 @@ use core::ffi::{c_char, c_int};
 #[cfg(not(target_os = "none"))]
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+#[cfg(feature = "bls12-381")]
 use cycloid::bls12_381;
 use cycloid::scheme::{FormatError, dh, ec, ed25519, rsa, x25519};
 
@@ -257,6 +258,7 @@ impl From<dh::Error> for Failure {
     }
 }
 
+#[cfg(feature = "bls12-381")]
 impl From<bls12_381::Error> for Failure {
     fn from(error: bls12_381::Error) -> Self {
         use bls12_381::Error;

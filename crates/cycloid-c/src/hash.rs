@@ -42,13 +42,21 @@ pub(crate) fn of(number: HashNumber) -> Outcome<Hash> {
         CYCLOID_SHA1 => Hash::Sha1,
         CYCLOID_SHA224 => Hash::Sha224,
         CYCLOID_SHA256 => Hash::Sha256,
+        #[cfg(feature = "sha512")]
         CYCLOID_SHA384 => Hash::Sha384,
+        #[cfg(feature = "sha512")]
         CYCLOID_SHA512 => Hash::Sha512,
+        #[cfg(feature = "sha512")]
         CYCLOID_SHA512_224 => Hash::Sha512_224,
+        #[cfg(feature = "sha512")]
         CYCLOID_SHA512_256 => Hash::Sha512_256,
+        #[cfg(feature = "sha3")]
         CYCLOID_SHA3_224 => Hash::Sha3_224,
+        #[cfg(feature = "sha3")]
         CYCLOID_SHA3_256 => Hash::Sha3_256,
+        #[cfg(feature = "sha3")]
         CYCLOID_SHA3_384 => Hash::Sha3_384,
+        #[cfg(feature = "sha3")]
         CYCLOID_SHA3_512 => Hash::Sha3_512,
         _ => return Err(Failure(CYCLOID_ERROR_HASH)),
     })

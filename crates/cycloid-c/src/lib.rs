@@ -11,6 +11,7 @@
 #![cfg_attr(target_os = "none", no_std)]
 
 pub mod batch;
+#[cfg(feature = "bls12-381")]
 pub mod bls;
 pub mod dh;
 pub mod ec;

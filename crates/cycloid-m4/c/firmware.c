@@ -1,6 +1,7 @@
 /*
  * An example of a firmware in C: keys in flash, signatures by P-256 and RSA-2048, deterministic and
  * with randomness, and their verification. docs/embedded.md has the commands that build and run it.
+ * Without RSA_KEY it is for P-256 alone.
  */
 
 #include <cycloid.h>
@@ -20,13 +21,14 @@ static int random_bytes(void *state, uint8_t *bytes, size_t length)
 static uint32_t state = 1;
 static const cycloid_random source = {random_bytes, &state};
 
-static const uint8_t message[] = "firmware 1.0";
-
 /* The digest of an image, which the device has computed. */
 static const uint8_t digest[32] = {0x5a, 0x17};
 
 /* A private key on P-256: any number below the order. */
 static const uint8_t p256_key[32] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+#ifdef RSA_KEY
+static const uint8_t message[] = "firmware 1.0";
 
 /* A private key of RSA-2048 in DER, from the file RSA_KEY. */
 __asm__(".section .rodata\n"
@@ -35,6 +37,7 @@ __asm__(".section .rodata\n"
         ".section .note.GNU-stack, \"\", %progbits\n"
         ".text\n");
 extern const uint8_t rsa_key[], rsa_key_end[];
+#endif
 
 static cycloid_error p256(bool hedged)
 {
@@ -65,6 +68,7 @@ static cycloid_error p256(bool hedged)
     return error == CYCLOID_ERROR_VERIFICATION ? CYCLOID_OK : CYCLOID_ERROR_INTERNAL;
 }
 
+#ifdef RSA_KEY
 static cycloid_error rsa_2048(void)
 {
     static uint64_t key_memory[CYCLOID_RSA_PRIVATE_KEY_SIZE(2048) / 8];
@@ -95,6 +99,7 @@ static cycloid_error rsa_2048(void)
                                             signature, sizeof signature, scratch, sizeof scratch);
     return error;
 }
+#endif
 
 /* What follows belongs to the device: output and exit by semihosting, and the start. */
 
@@ -141,7 +146,9 @@ void start(void)
     memset(bss_start, 0, (size_t)(bss_end - bss_start));
     report("P-256, deterministic: ", p256(false));
     report("P-256, hedged: ", p256(true));
+#ifdef RSA_KEY
     report("RSA-2048: ", rsa_2048());
+#endif
     quit(true);
 }
 
