@@ -34,23 +34,29 @@ struct Variant {
 /// Large tables, as by default.
 const LARGE: Variant = Variant { options: &[], built: BUILT };
 
-/// Nothing wipes the stack, so that its depth is that of an operation's own frames.
-const MEASURED: Variant = Variant {
-    options: &[
-        "--config",
-        "target.thumbv7em-none-eabihf.rustflags=[\"--cfg\", \"cycloid_measure_stack\"]",
-    ],
-    built: "target/cortex-m4/measured",
-};
-
-/// Other sizes of the tables, and only SHA-256.
-const OTHERS: [Variant; 2] = [
+/// Other sizes of the tables, and only SHA-256; then the same with the least code.
+const OTHERS: [Variant; 3] = [
     Variant {
         options: &["--no-default-features", "--features", "small-tables"],
         built: "target/cortex-m4/small-tables",
     },
     Variant { options: &["--no-default-features"], built: "target/cortex-m4/no-tables" },
+    Variant {
+        options: &[
+            "--no-default-features",
+            "--features",
+            "small",
+            "--config",
+            "profile.release.opt-level=\"z\"",
+        ],
+        built: "target/cortex-m4/small",
+    },
 ];
+
+/// Options with which nothing wipes the stack, so that its depth is that of an operation's own
+/// frames.
+const MEASURED: [&str; 2] =
+    ["--config", "target.thumbv7em-none-eabihf.rustflags=[\"--cfg\", \"cycloid_measure_stack\"]"];
 
 /// Parts of symbols that the library's code must not have, and what they are. Names of Rust's
 /// functions have lengths before their parts.
@@ -75,10 +81,11 @@ pub(crate) fn run() -> Result<String, Failure> {
     } else {
         let compared = emulate(&LARGE, "kernels", "", &[])?;
         let answers = emulate(&LARGE, "runner", OPERATIONS, &[])?;
-        let bounds = emulate(&LARGE, "runner", SECRET, &[])?;
-        check_stack(&bounds, &emulate(&MEASURED, "runner", SECRET, &[])?)?;
-        for variant in &OTHERS {
+        for variant in [&LARGE].into_iter().chain(&OTHERS) {
+            emulate(variant, "kernels", "", &[])?;
             emulate(variant, "runner", OPERATIONS, &[])?;
+            let bounds = emulate(variant, "runner", SECRET, &[])?;
+            check_stack(&bounds, &emulate_measured(variant)?)?;
         }
         let symbols = symbols("runner")?;
         let timed = timing()?;
@@ -90,7 +97,7 @@ pub(crate) fn run() -> Result<String, Failure> {
         }
         return Ok(format!(
             "Cortex-M4: {last} with plain Rust; {right} operations with known answers, \
-             three sizes of tables, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden; {firmware}"
+             three sizes of tables, the least code, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden; {firmware}"
         ));
     };
     say(format!("WARNING: the kernels for Armv7E-M are untested: {reason}"));
@@ -104,13 +111,25 @@ fn emulate(
     arguments: &str,
     more: &[&str],
 ) -> Result<String, Failure> {
+    build(variant, name, &[], variant.built)?;
+    emulate_program(&path(variant.built, name), name, arguments, more)
+}
+
+/// Runs the operations on secrets of a program that does not wipe its stack.
+fn emulate_measured(variant: &Variant) -> Result<String, Failure> {
+    let built = format!("{}-measured", variant.built);
+    build(variant, "runner", &MEASURED, &built)?;
+    emulate_program(&path(&built, "runner"), "runner", SECRET, &[])
+}
+
+/// Builds a program with more options of cargo.
+fn build(variant: &Variant, name: &str, more: &[&str], built: &str) -> Outcome {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let mut build = program(&cargo, &format!("build --release --locked --bin {name}"));
     // Its configuration, which names the target, is read in its folder only.
-    build.args(["--target-dir", &format!("../../{}", variant.built)]).args(variant.options);
+    build.args(["--target-dir", &format!("../../{built}")]).args(variant.options).args(more);
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
-    run_program(&mut build)?;
-    emulate_program(&path(variant, name), name, arguments, more)
+    run_program(&mut build)
 }
 
 /// Runs a program under the emulator; fails if it does.
@@ -132,13 +151,13 @@ fn emulate_program(
     output(&mut emulator)
 }
 
-fn path(variant: &Variant, name: &str) -> String {
-    format!("{}/{TARGET}/release/{name}", variant.built)
+fn path(built: &str, name: &str) -> String {
+    format!("{built}/{TARGET}/release/{name}")
 }
 
 /// Checks the symbols of a program, and returns their number.
 fn symbols(name: &str) -> Result<usize, Failure> {
-    let listed = output(program("readelf", "-sW").arg(path(&LARGE, name)))?;
+    let listed = output(program("readelf", "-sW").arg(path(BUILT, name)))?;
     let names = names(&listed);
     check_names(name, &names)?;
     Ok(names.len())
@@ -180,32 +199,54 @@ fn check_stack(bounds: &str, used: &str) -> Outcome {
     Ok(())
 }
 
-/// Links the example in C with the C interface for the target, and runs it; returns a part of the
-/// summary.
-fn firmware_in_c() -> Result<&'static str, Failure> {
-    const COMPILER: &str = "arm-none-eabi-gcc";
+/// Links the example in C with the C interface for the target, and runs it: with all curves and
+/// RSA, and with P-256 alone and the least code. Returns a part of the summary.
+fn firmware_in_c() -> Result<String, Failure> {
     if !works(&mut program(COMPILER, "--version")) {
         say("WARNING: the firmware in C is untested: apt-get install gcc-arm-none-eabi");
-        return Ok("no firmware in C: gcc-arm-none-eabi is missing");
+        return Ok("no firmware in C: gcc-arm-none-eabi is missing".to_owned());
     }
+    let key = "-DRSA_KEY=\"crates/cycloid-aarch64/keys/rsa-2048.der\"";
+    let all = built_firmware("c", "", &[key], 3)?;
+    let features = "--no-default-features --features p256,small \
+                    --config profile.release.opt-level=\"z\" \
+                    --config profile.release.lto=\"fat\"";
+    let least = built_firmware("c-p256", features, &[], 2)?;
+    Ok(format!("a firmware in C, of {all} bytes, and {least} with P-256 alone"))
+}
+
+const COMPILER: &str = "arm-none-eabi-gcc";
+
+/// Builds the C interface with options of cargo, links the firmware in C with options of the
+/// compiler, and runs it. Returns its bytes of code and constants.
+fn built_firmware(
+    folder: &str,
+    options: &str,
+    defined: &[&str],
+    steps: usize,
+) -> Result<usize, Failure> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let library = "rustc --release --locked -p cycloid-c --lib --crate-type staticlib";
-    let built = format!("{BUILT}/c");
-    let mut build = program(&cargo, library);
+    let built = format!("{BUILT}/{folder}");
+    let mut build = program(&cargo, &format!("{library} {options}"));
     build.args(["--target", TARGET, "--target-dir", &built]).env_remove("CARGO_TARGET_DIR");
     run_program(&mut build)?;
     let firmware = format!("{built}/firmware");
     let mut link = program(COMPILER, "-O2 -Wall -Wextra -Werror -mcpu=cortex-m4 -mthumb");
     link.args(["-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-nostartfiles", "-specs=nosys.specs"]);
-    link.args(["-Wl,--gc-sections", "-DRSA_KEY=\"crates/cycloid-aarch64/keys/rsa-2048.der\""]);
+    link.arg("-Wl,--gc-sections").args(defined);
     link.args(["-I", "crates/cycloid-c/include", "-T", &format!("{FOLDER}/c/memory.ld")]);
     link.args(["-o", &firmware, &format!("{FOLDER}/c/firmware.c")]);
     run_program(link.arg(format!("{built}/{TARGET}/release/libcycloid_c.a")))?;
     let text = emulate_program(&firmware, "firmware", "", &[])?;
-    if text.lines().filter(|line| line.ends_with(": signed and verified")).count() != 3 {
+    if text.lines().filter(|line| line.ends_with(": signed and verified")).count() != steps {
         return Err(Failure::new(format!("the firmware in C wrote '{text}'")));
     }
-    Ok("a firmware in C")
+    // "   text    data     bss     dec     hex filename", and the numbers.
+    let sizes = output(program("arm-none-eabi-size", "").arg(&firmware))?;
+    let mut numbers = sizes.lines().nth(1).unwrap_or_default().split_whitespace();
+    let mut next = || numbers.next().and_then(|number| number.parse::<usize>().ok());
+    next().zip(next()).map(|(text, data)| text + data).ok_or_else(|| Failure::new(sizes.clone()))
 }
 
 /// Compares the plugin's counts of sequences with the known ones, and returns their number.

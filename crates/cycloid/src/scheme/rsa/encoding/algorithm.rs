@@ -140,6 +140,7 @@ fn hash_algorithm(hash: Hash) -> Option<AlgorithmIdentifierRef<'static>> {
         Hash::Sha1 | Hash::Sha224 | Hash::Sha256 => true,
         #[cfg(feature = "sha512")]
         Hash::Sha384 | Hash::Sha512 => true,
+        #[allow(unreachable_patterns, reason = "there may be no other function")]
         _ => false,
     };
     Some(AlgorithmIdentifier { oid: *oid, parameters: older.then_some(AnyRef::NULL) })
