@@ -321,7 +321,7 @@ fn of_curve<P: CurvePrime<Words = [Limb; 4]>, A: CurveArithmetic<P>>(
     f.ladder_step(&c, &mut state, swap, 121_665);
     state.iter().for_each(&mut keep);
     let swaps: [Limb; 4] = core::array::from_fn(|_| limb(random));
-    let steps = if seed % 16 == 0 { 256 } else { 1 + seed as usize % 3 };
+    let steps = if seed.is_multiple_of(16) { 256 } else { 1 + seed as usize % 3 };
     f.ladder(&c, &mut state, steps, &[swaps], 121_665);
     state.iter().for_each(&mut keep);
     assert!(!A::Mask::none().reveal_any());
