@@ -182,9 +182,10 @@ pub(super) trait Exponentiation {
 
     /// Returns a^(3·(p¹² − 1)/r) for a ≠ 0.
     ///
-    /// The easy part, (p⁶ − 1)·(p² + 1), makes the element cyclotomic; the hard part is (x − 1)²·(x
-    /// + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final exponentiation via
-    /// cyclotomic structure for pairings over families of elliptic curves, 2020, section 4).
+    /// The easy part, (p⁶ − 1)·(p² + 1), makes the element cyclotomic; the hard part is
+    /// (x − 1)²·(x + p)·(x² + p² − 1) + 3 (Hayashida, Hayasaka, Teruya, Efficient final
+    /// exponentiation via cyclotomic structure for pairings over families of elliptic curves, 2020,
+    /// section 4).
     fn final_exponentiation(&self, a: &Self::Element) -> Self::Element {
         let easy = self.mul(&self.conjugate(a), &self.invert(a));
         let m = self.mul(&self.frobenius(&self.frobenius(&easy)), &easy);

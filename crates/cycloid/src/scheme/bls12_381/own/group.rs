@@ -21,9 +21,9 @@ use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Point, Words, re
 use crate::math::field::MAX_WIDTH;
 
 /// A multiple of one point on vectors; the scalar is in parts.
-struct SpreadMultiply<'a, G: Curve> {
-    point: &'a Memory3<G>,
-    parts: &'a [u128; 4],
+pub(super) struct SpreadMultiply<'a, G: Curve> {
+    pub(super) point: &'a Memory3<G>,
+    pub(super) parts: &'a [u128; 4],
 }
 
 impl<G: Curve> SpreadTask for SpreadMultiply<'_, G> {

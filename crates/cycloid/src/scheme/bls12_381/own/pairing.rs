@@ -153,9 +153,9 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
 
 /// The combined loops of up to [`SPREAD_PAIRS`] pairs on vectors, the coefficients of their
 /// product side by side.
-struct Spread<'a> {
-    p: &'a [G1Affine<Cycloid>],
-    q: &'a [G2Affine<Cycloid>],
+pub(super) struct Spread<'a> {
+    pub(super) p: &'a [G1Affine<Cycloid>],
+    pub(super) q: &'a [G2Affine<Cycloid>],
 }
 
 impl SpreadTask for Spread<'_> {
@@ -171,7 +171,7 @@ impl SpreadTask for Spread<'_> {
 }
 
 /// A final exponentiation on vectors.
-struct SpreadExponentiation<'a>(&'a Memory);
+pub(super) struct SpreadExponentiation<'a>(pub(super) &'a Memory);
 
 impl SpreadTask for SpreadExponentiation<'_> {
     type Output = Memory;
@@ -182,7 +182,7 @@ impl SpreadTask for SpreadExponentiation<'_> {
 }
 
 /// A product, a square, or a cyclotomic square on vectors.
-enum SpreadProduct<'a> {
+pub(super) enum SpreadProduct<'a> {
     Mul(&'a Memory, &'a Memory),
     Square(&'a Memory),
     SquareCyclotomic(&'a Memory),
@@ -203,7 +203,7 @@ impl SpreadTask for SpreadProduct<'_> {
 }
 
 /// A power of a member of GT on vectors.
-struct SpreadPow<'a>(&'a Memory, &'a [u128; 4]);
+pub(super) struct SpreadPow<'a>(pub(super) &'a Memory, pub(super) &'a [u128; 4]);
 
 impl SpreadTask for SpreadPow<'_> {
     type Output = Memory;
@@ -234,9 +234,9 @@ impl WideTask<Bls12Base> for TogetherPrepared<'_> {
 }
 
 /// The same on vectors.
-struct SpreadPrepared<'a> {
-    p: &'a [G1Affine<Cycloid>],
-    q: &'a [&'a Prepared],
+pub(super) struct SpreadPrepared<'a> {
+    pub(super) p: &'a [G1Affine<Cycloid>],
+    pub(super) q: &'a [&'a Prepared],
 }
 
 impl SpreadTask for SpreadPrepared<'_> {

@@ -9,13 +9,17 @@ use super::curve::{Curve, Memory2, to_memory3};
 use super::each::{Each, Work, single};
 use super::group::{
     Add, AddAffine, Coordinates, Decompress, Double, EncodeToCurve, Equal, HashToCurve, IsInGroup,
-    Multiply, MultiplyGenerator, MultiplyShort, ToAffine,
+    Multiply, MultiplyGenerator, MultiplyShort, SpreadMultiply, ToAffine,
 };
-use super::pairing::{self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SquareCyclotomic};
-use crate::machine::field::{Bls12Base, Dense};
+use super::pairing::{
+    self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, Spread, SpreadExponentiation,
+    SpreadPow, SpreadPrepared, SpreadProduct, SquareCyclotomic,
+};
+use crate::machine::field::{Bls12Base, Dense, SpreadTask, run_spread};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
-use crate::scheme::bls12_381::backend::{First, Group, Second, SourceGroup};
+use crate::scheme::bls12_381::backend::{First, Group, Pairing, Second, SourceGroup};
+use crate::scheme::bls12_381::{Affine, G1Affine, G2Affine};
 
 /// Compares the results of `E` on every backend, in every lane.
 fn compare<E: Each>(what: &str, inputs: &[E::Input; LANES], start: E::Output)
@@ -36,6 +40,13 @@ where
         Bls12Base::run_eight_wide(backend, Work::<E> { inputs, outputs: &mut outputs });
         assert_eq!(outputs.as_slice(), expected, "{what} {}", backend.name());
     }
+}
+
+/// Checks a task on one element side by side, on every backend that has this shape.
+fn on_vectors<T: SpreadTask>(task: impl Fn() -> T, check: impl Fn(T::Output)) {
+    let results =
+        lanes::tests::backends().into_iter().filter_map(|backend| run_spread(backend, task()));
+    assert!(results.map(check).count() > 0);
 }
 
 /// Returns pseudorandom bytes.
@@ -81,6 +92,13 @@ where
     compare::<AddAffine<'_, G>>(name, &mixed, infinity);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, bits)));
     compare::<Multiply<G>>(name, &multiples, infinity);
+    for (point, parts) in &multiples {
+        let expected = single::<Multiply<G>>(&(*point, *parts), infinity);
+        on_vectors(
+            || SpreadMultiply::<G> { point, parts },
+            |multiple| assert!(<Cycloid as Group<G>>::equal(&multiple, &expected), "{name}"),
+        );
+    }
     multiples_of_the_generator::<G>(bits);
     let multiples: [_; LANES] = core::array::from_fn(|i| (points[i], parts(i as u64, 128)));
     compare::<MultiplyShort<G>>(name, &multiples, infinity);
@@ -163,4 +181,47 @@ fn pairing_on_every_backend() {
         assert!(!single::<pairing::IsInGroup>(&values[seed], false), "{seed}");
     }
     compare::<pairing::IsInGroup>("membership", &members, false);
+    pairing_on_vectors(&pairs, &powers);
+}
+
+/// Compares the tasks on one element with the operations of one number.
+fn pairing_on_vectors(
+    pairs: &[(Memory2<First>, Memory2<Second>); LANES],
+    powers: &[(pairing::Memory, [u128; 4]); LANES],
+) {
+    let p: [G1Affine<Cycloid>; LANES] = pairs.map(|(p, _)| Affine::from_raw(p));
+    let q: [G2Affine<Cycloid>; LANES] = pairs.map(|(_, q)| Affine::from_raw(q));
+    let lines = pairs.map(|(_, q)| <Cycloid as Pairing>::prepare(&q));
+    let lines: Vec<_> = lines.iter().collect();
+    let mul = |a: &pairing::Memory, b: &pairing::Memory| single::<Mul<'_>>(&[a, b], pairing::ZERO);
+    let mut loops = <Cycloid as Pairing>::fq12_one();
+    for count in 1..=LANES {
+        loops = mul(&loops, &single::<MillerLoop>(&pairs[count - 1], pairing::ZERO));
+        let (p, q) = (&p[..count], &q[..count]);
+        if count <= 3 {
+            on_vectors(|| Spread { p, q }, |value| assert_eq!(value, loops, "{count}"));
+        }
+        on_vectors(
+            || SpreadPrepared { p, q: &lines[..count] },
+            |value| assert_eq!(value, loops, "{count} prepared"),
+        );
+        let member = single::<FinalExponentiation>(&loops, pairing::ZERO);
+        on_vectors(|| SpreadExponentiation(&loops), |value| assert_eq!(value, member));
+        on_vectors(
+            || SpreadProduct::Mul(&loops, &member),
+            |value| assert_eq!(value, mul(&loops, &member)),
+        );
+        on_vectors(
+            || SpreadProduct::Square(&loops),
+            |value| assert_eq!(value, mul(&loops, &loops)),
+        );
+        on_vectors(
+            || SpreadProduct::SquareCyclotomic(&member),
+            |value| assert_eq!(value, mul(&member, &member)),
+        );
+    }
+    for (member, parts) in powers {
+        let power = single::<Pow>(&(*member, *parts), pairing::ZERO);
+        on_vectors(|| SpreadPow(member, parts), |value| assert_eq!(value, power));
+    }
 }
