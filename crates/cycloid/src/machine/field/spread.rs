@@ -93,14 +93,14 @@ pub trait Combination<const N: usize> {
 
 /// Arithmetic on coefficients side by side.
 ///
-/// A *coefficient* is a residue less than 1.002p. A *factor* is a multiple of the prime, or more
-/// than a residue, below 64p: it is a factor of products, and nothing else.
+/// A *coefficient* is an integer below 1.002p that represents a residue. A *factor* is one below
+/// 64p; it may only be multiplied, or added to another factor that is.
 pub trait Spread: Wide<Bls12Base> {
     /// Loads words of [`import`](Wide::import) as factors: as the residues times 2^−32.
     fn import_factors(self, words: &[<Bls12Base as Prime>::Words; LANES]) -> Self::Element;
 
-    /// Returns Σ left·right, each product with its own order of the lanes. A sum has at most six
-    /// products, and at most 2¹²·p² in a lane.
+    /// Returns Σ left·right, each product with its own order of the lanes: at most six, whose sum is
+    /// below 2¹²·p² in each lane.
     fn lane_products(
         self,
         left: [&Self::Element; 2],

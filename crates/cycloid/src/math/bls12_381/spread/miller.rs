@@ -232,8 +232,8 @@ pub(crate) fn miller_loop<A: Spread>(f: A, pairs: &mut [Pair<A>]) -> Spread12<A>
 /// A line in memory: the coefficients of [`prepare`](super::super::prepare).
 type LineMemory = [[Words; 2]; 3];
 
-/// Like [`miller_loop`], with the lines of [`prepare`](super::super::prepare), by pair and position;
-/// `N` is the maximum number of pairs.
+/// Like [`miller_loop`], with the lines of [`prepare`](super::super::prepare), by pair and
+/// position; `N` is the maximum number of pairs.
 pub(crate) fn miller_loop_prepared<'a, A: Spread, const N: usize>(
     f: A,
     p: &[&[Words; 2]],

@@ -1,10 +1,11 @@
-//! One pairing on vectors: the coefficients of an element of Fp12 side by side (see [`Spread`]).
+//! One operation on vectors: the coefficients of one element of Fp12, or the coordinates of two
+//! points, side by side (see [`Spread`]).
 //!
-//! Lane t of two vectors holds the real and the imaginary part of coefficient t of an element, in
-//! the order of [`Fp12`](super::Fp12): of 1, v, v², w, v·w, v²·w. A product is one sum over the
-//! coefficients of one factor: in each lane, a coefficient of this factor times the coefficient of
-//! the other factor that belongs to the lane, times ξ where w⁶ = ξ reduces a power. Lanes 6 and 7
-//! are multiples of p.
+//! Two vectors hold an element of Fp12: lane t has the real and the imaginary part of coefficient
+//! t, in the order of [`Fp12`](super::Fp12): of 1, v, v², w, v·w, v²·w. The lanes 6 and 7 are 0
+//! modulo p. A product is a sum of six products lane by lane, one for each coefficient of the right
+//! factor. Each lane multiplies it by the coefficient of the left factor that contributes to this
+//! lane, times ξ if the power of w is 6 or more.
 
 mod element;
 mod miller;

@@ -1,11 +1,10 @@
 //! Multiples of one point on vectors.
 //!
-//! A vector holds two points: x, y, z in the lanes 0 to 2, and those of the second in the lanes 4 to
-//! 6, of which one has half of the parts of a scalar and the other the rest (see
-//! [`multiply`](super::super::multiply::multiply)). They are doubled and added side by side by the
-//! complete formulas of Renes, Costello, Batina, Complete addition formulas for prime order elliptic
-//! curves, 2016, algorithms 7 and 9, in two products of vectors each. So time does not depend on the
-//! scalar.
+//! A vector holds two points: x, y and z in the lanes 0 to 2, and those of the second in the lanes 4
+//! to 6. Each point has half of the parts of the scalar (see
+//! [`multiply`](super::super::multiply::multiply)). Both are doubled and added at once, by complete
+//! formulas (Renes, Costello, Batina, Complete addition formulas for prime order elliptic curves,
+//! 2016, algorithms 7 and 9) with two rounds of products. So time does not depend on the scalar.
 
 use super::super::constants::{self, BETA, PSI_X, PSI_Y, PSI2_X};
 use super::super::multiply::digit;
@@ -79,8 +78,8 @@ combinations! {
     /// x + y, y + z, x + z.
     Sums<1>: [Term::new(1, 0, both([0, 1, 0, __])), Term::new(1, 0, both([1, 2, 2, __]))];
 
-    /// x₁·z₂ + x₂·z₁ and z₁·z₂ in the lanes 0 and 2, from the products of the coordinates (vector 0)
-    /// and of the sums.
+    /// x₁·z₂ + x₂·z₁ and z₁·z₂ in the lanes 0 and 2, from the products of the coordinates (vector
+    /// 0) and of the sums.
     Cross<2>: [
         Term::of_two(1, [0, 1], both([10, __, 2, __])),
         Term::new(-1, 0, both([0, __, __, __])),
