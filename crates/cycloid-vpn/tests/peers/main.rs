@@ -204,6 +204,8 @@ fn many_peers_on_several_workers() {
 #[test]
 fn foreign_and_forged_packets_are_dropped() {
     let mut stage = Stage::new(2, 2, false);
+    let elsewhere = stage.namespaces.run(1, socket);
+    let server = endpoint(OUTER[0], 1194).remote;
     let [one, two] = &mut stage.players[..] else { unreachable!() };
 
     let spoofed = one.ping(address(two.id), 1);
@@ -213,7 +215,8 @@ fn foreign_and_forged_packets_are_dropped() {
     one.is_answered(2);
     assert_eq!(two.receive(QUIET), None);
 
-    // Repeated; with each part changed; truncated; for an unknown peer and an unknown key.
+    // Repeated; with each part changed; truncated; for an unknown peer, from the address of a peer,
+    // whose packet it may be, and from no peer's; for an unknown key.
     one.send(&genuine);
     for at in [4, 8, 30, genuine.len() - 1] {
         let mut changed = one.ping(address(one.id), 3);
@@ -224,16 +227,17 @@ fn foreign_and_forged_packets_are_dropped() {
     let mut stranger = one.ping(address(one.id), 4);
     stranger[3] = 77;
     one.send(&stranger);
+    elsewhere.send_to(&stranger, server).unwrap();
     let mut other_key = one.ping(address(one.id), 5);
     other_key[0] ^= 1;
     one.send(&other_key);
     stage.until(|handle| {
         let drops = handle.dropped();
-        drops.spoofed + drops.rejected + drops.unknown >= 9
+        drops.spoofed + drops.rejected + drops.unknown >= 10
     });
     assert_eq!(stage.players[0].receive(QUIET), None);
     let drops = stage.handle.dropped();
-    assert_eq!([drops.spoofed, drops.rejected, drops.unknown], [1, 6, 2]);
+    assert_eq!([drops.spoofed, drops.rejected, drops.unknown], [1, 7, 2]);
     assert!(stage.events.next().is_none());
 }
 
