@@ -44,8 +44,8 @@ pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use single::{BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order, P192, P448, Secp256k1};
-pub use spread::{Combination, NONE, Order, Spread, SpreadTask, Term, run_spread};
-pub use wide::{Dense, Wide, WideTask};
+pub use spread::{Combination, NONE, Order, Term};
+pub use wide::{Dense, Spread, SpreadTask, Wide, WideTask, run_spread};
 
 /// A task that runs on any backend for a prime.
 pub trait Task<P: Prime> {

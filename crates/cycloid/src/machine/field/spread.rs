@@ -8,10 +8,8 @@
 //! Fp2 is three products of vectors (Karatsuba and Ofman, 1962): of the real parts, of the
 //! imaginary parts, and of the sums of both.
 
-use super::super::backends::with_vectors;
-use super::super::lanes::{self, LANES, Lanes};
+use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
-use super::{Bls12Base, Prime, Wide, prime};
 
 /// A lane that takes part in nothing.
 pub const NONE: u8 = 16;
@@ -89,60 +87,4 @@ pub trait Combination<const N: usize> {
     /// The terms; the magnitudes of the factors of a lane add up to at most 40, and of the negative
     /// ones to at most 20.
     const TERMS: &'static [Term];
-}
-
-/// Arithmetic on coefficients side by side.
-///
-/// A *coefficient* is an integer below 1.002p that represents a residue. A *factor* is one below
-/// 64p; it may only be multiplied, or added to another factor that is.
-pub trait Spread: Wide<Bls12Base> {
-    /// Loads words of [`import`](Wide::import) as factors: as the residues times 2^−32.
-    fn import_factors(self, words: &[<Bls12Base as Prime>::Words; LANES]) -> Self::Element;
-
-    /// Returns Σ left·right, each product with its own order of the lanes: at most six, whose sum is
-    /// below 2¹²·p² in each lane.
-    fn lane_products(
-        self,
-        left: [&Self::Element; 2],
-        right: [&Self::Element; 2],
-        orders: &[Order],
-    ) -> Self::Wide;
-
-    /// Returns the same, reduced to coefficients.
-    fn reduced_lane_products(
-        self,
-        left: [&Self::Element; 2],
-        right: [&Self::Element; 2],
-        orders: &[Order],
-    ) -> Self::Element;
-
-    /// Returns the coefficients of both parts of a sum of products in Fp2: from the sums of the
-    /// products of real parts, of imaginary parts, and of the sums of both.
-    fn reduce_complex(self, sums: [&Self::Wide; 3]) -> [Self::Element; 2];
-
-    /// Returns a combination of coefficients, as coefficients.
-    fn combine<C: Combination<N>, const N: usize>(
-        self,
-        vectors: [&Self::Element; N],
-    ) -> Self::Element;
-
-    /// Returns a combination of coefficients, as factors.
-    fn factors<C: Combination<N>, const N: usize>(
-        self,
-        vectors: [&Self::Element; N],
-    ) -> Self::Element;
-}
-
-/// A task on coefficients side by side.
-pub trait SpreadTask {
-    /// The result of the task.
-    type Output;
-
-    /// Runs the task on a backend.
-    fn run<A: Spread>(self, arithmetic: A) -> Self::Output;
-}
-
-/// Runs a task on a backend, if it has [`Spread`].
-pub fn run_spread<T: SpreadTask>(backend: lanes::Backend, task: T) -> Option<T::Output> {
-    with_vectors!(backend, token => prime::apart(|| Wide::<Bls12Base>::spread(token, task)))
 }
