@@ -1,8 +1,10 @@
 //! The library on an emulated Cortex-M4: its kernels beside plain Rust, known answers, the plugin's
 //! model of cycles, a firmware in C, and what the library's code must not contain.
 
-use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+use std::{fs, thread};
 
 use crate::process::{Failure, Outcome, output, program, run as run_program, say, shown, works};
 
@@ -79,6 +81,7 @@ pub(crate) fn run() -> Result<String, Failure> {
     } else if !Path::new(libraries.trim()).exists() {
         "the target is missing (rustup target add thumbv7em-none-eabihf)"
     } else {
+        build_all()?;
         let compared = emulate(&LARGE, "kernels", "", &[])?;
         let answers = emulate(&LARGE, "runner", OPERATIONS, &[])?;
         for variant in [&LARGE].into_iter().chain(&OTHERS) {
@@ -97,11 +100,39 @@ pub(crate) fn run() -> Result<String, Failure> {
         }
         return Ok(format!(
             "Cortex-M4: {last} with plain Rust; {right} operations with known answers, \
-             three sizes of tables, the least code, and bounded stack; {timed} sequences with known cycles; {symbols} symbols, none forbidden; {firmware}"
+             three sizes of tables, the least code, and bounded stack; {timed} sequences with \
+             known cycles; {symbols} symbols, none forbidden; {firmware}"
         ));
     };
     say(format!("WARNING: the kernels for Armv7E-M are untested: {reason}"));
     Ok(format!("Cortex-M4: NOT RUN: {reason}"))
+}
+
+/// Builds everything that runs later, two builds at a time: most of each is one crate, and one unit
+/// of code.
+fn build_all() -> Outcome {
+    let mut builds = Vec::new();
+    if works(&mut program(COMPILER, "--version")) {
+        builds.extend(FIRMWARE.iter().map(library_build));
+    }
+    for variant in [&LARGE].into_iter().chain(&OTHERS) {
+        builds.push(build(variant, &["kernels", "runner"], &[], variant.built));
+        builds.push(build(variant, &["runner"], &MEASURED, &measured_folder(variant)));
+    }
+    let builds = Mutex::new(builds.into_iter());
+    let next = || builds.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        while let Some(mut build) = next() {
+            run_program(&mut build)?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let other = scope.spawn(work);
+        let here = work();
+        other.join().unwrap_or_else(|_| Err(Failure::new("a build panicked".to_owned())))?;
+        here
+    })
 }
 
 /// Builds a program and runs it; fails if it does. `more` are options of the emulator.
@@ -111,25 +142,30 @@ fn emulate(
     arguments: &str,
     more: &[&str],
 ) -> Result<String, Failure> {
-    build(variant, name, &[], variant.built)?;
+    run_program(&mut build(variant, &[name], &[], variant.built))?;
     emulate_program(&path(variant.built, name), name, arguments, more)
 }
 
 /// Runs the operations on secrets of a program that does not wipe its stack.
 fn emulate_measured(variant: &Variant) -> Result<String, Failure> {
-    let built = format!("{}-measured", variant.built);
-    build(variant, "runner", &MEASURED, &built)?;
+    let built = measured_folder(variant);
+    run_program(&mut build(variant, &["runner"], &MEASURED, &built))?;
     emulate_program(&path(&built, "runner"), "runner", SECRET, &[])
 }
 
-/// Builds a program with more options of cargo.
-fn build(variant: &Variant, name: &str, more: &[&str], built: &str) -> Outcome {
+fn measured_folder(variant: &Variant) -> String {
+    format!("{}-measured", variant.built)
+}
+
+/// Returns the command that builds programs with more options of cargo.
+fn build(variant: &Variant, names: &[&str], more: &[&str], built: &str) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let mut build = program(&cargo, &format!("build --release --locked --bin {name}"));
+    let mut build = program(&cargo, "build --release --locked");
+    names.iter().for_each(|name| _ = build.args(["--bin", name]));
     // Its configuration, which names the target, is read in its folder only.
     build.args(["--target-dir", &format!("../../{built}")]).args(variant.options).args(more);
     build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
-    run_program(&mut build)
+    build
 }
 
 /// Runs a program under the emulator; fails if it does.
@@ -199,47 +235,70 @@ fn check_stack(bounds: &str, used: &str) -> Outcome {
     Ok(())
 }
 
-/// Links the example in C with the C interface for the target, and runs it: with all curves and
-/// RSA, and with P-256 alone and the least code. Returns a part of the summary.
+/// A firmware in C: the folder for what is built, options of cargo for the C interface, those of the
+/// compiler, and the number of signatures that it makes.
+struct Firmware {
+    folder: &'static str,
+    options: &'static str,
+    defined: &'static [&'static str],
+    steps: usize,
+}
+
+/// With all curves and RSA, and with P-256 alone and the least code.
+const FIRMWARE: [Firmware; 2] = [
+    Firmware {
+        folder: "c",
+        options: "",
+        defined: &["-DRSA_KEY=\"crates/cycloid-aarch64/keys/rsa-2048.der\""],
+        steps: 3,
+    },
+    Firmware {
+        folder: "c-p256",
+        options: "--no-default-features --features p256,small \
+                  --config profile.release.opt-level=\"z\" --config profile.release.lto=\"fat\"",
+        defined: &[],
+        steps: 2,
+    },
+];
+
+const COMPILER: &str = "arm-none-eabi-gcc";
+
+/// Links the example in C with the C interface for the target, and runs it. Returns a part of the
+/// summary.
 fn firmware_in_c() -> Result<String, Failure> {
     if !works(&mut program(COMPILER, "--version")) {
         say("WARNING: the firmware in C is untested: apt-get install gcc-arm-none-eabi");
         return Ok("no firmware in C: gcc-arm-none-eabi is missing".to_owned());
     }
-    let key = "-DRSA_KEY=\"crates/cycloid-aarch64/keys/rsa-2048.der\"";
-    let all = built_firmware("c", "", &[key], 3)?;
-    let features = "--no-default-features --features p256,small \
-                    --config profile.release.opt-level=\"z\" \
-                    --config profile.release.lto=\"fat\"";
-    let least = built_firmware("c-p256", features, &[], 2)?;
+    let [all, least] = &FIRMWARE;
+    let (all, least) = (run_firmware(all)?, run_firmware(least)?);
     Ok(format!("a firmware in C, of {all} bytes, and {least} with P-256 alone"))
 }
 
-const COMPILER: &str = "arm-none-eabi-gcc";
-
-/// Builds the C interface with options of cargo, links the firmware in C with options of the
-/// compiler, and runs it. Returns its bytes of code and constants.
-fn built_firmware(
-    folder: &str,
-    options: &str,
-    defined: &[&str],
-    steps: usize,
-) -> Result<usize, Failure> {
+/// Returns the command that builds the C interface for a firmware.
+fn library_build(Firmware { folder, options, .. }: &Firmware) -> Command {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let library = "rustc --release --locked -p cycloid-c --lib --crate-type staticlib";
-    let built = format!("{BUILT}/{folder}");
     let mut build = program(&cargo, &format!("{library} {options}"));
-    build.args(["--target", TARGET, "--target-dir", &built]).env_remove("CARGO_TARGET_DIR");
-    run_program(&mut build)?;
+    build.args(["--target", TARGET, "--target-dir", &format!("{BUILT}/{folder}")]);
+    build.env_remove("CARGO_TARGET_DIR");
+    build
+}
+
+/// Builds and runs a firmware. Returns its bytes of code and constants.
+fn run_firmware(description: &Firmware) -> Result<usize, Failure> {
+    let Firmware { folder, defined, steps, .. } = description;
+    run_program(&mut library_build(description))?;
+    let built = format!("{BUILT}/{folder}");
     let firmware = format!("{built}/firmware");
     let mut link = program(COMPILER, "-O2 -Wall -Wextra -Werror -mcpu=cortex-m4 -mthumb");
     link.args(["-mfloat-abi=hard", "-mfpu=fpv4-sp-d16", "-nostartfiles", "-specs=nosys.specs"]);
-    link.arg("-Wl,--gc-sections").args(defined);
+    link.arg("-Wl,--gc-sections").args(*defined);
     link.args(["-I", "crates/cycloid-c/include", "-T", &format!("{FOLDER}/c/memory.ld")]);
     link.args(["-o", &firmware, &format!("{FOLDER}/c/firmware.c")]);
     run_program(link.arg(format!("{built}/{TARGET}/release/libcycloid_c.a")))?;
     let text = emulate_program(&firmware, "firmware", "", &[])?;
-    if text.lines().filter(|line| line.ends_with(": signed and verified")).count() != steps {
+    if text.lines().filter(|line| line.ends_with(": signed and verified")).count() != *steps {
         return Err(Failure::new(format!("the firmware in C wrote '{text}'")));
     }
     // "   text    data     bss     dec     hex filename", and the numbers.

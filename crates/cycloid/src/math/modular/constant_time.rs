@@ -206,9 +206,8 @@ struct PowOdd<'a> {
 impl words::Task for PowOdd<'_> {
     type Output = ();
 
-    /// Multiplies by x itself instead of its Montgomery form, of which there is no copy: that
-    /// divides by R, which another product restores. The last bit is set, and x^exponent needs no
-    /// factor R.
+    /// Multiplies by x itself, which saves a copy in Montgomery form. Such a product lacks a factor
+    /// R, which a product with R² restores. The last one needs no factor: it leaves Montgomery form.
     fn run<W: Words>(self, words: W) {
         let Self { result, x, exponent, modulus, scratch } = self;
         let mut residues = Montgomery::new(words, modulus.limbs(), None, scratch);

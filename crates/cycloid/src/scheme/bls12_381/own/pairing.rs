@@ -9,7 +9,7 @@ use super::Cycloid;
 use super::curve::{Memory2, import_affine, import_one};
 use super::each::{Each, fewest, many, one, single, spread as side_by_side};
 use crate::machine::ct::{self, Mask};
-use crate::machine::field::{self, Bls12Base, Dense, SpreadTask, Wide, WideTask};
+use crate::machine::field::{Bls12Base, Dense, Spread, SpreadTask, Wide, WideTask};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::bls12_381::spread::{self, Spread12};
@@ -153,15 +153,15 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
 
 /// The combined loops of up to [`SPREAD_PAIRS`] pairs on vectors, the coefficients of their
 /// product side by side.
-pub(super) struct Spread<'a> {
+pub(super) struct SpreadMillerLoop<'a> {
     pub(super) p: &'a [G1Affine<Cycloid>],
     pub(super) q: &'a [G2Affine<Cycloid>],
 }
 
-impl SpreadTask for Spread<'_> {
+impl SpreadTask for SpreadMillerLoop<'_> {
     type Output = Memory;
 
-    fn run<A: field::Spread>(self, f: A) -> Memory {
+    fn run<A: Spread>(self, f: A) -> Memory {
         let last = self.p.len() - 1;
         let mut pairs: [_; SPREAD_PAIRS] = core::array::from_fn(|i| {
             spread::Pair::new(f, self.p[i.min(last)].raw(), self.q[i.min(last)].raw())
@@ -176,7 +176,7 @@ pub(super) struct SpreadExponentiation<'a>(pub(super) &'a Memory);
 impl SpreadTask for SpreadExponentiation<'_> {
     type Output = Memory;
 
-    fn run<A: field::Spread>(self, f: A) -> Memory {
+    fn run<A: Spread>(self, f: A) -> Memory {
         spread::final_exponentiation(f, &Spread12::import(f, self.0)).export(f)
     }
 }
@@ -191,7 +191,7 @@ pub(super) enum SpreadProduct<'a> {
 impl SpreadTask for SpreadProduct<'_> {
     type Output = Memory;
 
-    fn run<A: field::Spread>(self, f: A) -> Memory {
+    fn run<A: Spread>(self, f: A) -> Memory {
         let element = |memory| Spread12::import(f, memory);
         match self {
             Self::Mul(a, b) => element(a).mul(f, &element(b)),
@@ -208,7 +208,7 @@ pub(super) struct SpreadPow<'a>(pub(super) &'a Memory, pub(super) &'a [u128; 4])
 impl SpreadTask for SpreadPow<'_> {
     type Output = Memory;
 
-    fn run<A: field::Spread>(self, f: A) -> Memory {
+    fn run<A: Spread>(self, f: A) -> Memory {
         spread::pow_in_group(f, &Spread12::import(f, self.0), self.1).export(f)
     }
 }
@@ -242,7 +242,7 @@ pub(super) struct SpreadPrepared<'a> {
 impl SpreadTask for SpreadPrepared<'_> {
     type Output = Memory;
 
-    fn run<A: field::Spread>(self, f: A) -> Memory {
+    fn run<A: Spread>(self, f: A) -> Memory {
         let last = self.p.len() - 1;
         let points: [_; PAIRS] = core::array::from_fn(|i| self.p[i.min(last)].raw());
         let line = |pair: usize, place: usize| &self.q[pair][place];
@@ -279,7 +279,8 @@ fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
 
 /// Returns the product of the loops of up to [`PAIRS`] pairs, which share their squarings.
 fn miller_loop_together(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
-    let spread = if p.len() <= SPREAD_PAIRS { side_by_side(Spread { p, q }) } else { None };
+    let spread =
+        if p.len() <= SPREAD_PAIRS { side_by_side(SpreadMillerLoop { p, q }) } else { None };
     spread.unwrap_or_else(|| match p.len() {
         ..=FEW => one(Together::<FEW> { p, q }),
         _ => one(Together::<PAIRS> { p, q }),

@@ -12,8 +12,8 @@ use super::group::{
     Multiply, MultiplyGenerator, MultiplyShort, SpreadMultiply, ToAffine,
 };
 use super::pairing::{
-    self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, Spread, SpreadExponentiation,
-    SpreadPow, SpreadPrepared, SpreadProduct, SquareCyclotomic,
+    self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SpreadExponentiation,
+    SpreadMillerLoop, SpreadPow, SpreadPrepared, SpreadProduct, SquareCyclotomic,
 };
 use crate::machine::field::{Bls12Base, Dense, SpreadTask, run_spread};
 use crate::machine::lanes::{self, LANES};
@@ -199,7 +199,7 @@ fn pairing_on_vectors(
         loops = mul(&loops, &single::<MillerLoop>(&pairs[count - 1], pairing::ZERO));
         let (p, q) = (&p[..count], &q[..count]);
         if count <= 3 {
-            on_vectors(|| Spread { p, q }, |value| assert_eq!(value, loops, "{count}"));
+            on_vectors(|| SpreadMillerLoop { p, q }, |value| assert_eq!(value, loops, "{count}"));
         }
         on_vectors(
             || SpreadPrepared { p, q: &lines[..count] },
