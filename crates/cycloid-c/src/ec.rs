@@ -46,6 +46,9 @@ pub struct EcPublicKey {
 
 words! { EcPrivateKey EcPublicKey }
 
+#[cfg(not(any(feature = "p224", feature = "p256", feature = "p384", feature = "p521")))]
+compile_error!("one of the features p224, p256, p384 and p521 is needed");
+
 /// The curves that are compiled in.
 const CURVES: &[CurveNumber] = &[
     #[cfg(feature = "p224")]
