@@ -119,27 +119,83 @@ pub(super) fn reduce_p25519(number: &[Limb; 4]) -> [Limb; 4] {
     core::array::from_fn(|i| enough.select(reduced[i], number[i]))
 }
 
-/// Returns 2^(128·n) modulo a modulus of n limbs.
-pub(super) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
+/// Returns R² modulo an odd modulus, for R = 2^(64·n) and a modulus of n limbs. For compile time.
+pub(crate) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
+    // The highest power of two below the modulus; doubling it leads to R·2^n.
+    let bits = words::LIMB_BITS * N - modulus[N - 1].leading_zeros() as usize;
     let mut power = [0; N];
-    power[0] = 1;
-    let mut doublings = 0;
-    while doublings < 2 * words::LIMB_BITS * N {
-        // power = 2 · power, minus the modulus unless that is negative.
-        let (mut twice, mut less) = ([0u64; N], [0; N]);
-        let (mut carry, mut borrow) = (0, false);
+    power[(bits - 1) / words::LIMB_BITS] = 1 << ((bits - 1) % words::LIMB_BITS);
+    let mut exponent = bits - 1;
+    while exponent < (words::LIMB_BITS + 1) * N {
+        let mut twice = [0; N];
+        let mut carry = 0;
         let mut i = 0;
         while i < N {
             twice[i] = power[i] << 1 | carry;
             carry = power[i] >> 63;
-            let (difference, below) = twice[i].overflowing_sub(modulus[i]);
-            let (difference, below_by_one) = difference.overflowing_sub(borrow as Limb);
-            less[i] = difference;
-            borrow = below | below_by_one;
             i += 1;
         }
-        power = if carry == 0 && borrow { twice } else { less };
-        doublings += 1;
+        power = reduce_once(twice, carry, &modulus);
+        exponent += 1;
+    }
+    // (R·2^k)² / R = R·2^(2k): six squarings reach R·2^(64·n).
+    let mut squarings = 0;
+    while squarings < words::LIMB_BITS.ilog2() {
+        power = montgomery_mul(&power, &power, &modulus);
+        squarings += 1;
     }
     power
+}
+
+/// Returns a·b / R modulo an odd modulus, where b is less than the modulus. For compile time.
+pub(crate) const fn montgomery_mul<const N: usize>(
+    a: &[Limb; N],
+    b: &[Limb; N],
+    modulus: &[Limb; N],
+) -> [Limb; N] {
+    let inverse = words::montgomery_n0(modulus[0]);
+    let (mut sum, mut top) = ([0 as Limb; N], 0 as Limb);
+    let mut i = 0;
+    while i < N {
+        let quotient = sum[0].wrapping_add(a[i].wrapping_mul(b[0])).wrapping_mul(inverse);
+        let (mut carry, mut reduced_carry) = (0, 0);
+        let mut j = 0;
+        while j < N {
+            let wide = sum[j] as u128 + a[i] as u128 * b[j] as u128 + carry as u128;
+            carry = (wide >> words::LIMB_BITS) as Limb;
+            let wide = wide as Limb as u128
+                + quotient as u128 * modulus[j] as u128
+                + reduced_carry as u128;
+            reduced_carry = (wide >> words::LIMB_BITS) as Limb;
+            if j > 0 {
+                sum[j - 1] = wide as Limb;
+            }
+            j += 1;
+        }
+        let wide = top as u128 + carry as u128 + reduced_carry as u128;
+        sum[N - 1] = wide as Limb;
+        top = (wide >> words::LIMB_BITS) as Limb;
+        i += 1;
+    }
+    reduce_once(sum, top, modulus)
+}
+
+/// Returns a number below twice the modulus, whose bit 64·n is `carry`, modulo the modulus. For
+/// compile time.
+const fn reduce_once<const N: usize>(
+    number: [Limb; N],
+    carry: Limb,
+    modulus: &[Limb; N],
+) -> [Limb; N] {
+    let mut less = [0; N];
+    let mut borrow = false;
+    let mut i = 0;
+    while i < N {
+        let (difference, below) = number[i].overflowing_sub(modulus[i]);
+        let (difference, below_by_one) = difference.overflowing_sub(borrow as Limb);
+        less[i] = difference;
+        borrow = below | below_by_one;
+        i += 1;
+    }
+    if carry == 0 && borrow { number } else { less }
 }

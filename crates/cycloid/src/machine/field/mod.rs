@@ -41,6 +41,7 @@ use super::cpu::Token;
 use super::ct;
 use super::words::Limb;
 pub use curve::{CurveArithmetic, CurvePrime, CurveTask};
+pub(crate) use form::{montgomery_mul, r_squared};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use single::{BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order, P192, P448, Secp256k1};

@@ -22,7 +22,7 @@ mod tower;
 
 #[cfg(doc)]
 use crate::machine::field::Wide;
-use crate::machine::field::{Bls12Base, Bls12Scalar, Prime};
+use crate::machine::field::{Bls12Base, Bls12Scalar, Prime, montgomery_mul, r_squared};
 use crate::math::field::Element;
 
 pub(crate) use batch::{BATCH, Inverses, Packed, Points, Reference, inverses_limbs};
@@ -62,7 +62,7 @@ pub(crate) fn x_bits() -> impl Iterator<Item = bool> {
 
 /// Returns a hexadecimal integer in Montgomery form: times R modulo p.
 const fn montgomery(hex: &str) -> Words {
-    const P: Words = Bls12Base::MODULUS;
+    const R_SQUARED: Words = r_squared(Bls12Base::MODULUS);
     let digits = hex.as_bytes();
     let mut value = [0; 6];
     let mut i = 0;
@@ -75,24 +75,7 @@ const fn montgomery(hex: &str) -> Words {
         value[i / 16] |= (digit as u64) << (4 * (i % 16));
         i += 1;
     }
-    let mut doublings = 0;
-    while doublings < 384 {
-        let (mut twice, mut less) = ([0; 6], [0; 6]);
-        let (mut carry, mut borrow) = (0, false);
-        let mut i = 0;
-        while i < 6 {
-            twice[i] = value[i] << 1 | carry;
-            carry = value[i] >> 63;
-            let (difference, below) = twice[i].overflowing_sub(P[i]);
-            let (difference, below_by_one) = difference.overflowing_sub(borrow as u64);
-            less[i] = difference;
-            borrow = below | below_by_one;
-            i += 1;
-        }
-        value = if borrow { twice } else { less };
-        doublings += 1;
-    }
-    value
+    montgomery_mul(&value, &R_SQUARED, &Bls12Base::MODULUS)
 }
 
 /// Converts both coefficients of an element of Fp2.

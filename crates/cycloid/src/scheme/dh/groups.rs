@@ -117,7 +117,7 @@ const fn append_zero_limb<const N: usize>(r: &[Limb; N], c: &[Limb; N]) -> [Limb
     // 2^64·r = top·R + low is congruent to top·c + low, which is less than 2R − R/2^64, since c <
     // R/2^64. Instead of subtracting R, c is added, which carries no further.
     let (sum, carry) = add_product(&low, r[N - 1], c);
-    add_product(&sum, carry, c).0
+    if carry == 0 { sum } else { add_product(&sum, carry, c).0 }
 }
 
 /// Returns `a + b·c` modulo R, and the carry.

@@ -24,22 +24,30 @@ const FACTORS_IN_REGISTERS: usize = 5;
 
 /// Repeats the body for each constant `j` below a constant of at most 11; without a loop if vectors
 /// are in registers, so that arrays indexed with `j` are too.
+///
+/// The compiler reads as many copies of the body as the constant may be: a literal or `<=` says that
+/// there are fewer, which matters where such repetitions are nested.
 macro_rules! each {
+    ($V:ident, $j:ident < 4 => $body:expr) => { each!(@ $V, $j, 4, $body, 0 1 2 3) };
+    ($V:ident, $j:ident < 5 => $body:expr) => { each!(@ $V, $j, 5, $body, 0 1 2 3 4) };
+    ($V:ident, $j:ident < $count:ident <= 2 => $body:expr) => {
+        each!(@ $V, $j, $count, $body, 0 1)
+    };
     ($V:ident, $j:ident < $count:expr => $body:expr) => {
+        each!(@ $V, $j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10)
+    };
+    (@ $V:ident, $j:ident, $count:expr, $body:expr, $($value:literal)*) => {
         if $V::IN_REGISTERS {
-            each!(@ $j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10)
+            $(if $value < $count {
+                let $j: usize = $value;
+                $body;
+            })*
         } else {
             for $j in 0..$count {
                 $body;
             }
         }
     };
-    (@ $j:ident, $count:expr, $body:expr, $($value:literal)*) => {{
-        $(if $value < $count {
-            let $j: usize = $value;
-            $body;
-        })*
-    }};
 }
 pub(super) use each;
 

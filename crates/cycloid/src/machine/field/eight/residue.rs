@@ -94,9 +94,15 @@ pub(super) const fn power_of_two<const M: usize>(
     modulus: &[Limb; M],
     exponent: usize,
 ) -> [Limb; M] {
+    // The highest power of two below the modulus, or a lower one that is the result.
+    let mut limb = M - 1;
+    while modulus[limb] == 0 {
+        limb -= 1;
+    }
+    let bits = limb * LANE_LIMB_BITS + modulus[limb].ilog2() as usize;
+    let mut bit = if bits < exponent { bits } else { exponent };
     let mut power = [0; M];
-    power[0] = 1;
-    let mut bit = 0;
+    power[bit / LANE_LIMB_BITS] = 1 << (bit % LANE_LIMB_BITS);
     while bit < exponent {
         power = double(&power);
         // Minus the modulus, unless that is negative.

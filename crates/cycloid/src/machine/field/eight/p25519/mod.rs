@@ -242,10 +242,10 @@ fn products<V: Vectors, const N: usize, const LONG: bool>(
 ) -> [[V::Word; 5]; N] {
     const { assert!(N <= 2) }
     let mut columns = [[v.splat(0); 10]; N];
-    each!(V, n < N => each!(V, j < 5 => columns[n][j] = v.splat(starts[n][j])));
+    each!(V, n < N <= 2 => each!(V, j < 5 => columns[n][j] = v.splat(starts[n][j])));
     each!(V, i < 5 => {
         each!(V, j < 5 => {
-            each!(V, n < N => {
+            each!(V, n < N <= 2 => {
                 let [a, b] = factors[n];
                 (columns[n][i + j], columns[n][i + j + 1]) = v.mul_add(
                     columns[n][i + j],
@@ -257,7 +257,7 @@ fn products<V: Vectors, const N: usize, const LONG: bool>(
         });
     });
     let mut folded = [[v.splat(0); 5]; N];
-    each!(V, n < N => folded[n] = fold::<V, LONG>(v, columns[n]));
+    each!(V, n < N <= 2 => folded[n] = fold::<V, LONG>(v, columns[n]));
     folded
 }
 
@@ -271,13 +271,13 @@ fn squares<V: Vectors, const N: usize>(
 ) -> [[V::Word; 5]; N] {
     const { assert!(N <= 2) }
     let mut columns = [[v.splat(0); 10]; N];
-    each!(V, n < N => each!(V, j < 5 => {
+    each!(V, n < N <= 2 => each!(V, j < 5 => {
         columns[n][j] = v.splat(if j == 0 { starts[n][j] } else { starts[n][j] / 2 });
     }));
     each!(V, i < 5 => {
         each!(V, j < 5 => {
             if j > i {
-                each!(V, n < N => {
+                each!(V, n < N <= 2 => {
                     let limbs = &factors[n].0;
                     (columns[n][i + j], columns[n][i + j + 1]) = v.mul_add(
                         columns[n][i + j],
@@ -289,20 +289,20 @@ fn squares<V: Vectors, const N: usize>(
             }
         });
     });
-    each!(V, n < N => each!(V, j < 9 => {
+    each!(V, n < N <= 2 => each!(V, j < 9 => {
         if j > 0 {
             columns[n][j] = v.add(columns[n][j], columns[n][j]);
         }
     }));
     each!(V, i < 5 => {
-        each!(V, n < N => {
+        each!(V, n < N <= 2 => {
             let limb = v.factor(factors[n].0[i]);
             (columns[n][2 * i], columns[n][2 * i + 1]) =
                 v.mul_add(columns[n][2 * i], columns[n][2 * i + 1], limb, limb);
         });
     });
     let mut folded = [[v.splat(0); 5]; N];
-    each!(V, n < N => folded[n] = fold::<V, false>(v, columns[n]));
+    each!(V, n < N <= 2 => folded[n] = fold::<V, false>(v, columns[n]));
     folded
 }
 
