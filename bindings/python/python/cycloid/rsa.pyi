@@ -1,8 +1,9 @@
 """RSA: signatures and encryption of RFC 8017."""
 
 from collections.abc import Sequence
-from typing import Literal, NoReturn, TypeAlias, final
+from typing import Literal, NoReturn, TypeAlias, final, overload
 
+from ._errors import Error
 from ._types import Bytes, Document, Hash, Many
 
 __all__ = ["PrivateKey", "PublicKey", "sign_many", "verify_many"]
@@ -54,6 +55,30 @@ class PrivateKey:
         mask_hash: Hash | None = None,
         label: Bytes | None = None,
     ) -> bytes: ...
+    @overload
+    def decrypt_many(
+        self,
+        ciphertexts: Many,
+        *,
+        padding: Literal["oaep", "pkcs1v15"] = "oaep",
+        hash: Hash | None = "sha256",
+        mask_hash: Hash | None = None,
+        label: Bytes | None = None,
+        threads: int | None = None,
+        return_exceptions: Literal[False] = False,
+    ) -> list[bytes]: ...
+    @overload
+    def decrypt_many(
+        self,
+        ciphertexts: Many,
+        *,
+        padding: Literal["oaep", "pkcs1v15"] = "oaep",
+        hash: Hash | None = "sha256",
+        mask_hash: Hash | None = None,
+        label: Bytes | None = None,
+        threads: int | None = None,
+        return_exceptions: bool,
+    ) -> list[bytes | Error]: ...
     def __reduce__(self) -> NoReturn: ...
 
 @final

@@ -1,17 +1,19 @@
-//! Batches of RSA signatures. A piece of a batch may have keys of different lengths: those of each
+//! Batches of RSA signatures and decryptions. A piece of a batch may have keys of different lengths: those of each
 //! length are computed side by side.
 
 use cycloid::LANES;
+use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
-    Batch, Error, Job, KeyPair, OwnedPublicKey, SignatureScheme, VerifyJob, batch_limbs,
+    Batch, Error, Job, KeyPair, Oaep, OwnedPublicKey, SignatureScheme, VerifyJob, batch_limbs,
     verify_batch, verify_batch_scratch_limbs,
 };
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyBytesMethods};
+use zeroize::Zeroizing;
 
 use super::{PrivateKey, PublicKey, SaltLength, Settings, SignaturePadding, SignaturePaddingName};
 use crate::batch::{self, Piece, SHORT};
-use crate::error::{OrRaise, no_randomness};
+use crate::error::{OrRaise, Raise, decryption, no_randomness};
 use crate::input::{HashName, Many, digest, same_count};
 use crate::random::Recording;
 
@@ -60,8 +62,8 @@ pub(crate) fn verify_many<'py>(
     verify(py, &keys, &signatures.slices(), &messages.slices(), settings, threads)
 }
 
-/// A piece makes blindings for its keys, whose cost many signatures share.
-const SIGNATURES: Piece = Piece { least: LANES, most: 8 * LANES };
+/// A piece makes blindings for its keys, whose cost many operations share.
+const PRIVATE: Piece = Piece { least: LANES, most: 8 * LANES };
 
 struct Signing<'a> {
     key: &'a KeyPair,
@@ -92,7 +94,7 @@ pub(super) fn sign<'a, 'py>(
     for job in &jobs {
         settings.check(job.message)?;
     }
-    batch::run(py, &mut jobs, threads, SIGNATURES, |piece| {
+    batch::run(py, &mut jobs, threads, PRIVATE, |piece| {
         for bits in lengths(piece.iter().map(|job| job.key.public_key().bits())) {
             let same = piece.iter_mut().filter(|job| job.key.public_key().bits() == bits);
             let mut same: Vec<_> = same.collect();
@@ -109,21 +111,27 @@ fn sign_same(
     scheme: SignatureScheme,
     prehashed: bool,
 ) {
-    let mut random = Recording::default();
-    let mut outcomes = Vec::with_capacity(signings.len());
-    let memory = vec![0; batch_limbs(bits, signings.len())];
-    let run = Batch::new(bits, &mut random, memory).map(|mut batch| {
-        let mut jobs: Vec<_> = signings.iter_mut().map(|job| job.job(scheme, prehashed)).collect();
-        batch.run(&mut jobs);
-        outcomes.extend(jobs.iter().map(Job::outcome));
-    });
-    if let Err(error) = run {
-        outcomes = vec![Err(error); signings.len()];
-    }
-    let failed = random.failed();
+    let jobs = signings.iter_mut().map(|job| job.job(scheme, prehashed)).collect();
+    let outcomes = run_same(bits, jobs, Raise::raise);
     for (job, outcome) in signings.iter_mut().zip(outcomes) {
-        job.outcome = if failed { Err(no_randomness()) } else { outcome.map(|_| ()).or_raise() };
+        job.outcome = outcome.map(|_| ());
     }
+}
+
+/// Runs jobs with keys of one length, and returns the lengths of their outputs.
+fn run_same(
+    bits: usize,
+    mut jobs: Vec<Job<'_>>,
+    raise: fn(Error) -> PyErr,
+) -> Vec<PyResult<usize>> {
+    let mut random = Recording::default();
+    let memory = vec![0; batch_limbs(bits, jobs.len())];
+    let run = Batch::new(bits, &mut random, memory).map(|mut batch| batch.run(&mut jobs));
+    let failed = random.failed();
+    let outcome = |job: &Job<'_>| {
+        if failed { Err(no_randomness()) } else { run.and(job.outcome()).map_err(raise) }
+    };
+    jobs.iter().map(outcome).collect()
 }
 
 impl Signing<'_> {
@@ -141,6 +149,51 @@ impl Signing<'_> {
             (SignatureScheme::Pss(pss), true) => Job::sign_pss_with(key, pss, message, signature),
         }
     }
+}
+
+struct Decryption<'a> {
+    ciphertext: &'a [u8],
+    message: Zeroizing<Vec<u8>>,
+    outcome: PyResult<usize>,
+}
+
+impl Decryption<'_> {
+    fn job<'j>(&'j mut self, key: &'j KeyPair, oaep: Option<Oaep<'j, Hash>>) -> Job<'j> {
+        let (key, message) = (key.private_key(), &mut self.message[..]);
+        match oaep {
+            Some(oaep) => Job::decrypt_oaep(key, oaep, self.ciphertext, message),
+            None => Job::decrypt_pkcs1v15(key, self.ciphertext, message),
+        }
+    }
+}
+
+/// Decrypts many ciphertexts, with OAEP or, without its parameters, with PKCS #1 v1.5.
+pub(super) fn decrypt<'py>(
+    py: Python<'py>,
+    key: &KeyPair,
+    ciphertexts: &[&[u8]],
+    oaep: Option<Oaep<'_, Hash>>,
+    threads: Option<usize>,
+    return_exceptions: bool,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let (bits, length) = (key.public_key().bits(), key.public_key().length());
+    let mut jobs: Vec<_> = ciphertexts
+        .iter()
+        .map(|ciphertext| {
+            let message = Zeroizing::new(vec![0; length]);
+            Decryption { ciphertext, message, outcome: Err(no_randomness()) }
+        })
+        .collect();
+    batch::run(py, &mut jobs, threads, PRIVATE, |piece| {
+        let jobs = piece.iter_mut().map(|job| job.job(key, oaep)).collect();
+        let outcomes = run_same(bits, jobs, decryption);
+        piece.iter_mut().zip(outcomes).for_each(|(job, outcome)| job.outcome = outcome);
+    })?;
+    let messages = jobs.iter_mut().map(|job| {
+        let outcome = std::mem::replace(&mut job.outcome, Ok(0));
+        outcome.map(|length| &job.message[..length])
+    });
+    batch::results(py, messages, return_exceptions, |message| PyBytes::new(py, message).into_any())
 }
 
 struct Verification<'a> {

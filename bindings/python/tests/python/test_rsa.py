@@ -127,6 +127,33 @@ def test_ciphertexts_that_are_wrong(rsa_key):
         rsa_key.public_key.encrypt(bytes(191))
 
 
+def test_many_ciphertexts(rsa_key):
+    public = rsa_key.public_key
+    messages = [b"%d" % i for i in range(19)]
+    ciphertexts = [public.encrypt(message, label=b"label") for message in messages]
+    for threads in (None, 1, 3):
+        assert rsa_key.decrypt_many(ciphertexts, label=b"label", threads=threads) == messages
+    assert rsa_key.decrypt_many([]) == []
+    older = [public.encrypt(message, padding="pkcs1v15") for message in messages]
+    older[4] = bytes([older[4][0], older[4][1] ^ 1]) + older[4][2:]
+    expected = [rsa_key.decrypt(ciphertext, padding="pkcs1v15") for ciphertext in older]
+    assert rsa_key.decrypt_many(older, padding="pkcs1v15") == expected
+    # Wrong ones have errors of their own, and no message of another's.
+    ciphertexts[3] = ciphertexts[3][:-1]
+    ciphertexts[11] = public.encrypt(b"secret", label=b"another")
+    with pytest.raises(cycloid.DecryptionError) as raised:
+        rsa_key.decrypt_many(ciphertexts, label=b"label")
+    assert raised.value.index == 3
+    found = rsa_key.decrypt_many(ciphertexts, label=b"label", return_exceptions=True)
+    for i, (one, message) in enumerate(zip(found, messages)):
+        if i in (3, 11):
+            assert isinstance(one, cycloid.DecryptionError) and one.index == i
+        else:
+            assert one == message
+    with pytest.raises(cycloid.ParameterError):
+        rsa_key.decrypt_many(ciphertexts, threads=0)
+
+
 def test_keys_go_both_ways(rsa_key, their_key):
     for again in (
         rsa.PrivateKey.from_der(rsa_key.to_der()),
