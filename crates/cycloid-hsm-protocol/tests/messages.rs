@@ -78,6 +78,7 @@ fn requests() -> Vec<Request> {
         Request::Token {},
         Request::Login { role: Role::Auditor, pin: secret(4) },
         Request::Logout {},
+        Request::Share {},
         Request::InitToken { pin: secret(255), label: String::new() },
         Request::InitPin { role: Role::User, pin: secret(0) },
         Request::SetPin { old: secret(23), new: secret(24) },

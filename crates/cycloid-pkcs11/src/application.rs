@@ -5,7 +5,7 @@
 //! next, logs in there with the same PIN, and repeats a request that may be repeated. Stored
 //! objects have the same handles everywhere; objects in memory end with their daemon.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -38,7 +38,7 @@ pub(crate) struct Application {
     /// Whether there was no other daemon when one was lost.
     is_over: AtomicBool,
     role: Mutex<Option<Role>>,
-    keys: RwLock<HashMap<u64, Arc<Key>>>,
+    keys: RwLock<BTreeMap<u64, Arc<Key>>>,
 }
 
 /// Returns the error for an answer of the wrong kind.
@@ -61,7 +61,7 @@ impl Application {
             login: Mutex::default(),
             is_over: AtomicBool::new(false),
             role: Mutex::new(None),
-            keys: RwLock::new(HashMap::new()),
+            keys: RwLock::new(BTreeMap::new()),
         })
     }
 

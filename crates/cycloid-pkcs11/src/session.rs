@@ -1,6 +1,6 @@
 //! Sessions: their operations, and the objects that end with them.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -24,7 +24,7 @@ const RANDOM_PIECE: usize = 1 << 16;
 #[derive(Default)]
 pub(crate) struct Sessions {
     /// Lock order: an application's role first, then this.
-    open: RwLock<HashMap<u64, Arc<Session>>>,
+    open: RwLock<BTreeMap<u64, Arc<Session>>>,
     last: AtomicU64,
 }
 

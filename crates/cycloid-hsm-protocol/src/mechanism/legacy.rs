@@ -55,8 +55,8 @@ pub fn all_offered_under(allowed: Allowed) -> Vec<Offered> {
 /// while that operation is allowed.
 pub fn weak_use(number: u32, flag: u32) -> Option<Legacy> {
     let has = |offered: Option<Offered>| offered.is_some_and(|offered| offered.flags & flag != 0);
-    let only_then = has(offered_under(Allowed::EVERY, number)) && !has(offered(number).copied());
-    weakness(number).filter(|_| only_then)
+    weakness(number)
+        .filter(|_| has(offered_under(Allowed::EVERY, number)) && !has(offered(number).copied()))
 }
 
 #[cfg(test)]

@@ -59,15 +59,15 @@ impl<'b, C> Decode<'b, C> for Secret {
     }
 }
 
-/// Appends to a buffer as [`reserve`] describes it.
+/// Appends to a buffer of messages, which may contain secrets: if it moves, the memory that it
+/// leaves is wiped.
 #[inline]
-pub(super) fn append(to: &mut Vec<u8>, bytes: &[u8]) {
+pub fn append(to: &mut Vec<u8>, bytes: &[u8]) {
     reserve(to, bytes.len());
     to.extend_from_slice(bytes);
 }
 
-/// Makes room in a buffer of messages, which may contain secrets: if it moves, the memory that it
-/// leaves is wiped.
+/// Makes room in a buffer as [`append`] does.
 #[inline]
 pub(super) fn reserve(buffer: &mut Vec<u8>, more: usize) {
     if buffer.capacity() - buffer.len() < more {

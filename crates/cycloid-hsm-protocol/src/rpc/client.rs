@@ -6,7 +6,9 @@
 //! unusable: a program that continues must create a new client and log in again.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,13 +16,14 @@ use std::thread;
 use std::time::Duration;
 
 use rustix::io::Errno;
-use rustix::net::RecvFlags;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::bytes::{Secret, reserve};
 use super::frame;
 use super::message::{Request, Response, Unreadable};
 use super::polling::Polling;
+use super::slot::{Answer, ClientSlot};
 #[cfg(feature = "tls")]
 use super::tls;
 use super::version::{self, VERSION};
@@ -57,6 +60,10 @@ const TLS: &str = "tls://";
 const ATTEMPTS: u32 = 5;
 /// and the pause after each time.
 const PAUSE: Duration = Duration::from_millis(20);
+
+/// The number of requests of a connection before it asks for a slot: a program that makes few does
+/// without.
+const FEW: u32 = 8;
 
 /// The address of a daemon.
 #[derive(Clone)]
@@ -134,6 +141,27 @@ impl Stream {
         }
     }
 
+    /// Waits for data, which a file may accompany.
+    fn read_with_file(&mut self, to: &mut [u8], file: &mut Option<OwnedFd>) -> io::Result<usize> {
+        match self {
+            Self::Socket(stream) => {
+                let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+                let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+                let mut to = [IoSliceMut::new(to)];
+                let flags = RecvFlags::CMSG_CLOEXEC;
+                let received = rustix::net::recvmsg(stream, &mut to, &mut ancillary, flags)?;
+                for message in ancillary.drain() {
+                    if let RecvAncillaryMessage::ScmRights(files) = message {
+                        *file = files.last().or(file.take());
+                    }
+                }
+                Ok(received.bytes)
+            }
+            #[cfg(feature = "tls")]
+            Self::Remote(stream) => stream.read(to),
+        }
+    }
+
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         match self {
             Self::Socket(stream) => stream.write_all(bytes),
@@ -172,6 +200,10 @@ struct Connection {
     /// A request or an answer. The memory beyond its length holds no secret.
     buffer: Zeroizing<Vec<u8>>,
     polling: Polling,
+    /// Memory for requests, once the daemon has given one.
+    slot: Option<ClientSlot>,
+    /// The number of requests until one is asked for.
+    without_slot: Option<u32>,
 }
 
 impl fmt::Debug for Client {
@@ -249,6 +281,9 @@ impl Client {
             Some(connection) => connection,
             None => self.open()?,
         };
+        if let Err(error) = connection.prepare() {
+            return Err(self.lose(&error));
+        }
         match connection.write(request).map(|()| connection.exchange()) {
             Ok(Ok(response)) => {
                 self.keep(connection);
@@ -310,8 +345,9 @@ impl Client {
     /// Opens a connection; `None` if the daemon hung up on a further one.
     fn try_open(&self) -> Result<Option<Connection>> {
         let stream = self.place.open().map_err(|error| self.lose(&error))?;
-        let mut connection =
-            Connection { stream, buffer: Zeroizing::default(), polling: Polling::default() };
+        let without_slot = matches!(stream, Stream::Socket(_)).then_some(FEW);
+        let (buffer, polling) = (Zeroizing::default(), Polling::default());
+        let mut connection = Connection { stream, buffer, polling, slot: None, without_slot };
         let known = self.state().ticket.clone();
         let request = match known.clone() {
             Some(ticket) => Request::Attach { version: VERSION, ticket },
@@ -361,13 +397,74 @@ impl Connection {
         self.buffer.clear();
     }
 
-    /// Sends the buffer, and reads the answer.
+    /// Asks for a slot, if the connection has made some requests. A daemon that has none, or does
+    /// not know the message, refuses.
+    fn prepare(&mut self) -> io::Result<()> {
+        let Some(rest) = &mut self.without_slot else { return Ok(()) };
+        *rest -= 1;
+        if *rest > 0 {
+            return Ok(());
+        }
+        self.without_slot = None;
+        self.buffer.clear();
+        frame::write(0, &mut self.buffer, |to| Request::Share {}.write(to));
+        self.send()?;
+        let mut file = None;
+        let answer = self.receive(|stream, to, _| stream.read_with_file(to, &mut file))?;
+        if let (Response::Done {}, Some(file)) = (answer, file) {
+            self.slot = ClientSlot::new(&file).ok();
+        }
+        Ok(())
+    }
+
+    /// Sends the buffer, and returns the answer.
     fn exchange(&mut self) -> io::Result<Response> {
+        match &self.slot {
+            Some(slot) if slot.ask(&self.buffer[frame::HEADER..]) => {
+                self.wipe();
+                if let Some(response) = self.wait()? {
+                    return Ok(response);
+                }
+            }
+            _ => self.send()?,
+        }
+        self.receive(Stream::read)
+    }
+
+    /// Waits for the answer to a request in the slot; `None` if it is in the socket.
+    fn wait(&mut self) -> io::Result<Option<Response>> {
+        let Self { stream, buffer, polling, slot, .. } = self;
+        let Some(slot) = slot else { return Ok(None) };
+        let mut answer = polling.poll(None, || slot.answer(buffer));
+        while answer.is_none() {
+            slot.sleep();
+            answer = slot.answer(buffer);
+            // The daemon may have ended.
+            if answer.is_none() && !stream.is_silent() {
+                answer = slot.answer(buffer).or(Some(Answer::InSocket));
+            }
+        }
+        let response = match answer {
+            Some(Answer::Here) => Response::read(buffer).map(Some),
+            Some(Answer::InSocket) | None => Ok(None),
+            Some(Answer::Unreadable) => Err(Unreadable::Malformed),
+        };
+        self.wipe();
+        response.map_err(unreadable)
+    }
+
+    fn send(&mut self) -> io::Result<()> {
         let sent = self.stream.write_all(&self.buffer);
         self.wipe();
-        sent?;
+        sent
+    }
+
+    /// Reads the answer from the stream, by `read`.
+    fn receive(
+        &mut self,
+        mut read: impl FnMut(&mut Stream, &mut [u8], &mut Polling) -> io::Result<usize>,
+    ) -> io::Result<Response> {
         loop {
-            let unreadable = |error| io::Error::new(io::ErrorKind::InvalidData, error);
             if let Some(frame) = frame::read(&self.buffer).map_err(unreadable)? {
                 // One request is in flight, so exactly one answer is expected.
                 let alone = frame.identifier == 0 && frame.length == self.buffer.len();
@@ -380,7 +477,8 @@ impl Connection {
             let length = filled.max(512) * 2;
             reserve(&mut self.buffer, length - filled);
             self.buffer.resize(length, 0);
-            let count = match self.stream.read(&mut self.buffer[filled..], &mut self.polling) {
+            let to = &mut self.buffer[filled..];
+            let count = match read(&mut self.stream, to, &mut self.polling) {
                 Ok(0) => Err(io::ErrorKind::UnexpectedEof.into()),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
                 other => other,
@@ -389,4 +487,8 @@ impl Connection {
             count?;
         }
     }
+}
+
+fn unreadable(error: Unreadable) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, error)
 }

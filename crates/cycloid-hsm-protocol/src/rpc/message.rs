@@ -66,11 +66,20 @@ macro_rules! named {
         }
 
         impl $name {
-            /// Returns the name, for logs and metrics.
-            pub const fn name(&self) -> &'static str {
+            /// The names of the messages, for logs and metrics.
+            pub const NAMES: &[&str] = &[$(stringify!($variant)),*];
+
+            /// Returns the place of the message's name in [`NAMES`](Self::NAMES).
+            pub const fn place(&self) -> usize {
+                enum Place { $($variant),* }
                 match self {
-                    $(Self::$variant { .. } => stringify!($variant),)*
+                    $(Self::$variant { .. } => Place::$variant as usize,)*
                 }
+            }
+
+            /// Returns the name.
+            pub const fn name(&self) -> &'static str {
+                Self::NAMES[self.place()]
             }
         }
     };
@@ -177,6 +186,9 @@ named! {
         #[n(0x09)] Random { #[n(0)] length: u32 },
         /// Authorizes one use of a key that requires the user's PIN before each.
         #[n(0x0a)] Authenticate { #[n(0)] key: u64, #[n(1)] pin: Secret },
+        /// Asks for memory through which the connection's requests may go, too. Answered by Done,
+        /// which a file accompanies.
+        #[n(0x0b)] Share {},
 
         /// Finds the objects that have all these attributes: all of them, or one page.
         #[n(0x10)] Find { #[n(0)] template: Template, #[n(1)] page: Option<Page> },

@@ -5,11 +5,12 @@ pub mod client;
 pub mod frame;
 pub mod message;
 mod polling;
+pub mod slot;
 #[cfg(feature = "tls")]
 pub mod tls;
 pub mod version;
 
-pub use bytes::{Bytes, Secret};
+pub use bytes::{Bytes, Secret, append};
 pub use client::{Client, addresses, default_socket};
 pub use message::{Mechanism, Page, Request, Response, Role, Unreadable, Usage};
 pub use polling::Polling;

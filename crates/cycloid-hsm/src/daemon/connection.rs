@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,8 @@ use super::application::{Application, Peer};
 use super::wire::Wire;
 use crate::rpc::frame::{self, Frame};
 use crate::rpc::message::Response;
-use crate::rpc::{Unreadable, version};
+use crate::rpc::slot::{self, DaemonSlot};
+use crate::rpc::{Unreadable, append, version};
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
 
@@ -27,6 +28,10 @@ const MOST_BYTES: usize = 4 << 20;
 
 /// The number of unsent bytes at which reading pauses.
 const MOST_UNSENT: usize = 1 << 20;
+
+/// A slot that was empty so many times in a row is not looked at any more, so that clients at rest
+/// cost nothing.
+const MOST_IDLE_LOOKS: u32 = 256;
 
 /// A client's connection.
 #[derive(Debug)]
@@ -53,6 +58,13 @@ pub struct Connection {
     watches_room: AtomicBool,
     /// Held while changing what epoll reports, so the last writer has seen the latest state.
     watching: Mutex<()>,
+    /// Memory for requests, once the client has asked for it.
+    slot: OnceLock<DaemonSlot>,
+    /// Whether the connection is among those whose slots are looked at.
+    is_watched: AtomicBool,
+    /// The number of times in a row that nothing was there.
+    idle_looks: AtomicU32,
+    is_closed: AtomicBool,
 }
 
 /// The state of a connection after reading.
@@ -101,6 +113,10 @@ impl Connection {
             held: AtomicBool::new(false),
             watches_room: AtomicBool::new(false),
             watching: Mutex::default(),
+            slot: OnceLock::new(),
+            is_watched: AtomicBool::new(false),
+            idle_looks: AtomicU32::new(0),
+            is_closed: AtomicBool::new(false),
         });
         epoll::add(
             &*connection.poll,
@@ -134,7 +150,97 @@ impl Connection {
 
     /// Closes the connection.
     pub fn hang_up(&self) {
+        self.is_closed.store(true, Ordering::SeqCst);
         self.wire.shut_down();
+        if let Some(slot) = self.slot.get() {
+            slot.abandon();
+        }
+    }
+
+    /// Returns whether the connection was closed.
+    pub(super) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::SeqCst)
+    }
+
+    /// Answers a request for a slot: by Done, which the file of its memory accompanies.
+    ///
+    /// # Errors
+    /// [`Code::FUNCTION_NOT_SUPPORTED`] for a client on another machine; [`Code::DEVICE_MEMORY`] if
+    /// the connection has a slot or answers that are not sent yet; [`Code::HOST_MEMORY`].
+    fn share(self: &Arc<Self>, identifier: u32) -> Result<()> {
+        if self.wire.is_remote() {
+            return Err(Code::FUNCTION_NOT_SUPPORTED.into());
+        }
+        let mut output = lock(&self.output);
+        if !output.is_empty() || self.slot.get().is_some() {
+            return Err(Code::DEVICE_MEMORY.because("the connection has other answers to send"));
+        }
+        let refused = |error: io::Error| Code::HOST_MEMORY.because(error.to_string());
+        let (file, slot) = DaemonSlot::create().map_err(refused)?;
+        frame::write(identifier, &mut output, |to| Response::Done {}.write(to));
+        match self.wire.write_with_file(&output, &file) {
+            Ok(sent) => drop(output.drain(..sent)),
+            Err(error) => {
+                output.clear();
+                return Err(refused(error));
+            }
+        }
+        // Nobody else sets it: the lock is held.
+        let _ = self.slot.set(slot);
+        Ok(())
+    }
+
+    /// Lets the client use its slot, if it has one. Returns whether the caller is to note that the
+    /// slot must be looked at from now on.
+    pub(super) fn watch_slot(&self) -> bool {
+        let Some(slot) = self.slot.get() else { return false };
+        let new = !self.is_closed() && !self.is_watched.swap(true, Ordering::SeqCst);
+        if new {
+            self.idle_looks.store(0, Ordering::Relaxed);
+            slot.watch(true);
+        }
+        new
+    }
+
+    /// Returns whether the slot need not be looked at any more: the connection is closed, or the
+    /// client has not used the slot for long.
+    pub(super) fn is_slot_at_rest(&self) -> bool {
+        self.is_closed() || self.idle_looks.load(Ordering::Relaxed) >= MOST_IDLE_LOOKS
+    }
+
+    /// Makes the client use the socket. There may be a last request in the slot.
+    pub(super) fn forget_slot(&self) {
+        self.is_watched.store(false, Ordering::SeqCst);
+        if let Some(slot) = self.slot.get() {
+            slot.watch(false);
+        }
+    }
+
+    /// Passes the request in the slot to `handle`, if there is one. Returns whether there was one.
+    pub(super) fn serve_slot(self: &Arc<Self>, handle: impl FnOnce(Reply, &[u8])) -> bool {
+        let Some(slot) = self.slot.get() else { return false };
+        if !slot.is_asked() || self.is_closed() || self.is_full() {
+            let is_idle = self.under_way.load(Ordering::Relaxed) == 0;
+            self.idle_looks.fetch_add(u32::from(is_idle), Ordering::Relaxed);
+            return false;
+        }
+        self.idle_looks.store(0, Ordering::Relaxed);
+        IN_SLOT.with_borrow_mut(|message| {
+            if !slot.take(message) {
+                return false;
+            }
+            let length = message.len();
+            self.under_way.fetch_add(1, Ordering::Relaxed);
+            self.bytes_under_way.fetch_add(length, Ordering::Relaxed);
+            let connection = Some(self.clone());
+            let reply = Reply { connection, identifier: 0, length, in_slot: true };
+            let handled = catch_unwind(AssertUnwindSafe(|| handle(reply, message)));
+            wipe(message);
+            if handled.is_err() {
+                self.hang_up();
+            }
+            true
+        })
     }
 
     /// Reads all available data, and passes each request to `handle`. A panic in `handle`, which
@@ -195,7 +301,8 @@ impl Connection {
                 let Frame { identifier, message, length } = frame;
                 self.under_way.fetch_add(1, Ordering::Relaxed);
                 self.bytes_under_way.fetch_add(length, Ordering::Relaxed);
-                let reply = Reply { connection: Some(self.clone()), identifier, length };
+                let connection = Some(self.clone());
+                let reply = Reply { connection, identifier, length, in_slot: false };
                 handle(reply, message);
                 taken += length;
             }
@@ -269,13 +376,60 @@ impl Connection {
         }
     }
 
-    /// Sends an answer, which `write` encodes, to a request of `length` bytes. An answer that is
-    /// longer than a frame can be becomes a refusal.
-    fn send(
-        self: &Arc<Self>,
-        (identifier, length): (u32, usize),
-        write: impl FnOnce(&mut Vec<u8>),
-    ) {
+    /// Sends an answer, which `write` encodes.
+    fn send(self: &Arc<Self>, reply: &Reply, write: impl FnOnce(&mut Vec<u8>)) {
+        let &Reply { identifier, length, in_slot, .. } = reply;
+        let to_do = match self.slot.get().filter(|_| in_slot) {
+            Some(slot) => FOR_SLOT.with_borrow_mut(|answer| {
+                write(answer);
+                let short = answer.len() <= slot::MAX_LENGTH;
+                if !short {
+                    self.queue(identifier, |to| append(to, answer));
+                    self.flush();
+                }
+                self.is_done(length);
+                let wake = slot.answer(short.then_some(answer));
+                wipe(answer);
+                wake.then_some(ToDo::Wake)
+            }),
+            None => {
+                self.queue(identifier, write);
+                self.is_done(length);
+                Some(ToDo::Flush)
+            }
+        };
+        let Some(to_do) = to_do else { return };
+        OUTBOX.with_borrow_mut(|outbox| match outbox {
+            Some(waiting) => {
+                let is_same =
+                    |(other, what): &(Arc<Self>, ToDo)| Arc::ptr_eq(other, self) && *what == to_do;
+                if !waiting.iter().any(is_same) {
+                    waiting.push((self.clone(), to_do));
+                }
+            }
+            None => self.finish(to_do),
+        });
+    }
+
+    /// Notes that a request of `length` bytes has its answer.
+    fn is_done(&self, length: usize) {
+        self.bytes_under_way.fetch_sub(length, Ordering::SeqCst);
+        self.under_way.fetch_sub(1, Ordering::SeqCst);
+    }
+
+    fn finish(&self, to_do: ToDo) {
+        match (to_do, self.slot.get()) {
+            (ToDo::Wake, Some(slot)) => {
+                let _span = spans::enter(Span::Send);
+                slot.wake();
+            }
+            _ => self.flush(),
+        }
+    }
+
+    /// Queues an answer for the socket. An answer that is longer than a frame can be becomes a
+    /// refusal.
+    fn queue(&self, identifier: u32, write: impl FnOnce(&mut Vec<u8>)) {
         let mut output = lock(&self.output);
         let start = output.len();
         frame::write(identifier, &mut output, write);
@@ -285,18 +439,25 @@ impl Connection {
             let response = too_long();
             frame::write(identifier, &mut output, |to| response.write(to));
         }
-        drop(output);
-        self.bytes_under_way.fetch_sub(length, Ordering::SeqCst);
-        self.under_way.fetch_sub(1, Ordering::SeqCst);
-        OUTBOX.with(|outbox| match &mut *outbox.borrow_mut() {
-            Some(waiting) => {
-                if !waiting.iter().any(|other| Arc::ptr_eq(other, self)) {
-                    waiting.push(self.clone());
-                }
-            }
-            None => self.flush(),
-        });
     }
+}
+
+/// Wipes a buffer for messages in slots, and frees it if a longer message has been there.
+fn wipe(buffer: &mut Vec<u8>) {
+    buffer.as_mut_slice().zeroize();
+    buffer.clear();
+    if buffer.capacity() > 2 * slot::MAX_LENGTH {
+        *buffer = Vec::new();
+    }
+}
+
+/// What is left to do for an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ToDo {
+    /// Send it through the socket.
+    Flush,
+    /// Wake the client, which has it in its slot.
+    Wake,
 }
 
 fn refused(error: Error) -> Response {
@@ -310,8 +471,15 @@ fn too_long() -> Response {
 
 thread_local! {
     /// Connections with queued answers, while this thread gathers them.
-    static OUTBOX: RefCell<Option<Vec<Arc<Connection>>>> = const { RefCell::new(None) };
+    static OUTBOX: RefCell<Option<Outbox>> = const { RefCell::new(None) };
+
+    /// A request from a slot, and an answer for one. They are wiped after use.
+    static IN_SLOT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static FOR_SLOT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
 }
+
+/// Connections, and what is left to do for their answers.
+type Outbox = Vec<(Arc<Connection>, ToDo)>;
 
 /// While this value lives, answers of this thread are queued; on drop, each connection's answers
 /// are sent together.
@@ -329,7 +497,14 @@ impl Gathering {
 impl Drop for Gathering {
     fn drop(&mut self) {
         let waiting = OUTBOX.with(|outbox| outbox.borrow_mut().take()).unwrap_or_default();
-        waiting.iter().for_each(|connection| connection.flush());
+        for (connection, to_do) in &waiting {
+            if *to_do == ToDo::Flush {
+                connection.flush();
+            }
+        }
+        let _span = spans::enter(Span::Send);
+        let asleep = waiting.iter().filter(|(_, to_do)| *to_do == ToDo::Wake);
+        DaemonSlot::wake_all(asleep.filter_map(|(connection, _)| connection.slot.get()));
     }
 }
 
@@ -340,6 +515,8 @@ pub struct Reply {
     identifier: u32,
     /// The length of the request's frame.
     length: usize,
+    /// Whether the request came through the slot, as the answer is to.
+    in_slot: bool,
 }
 
 impl Reply {
@@ -352,15 +529,27 @@ impl Reply {
     pub fn send(mut self, answer: Result<Response>) {
         let response = answer.unwrap_or_else(refused);
         if let Some(connection) = self.connection.take() {
-            connection.send((self.identifier, self.length), |to| response.write(to));
+            connection.send(&self, |to| response.write(to));
+        }
+    }
+
+    /// Answers a request for a slot.
+    pub fn share(mut self) {
+        match self.connection().share(self.identifier) {
+            Ok(()) => {
+                if let Some(connection) = self.connection.take() {
+                    connection.is_done(self.length);
+                    connection.flush();
+                }
+            }
+            Err(error) => self.send(Err(error)),
         }
     }
 
     /// Refuses the request of a program of protocol version 1, in its encoding.
     pub fn refuse_version_1(mut self, error: &Error) {
         if let Some(connection) = self.connection.take() {
-            connection
-                .send((self.identifier, self.length), |to| version::write_refusal_1(error, to));
+            connection.send(&self, |to| version::write_refusal_1(error, to));
         }
     }
 }
@@ -369,7 +558,7 @@ impl Drop for Reply {
     fn drop(&mut self) {
         if let Some(connection) = self.connection.take() {
             let response = refused(Code::DEVICE_ERROR.because("the request was interrupted"));
-            connection.send((self.identifier, self.length), |to| response.write(to));
+            connection.send(self, |to| response.write(to));
         }
     }
 }

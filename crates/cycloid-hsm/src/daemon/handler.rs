@@ -87,10 +87,11 @@ impl Daemon {
             Ok(request) => request,
             Err(unreadable) => return self.refuse(reply, unreadable),
         };
-        self.metrics.request(request.name());
+        self.metrics.request(&request);
         match request {
             Request::Hello { version, name } => self.hello(reply, version, name),
             Request::Attach { version, ticket } => self.attach(reply, version, &ticket),
+            Request::Share {} if reply.connection().application.get().is_some() => reply.share(),
             request => {
                 match reply.connection().application.get().cloned() {
                     Some(application) => self.dispatch(Asked { application, reply }, request),
@@ -356,6 +357,7 @@ impl Daemon {
             }
             Request::Hello { .. }
             | Request::Attach { .. }
+            | Request::Share {}
             | Request::Login { .. }
             | Request::Authenticate { .. }
             | Request::InitToken { .. }

@@ -8,15 +8,17 @@ use std::time::Duration;
 
 use super::memory::Memory;
 use crate::engine::Kind;
+use crate::rpc::Request;
 
 /// The upper bounds of the histograms' buckets, in microseconds.
 const BOUNDS: [u64; 12] =
     [50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 1_000_000];
 
 /// The daemon's counters.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Metrics {
-    requests: Mutex<BTreeMap<&'static str, u64>>,
+    /// By the place of the message's name.
+    requests: [AtomicU64; Request::NAMES.len()],
     batches: Mutex<BTreeMap<Kind, Batches>>,
     latencies: Mutex<BTreeMap<Kind, Histogram>>,
     malformed: AtomicU64,
@@ -48,13 +50,38 @@ struct Histogram {
     seconds: f64,
 }
 
+impl Default for Metrics {
+    fn default() -> Self {
+        Self {
+            requests: [const { AtomicU64::new(0) }; Request::NAMES.len()],
+            batches: Mutex::default(),
+            latencies: Mutex::default(),
+            malformed: AtomicU64::default(),
+            failed_refreshes: AtomicU64::default(),
+            connections: AtomicUsize::default(),
+        }
+    }
+}
+
+/// The times of the jobs of a batch, from submission to outcome.
+#[derive(Debug, Default)]
+pub(super) struct Latencies(Histogram);
+
+impl Latencies {
+    pub(super) fn add(&mut self, took: Duration) {
+        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        self.0.counts[BOUNDS.partition_point(|bound| *bound < micros)] += 1;
+        self.0.seconds += took.as_secs_f64();
+    }
+}
+
 fn with<T, R>(mutex: &Mutex<T>, change: impl FnOnce(&mut T) -> R) -> R {
     change(&mut mutex.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 impl Metrics {
-    pub(super) fn request(&self, name: &'static str) {
-        with(&self.requests, |requests| *requests.entry(name).or_default() += 1);
+    pub(super) fn request(&self, request: &Request) {
+        self.requests[request.place()].fetch_add(1, Ordering::Relaxed);
     }
 
     pub(super) fn malformed(&self) {
@@ -77,14 +104,14 @@ impl Metrics {
         });
     }
 
-    /// Records the time from a job's submission to its outcome.
-    pub(super) fn latency(&self, kind: Kind, took: Duration) {
-        let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
-        let bucket = BOUNDS.partition_point(|bound| *bound < micros);
+    /// Records the latencies of a batch.
+    pub(super) fn latencies(&self, kind: Kind, of: &Latencies) {
         with(&self.latencies, |latencies| {
             let histogram = latencies.entry(kind).or_default();
-            histogram.counts[bucket] += 1;
-            histogram.seconds += took.as_secs_f64();
+            for (count, more) in histogram.counts.iter_mut().zip(of.0.counts) {
+                *count += more;
+            }
+            histogram.seconds += of.0.seconds;
         });
     }
 
@@ -100,11 +127,13 @@ impl Metrics {
             write!(text, "# HELP cycloid_hsm_{name} {help}\n# TYPE cycloid_hsm_{name} {kind}\n")
         };
         family(text, "requests_total", "counter", "Requests by message.")?;
-        with(&self.requests, |requests| {
-            requests.iter().try_for_each(|(name, count)| {
-                writeln!(text, "cycloid_hsm_requests_total{{message=\"{name}\"}} {count}")
-            })
-        })?;
+        let counts = self.requests.iter().map(|count| count.load(Ordering::Relaxed));
+        let mut counts: Vec<_> = Request::NAMES.iter().zip(counts).collect();
+        counts.retain(|(_, count)| *count > 0);
+        counts.sort_unstable();
+        for (name, count) in counts {
+            writeln!(text, "cycloid_hsm_requests_total{{message=\"{name}\"}} {count}")?;
+        }
         family(text, "malformed_total", "counter", "Malformed messages.")?;
         writeln!(text, "cycloid_hsm_malformed_total {}", self.malformed.load(Ordering::Relaxed))?;
         family(text, "failed_refreshes_total", "counter", "Times the database could not be read.")?;
@@ -169,6 +198,7 @@ impl Metrics {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::attribute::Template;
 
     /// Returns the samples of a family without the prefix of its name, each with its value.
     fn samples(text: &str, family: &str) -> Vec<(String, f64)> {
@@ -183,7 +213,9 @@ mod tests {
     #[test]
     fn the_text_has_every_count() {
         let metrics = Metrics::default();
-        ["Sign", "Sign", "Find"].into_iter().for_each(|name| metrics.request(name));
+        let find = Request::Find { template: Template::new(), page: None };
+        let sign_many = Request::SignMany { requests: Vec::new() };
+        [&sign_many, &find, &sign_many].into_iter().for_each(|request| metrics.request(request));
         metrics.malformed();
         metrics.connections(3);
         metrics.batch(Kind::Ed25519, 8, Duration::from_millis(250));
@@ -193,7 +225,10 @@ mod tests {
             Gauges { objects: 7, memory: Memory::Locked, queue_depths: vec![(Kind::Bls, 2)] };
         let text = metrics.text(&gauges);
         for (family, expected) in [
-            ("requests", vec![("_total{message=\"Find\"}", 1.), ("_total{message=\"Sign\"}", 2.)]),
+            (
+                "requests",
+                vec![("_total{message=\"Find\"}", 1.), ("_total{message=\"SignMany\"}", 2.)],
+            ),
             ("malformed", vec![("_total", 1.)]),
             ("failed_refreshes", vec![("_total", 0.)]),
             ("connections", vec![("", 3.)]),
@@ -222,8 +257,10 @@ mod tests {
     fn a_histogram_counts_each_time_in_its_bucket_and_all_above() {
         let metrics = Metrics::default();
         // On a bound, between two bounds, and beyond the last.
-        for micros in [100, 101, 3_000_000] {
-            metrics.latency(Kind::Bls, Duration::from_micros(micros));
+        for batch in [vec![100, 101], vec![3_000_000]] {
+            let mut latencies = Latencies::default();
+            batch.into_iter().for_each(|micros| latencies.add(Duration::from_micros(micros)));
+            metrics.latencies(Kind::Bls, &latencies);
         }
         let gauges = Gauges { objects: 0, memory: Memory::Locked, queue_depths: vec![] };
         let text = metrics.text(&gauges);

@@ -18,6 +18,7 @@ mod rates;
 mod running;
 mod server;
 mod sessions;
+mod slots;
 mod tasks;
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,8 @@ use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
 use super::handler::Daemon;
 use super::memory::Memory;
+use super::metrics::Latencies;
+use super::slots::Slots;
 use super::token::Token;
 use super::watch::{LONG, Rest, Watch};
 use super::wire::{Tls, Wire};
@@ -108,6 +110,7 @@ struct Shared {
     stopping: AtomicBool,
     /// The workers at rest.
     rest: Arc<Rest>,
+    slots: Slots,
     /// Whether connections are waiting that could not be accepted.
     left_waiting: AtomicBool,
     connections: Mutex<HashMap<u64, Arc<Connection>>>,
@@ -191,6 +194,7 @@ impl Server {
             stop,
             stopping: AtomicBool::new(false),
             rest,
+            slots: Slots::default(),
             left_waiting: AtomicBool::new(false),
             connections: Mutex::default(),
             next_number: AtomicU64::new(FIRST_CONNECTION),
@@ -298,6 +302,10 @@ impl Shared {
                     } else if watched > 0 || batch.expected() >= LONG {
                         self.rest.call_to_watch();
                     }
+                    // Another worker may sleep, which the clients' sockets wake.
+                    if batch.expected() >= LONG && self.rest.is_anybody_there() {
+                        self.close_slots();
+                    }
                     watched = watched.saturating_sub(1);
                     self.compute(batch, &mut workspace);
                     // Sockets may hold more jobs for the queues. With empty queues, the blocking
@@ -308,6 +316,10 @@ impl Shared {
                 }
                 Next::Wait(None) if self.stopping.load(Ordering::SeqCst) => break,
                 Next::Wait(timeout) => {
+                    // Another worker may be asleep at the sockets.
+                    if self.rest.is_watched() && self.close_slots() {
+                        continue;
+                    }
                     if let Some(watch) = self.rest.rest(timeout) {
                         if self.watch(&watch, &mut events, &mut polling, timeout) < AT_ONCE {
                             watched = AGAIN;
@@ -327,10 +339,12 @@ impl Shared {
         spans::waited(Wait::Queue, count as u64, batch.waited(start));
         let _span = spans::enter(Span::Batch);
         let _gathering = Gathering::begin();
-        batch.run(workspace, &mut |latency| self.daemon.metrics.latency(kind, latency));
+        let mut latencies = Latencies::default();
+        batch.run(workspace, &mut |latency| latencies.add(latency));
         let took = start.elapsed();
         self.daemon.engine.computed(kind, count, took);
         self.daemon.metrics.batch(kind, count, took);
+        self.daemon.metrics.latencies(kind, &latencies);
     }
 
     /// Waits until sockets are ready, and returns how long that took.
@@ -341,15 +355,24 @@ impl Shared {
         polling: &mut Polling,
         timeout: Option<Duration>,
     ) -> Duration {
+        events.clear();
         let start = Instant::now();
+        if self.slots.look_patiently(timeout, |reply, message| self.daemon.handle(reply, message)) {
+            // Clients with slots must not keep others waiting.
+            self.wait(events, Some(NO_WAIT));
+            return start.elapsed();
+        }
         // While another worker computes, polling would take its processor.
         let polled = watch.all_wait.then(|| {
             polling.poll(timeout, || {
+                if self.look_at_slots() {
+                    return Some(());
+                }
                 self.wait(events, Some(NO_WAIT));
                 (!events.is_empty()).then_some(())
             })
         });
-        if polled.flatten().is_none() {
+        if polled.flatten().is_none() && !self.close_slots() {
             let rest = timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
             let rest = rest.map(|rest| Timespec {
                 tv_sec: rest.as_secs().try_into().unwrap_or(i64::MAX),
@@ -368,6 +391,7 @@ impl Shared {
         self.wait(events, Some(NO_WAIT));
         drop(span);
         self.receive(events);
+        self.look_at_slots();
     }
 
     /// Asks the kernel which sockets are ready.
@@ -376,6 +400,14 @@ impl Shared {
         let free = rustix::buffer::spare_capacity(events);
         // If it is interrupted, the next call reports the same events.
         let _ = epoll::wait(&*self.poll, free, timeout.as_ref());
+    }
+
+    fn look_at_slots(&self) -> bool {
+        self.slots.look(|reply, message| self.daemon.handle(reply, message))
+    }
+
+    fn close_slots(&self) -> bool {
+        self.slots.close(|reply, message| self.daemon.handle(reply, message))
     }
 
     fn receive(&self, events: &mut Vec<Event>) {
@@ -401,6 +433,7 @@ impl Shared {
             connection.flush();
         }
         let state = connection.serve(|reply, message| self.daemon.handle(reply, message));
+        self.slots.add(&connection);
         if state == State::Closed {
             let mut connections = self.connections();
             connections.remove(&number);

@@ -112,6 +112,17 @@ impl Rest {
         }
     }
 
+    /// Returns whether a worker watches the sockets.
+    pub(super) fn is_watched(&self) -> bool {
+        self.state().watched
+    }
+
+    /// Returns whether a worker is at rest.
+    pub(super) fn is_anybody_there(&self) -> bool {
+        let state = self.state();
+        state.watched || state.waiting > 0
+    }
+
     fn wake(&self, mut state: MutexGuard<'_, State>) {
         if state.waiting > state.called {
             state.called += 1;

@@ -2,15 +2,17 @@
 //! blocks.
 
 use std::fmt;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
+use std::mem::MaybeUninit;
 use std::net::{Shutdown, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use rustls::server::{NoServerSessionStorage, WebPkiClientVerifier};
 use rustls::{ServerConfig, ServerConnection};
 use x509_cert::der::Decode;
@@ -186,6 +188,20 @@ impl Wire {
                 if taken == 0 { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(taken) }
             }
         }
+    }
+
+    /// Sends bytes to a process on this machine, accompanied by a file. Returns their number.
+    ///
+    /// # Errors
+    /// The kernel's errors; [`io::ErrorKind::Unsupported`] if the peer is on another machine.
+    pub(super) fn write_with_file(&self, bytes: &[u8], file: &OwnedFd) -> io::Result<usize> {
+        let Self::Local(stream) = self else { return Err(io::ErrorKind::Unsupported.into()) };
+        let files = [file.as_fd()];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&files));
+        let bytes = [IoSlice::new(bytes)];
+        Ok(rustix::net::sendmsg(stream, &bytes, &mut ancillary, SendFlags::NOSIGNAL)?)
     }
 
     /// Sends accepted bytes, as far as the socket takes them.

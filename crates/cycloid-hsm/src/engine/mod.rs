@@ -28,7 +28,7 @@ pub(crate) mod tests;
 mod turns;
 mod workspace;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -91,6 +91,8 @@ const CAPACITY: usize = 4096;
 #[derive(Default)]
 pub struct Engine {
     queues: Mutex<Queues>,
+    /// The number of jobs in them.
+    queued: AtomicUsize,
     closed: AtomicBool,
     /// The number of threads that take batches; 0 counts as one.
     workers: usize,
@@ -149,7 +151,7 @@ impl Engine {
     fn queue<O: Operation>(
         &self,
         application: u64,
-        queue: impl FnOnce(&mut Queues) -> &mut Queue<O>,
+        queue: impl Fn(&mut Queues) -> &mut Queue<O>,
         key: Arc<O::Key>,
         input: O::Input,
         since: Instant,
@@ -160,18 +162,24 @@ impl Engine {
             return job.refuse(Code::FUNCTION_CANCELED.because("the daemon is stopping"));
         }
         let mut queues = self.queues();
-        let least = queues.all().filter(|line| line.depth() > 0).map(|line| line.share().used());
-        let least = least.min();
+        let least = match queue(&mut queues).is_empty() {
+            true => queues.least(),
+            false => None,
+        };
         let queue = queue(&mut queues);
         if !queue.has_room(application, CAPACITY) {
             drop(queues);
             return job.refuse(Code::DEVICE_MEMORY.because("too many queued requests"));
         }
         queue.push(application, job, least);
+        self.queued.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Returns the next action. The queue whose applications have had the least time comes first.
     pub(crate) fn next(&self, now: Instant) -> Next {
+        if self.is_idle() {
+            return Next::Wait(None);
+        }
         let patient = !self.closed.load(Ordering::Relaxed);
         let workers = self.workers.max(1);
         let mut queues = self.queues();
@@ -205,7 +213,10 @@ impl Engine {
                 }
             }
             match line.release(now, patient, workers) {
-                Some(Ok(batch)) => return Next::Batch(batch),
+                Some(Ok(batch)) => {
+                    self.queued.fetch_sub(batch.count(), Ordering::SeqCst);
+                    return Next::Batch(batch);
+                }
                 Some(Err(rest)) => {
                     gathering = Some(gathering.map_or(rest, |other| rest.min(other)));
                     wait_for(rest);
@@ -231,7 +242,7 @@ impl Engine {
 
     /// Returns whether no job is queued.
     pub fn is_idle(&self) -> bool {
-        self.queues().all().all(|line| line.depth() == 0)
+        self.queued.load(Ordering::SeqCst) == 0
     }
 
     /// Refuses further jobs. Queued jobs are still computed, without waiting for others.

@@ -121,7 +121,12 @@ pub(super) fn side_by_side<'a, T, L, P>(
     run: impl FnOnce(&mut [L]),
     mut finish: impl FnMut(P, &L),
 ) {
-    let (mut lanes, places): (Vec<L>, Vec<P>) = items.iter_mut().filter_map(prepare).unzip();
+    let room = items.len();
+    let (mut lanes, mut places) = (Vec::with_capacity(room), Vec::with_capacity(room));
+    for (lane, place) in items.iter_mut().filter_map(prepare) {
+        lanes.push(lane);
+        places.push(place);
+    }
     run(&mut lanes);
     for (place, lane) in places.into_iter().zip(&lanes) {
         finish(place, lane);

@@ -34,9 +34,14 @@ impl<O: Operation> Queue<O> {
         self.waiting.has_room(application, capacity)
     }
 
-    /// Queues a job. `least` is the least time that a waiting queue used.
+    pub(super) const fn is_empty(&self) -> bool {
+        self.waiting.len() == 0
+    }
+
+    /// Queues a job. `least` is the least time that a waiting queue used, which only the first job
+    /// of an empty queue needs.
     pub(super) fn push(&mut self, application: u64, job: Job<O>, least: Option<Duration>) {
-        if self.waiting.len() == 0 {
+        if self.is_empty() {
             self.share.arrived(job.since, least);
         }
         self.waiting.push(application, job);
@@ -179,6 +184,11 @@ impl Queues {
     pub(super) fn dh(&mut self, bits: usize) -> &mut Queue<Dh> {
         let bits = bits.next_multiple_of(1024);
         self.dh.entry(bits).or_insert_with(|| Queue::new(Kind::Dh(bits)))
+    }
+
+    /// Returns the least time that a queue with jobs used.
+    pub(super) fn least(&mut self) -> Option<Duration> {
+        self.all().filter(|line| line.depth() > 0).map(|line| line.share().used()).min()
     }
 
     /// Returns all queues, ordered by kind.

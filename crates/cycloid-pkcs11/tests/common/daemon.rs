@@ -261,6 +261,15 @@ fn serve(mut stream: UnixStream, token: &Mutex<Token>, received: &AtomicUsize, t
             let request = Request::read(frame.message).expect("the module's requests are sound");
             let (identifier, length) = (frame.identifier, frame.length);
             let mut answer = Vec::new();
+            if request == (Request::Share {}) {
+                // It shares no memory, like a daemon of an earlier release.
+                let code = Code::FUNCTION_NOT_SUPPORTED.0;
+                let refused = Response::Refused { code, detail: String::new() };
+                frame::write(identifier, &mut answer, |to| refused.write(to));
+                let _ = stream.write_all(&answer);
+                buffer.drain(..length);
+                continue;
+            }
             received.fetch_add(1, Ordering::Relaxed);
             let mut token = token.lock().unwrap();
             *token.asked.entry(request.name()).or_default() += 1;

@@ -1,0 +1,115 @@
+//! The connections whose slots the workers look at.
+//!
+//! Whoever looks is a worker that has nothing to compute, or has just computed. When the last one is
+//! about to sleep, no slot is looked at any more: its clients use their sockets, which wake a worker,
+//! and their next requests may use the slots again.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::connection::{Connection, Gathering, Reply};
+
+/// The number of times that a patient worker looks, and lets others run before each but the first.
+const LOOKS: u32 = 5;
+
+/// The connections.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    watched: Mutex<Vec<Arc<Connection>>>,
+    /// Their number, as of a short while ago.
+    count: AtomicUsize,
+}
+
+impl Slots {
+    fn watched(&self) -> MutexGuard<'_, Vec<Arc<Connection>>> {
+        self.watched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count.load(Ordering::Relaxed) == 0
+    }
+
+    /// Adds a connection if it has a slot. To be called after each request from its socket.
+    pub(super) fn add(&self, connection: &Arc<Connection>) {
+        if connection.watch_slot() {
+            let mut watched = self.watched();
+            watched.push(connection.clone());
+            self.count.store(watched.len(), Ordering::Relaxed);
+        }
+    }
+
+    /// Passes the requests in the slots to `handle`, and returns whether there were any. Another
+    /// worker that does so at the same time is not waited for.
+    pub(super) fn look(&self, handle: impl FnMut(Reply, &[u8])) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let _gathering = Gathering::begin();
+        match self.watched.try_lock() {
+            Ok(watched) => self.serve(watched, handle),
+            Err(_) => false,
+        }
+    }
+
+    /// Like [`look`](Self::look), but lets clients run that may make requests, if they wait for
+    /// nothing but this processor; not for longer than `limit`.
+    pub(super) fn look_patiently(
+        &self,
+        limit: Option<Duration>,
+        mut handle: impl FnMut(Reply, &[u8]),
+    ) -> bool {
+        let start = Instant::now();
+        for number in 0..LOOKS {
+            if self.is_empty() || number > 1 && limit.is_some_and(|limit| start.elapsed() >= limit)
+            {
+                return false;
+            }
+            if number > 0 {
+                thread::yield_now();
+            }
+            if self.look(&mut handle) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Ends the use of all slots, and passes the last requests in them to `handle`. Returns whether
+    /// there were any.
+    pub(super) fn close(&self, handle: impl FnMut(Reply, &[u8])) -> bool {
+        if self.is_empty() {
+            return false;
+        }
+        let _gathering = Gathering::begin();
+        let mut watched = self.watched();
+        watched.iter().for_each(|connection| connection.forget_slot());
+        let last = std::mem::take(&mut *watched);
+        self.count.store(0, Ordering::Relaxed);
+        drop(watched);
+        serve(&last, handle)
+    }
+
+    fn serve(
+        &self,
+        mut watched: MutexGuard<'_, Vec<Arc<Connection>>>,
+        mut handle: impl FnMut(Reply, &[u8]),
+    ) -> bool {
+        let any = serve(&watched, &mut handle);
+        let at_rest = watched.extract_if(.., |connection| connection.is_slot_at_rest());
+        let at_rest: Vec<_> = at_rest.inspect(|connection| connection.forget_slot()).collect();
+        self.count.store(watched.len(), Ordering::Relaxed);
+        drop(watched);
+        any | serve(&at_rest, handle)
+    }
+}
+
+fn serve(connections: &[Arc<Connection>], mut handle: impl FnMut(Reply, &[u8])) -> bool {
+    let mut any = false;
+    for connection in connections {
+        any |= connection.serve_slot(&mut handle);
+    }
+    any
+}
