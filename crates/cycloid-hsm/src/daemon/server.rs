@@ -25,7 +25,7 @@ use super::connection::{Connection, Gathering, State};
 use super::handler::Daemon;
 use super::memory::Memory;
 use super::metrics::Latencies;
-use super::slots::Slots;
+use super::slots::{self, Slots};
 use super::token::Token;
 use super::watch::{LONG, Rest, Watch};
 use super::wire::{Tls, Wire};
@@ -303,7 +303,7 @@ impl Shared {
                         self.rest.call_to_watch();
                     }
                     // Another worker may sleep, which the clients' sockets wake.
-                    if batch.expected() >= LONG && self.rest.is_anybody_there() {
+                    if batch.expected() >= slots::LONG && self.rest.is_anybody_there() {
                         self.close_slots();
                     }
                     watched = watched.saturating_sub(1);

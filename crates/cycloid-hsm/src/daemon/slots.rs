@@ -11,6 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::connection::{Connection, Gathering, Reply};
 
+/// The expected time of work before which the use of slots ends, if another worker is at rest. It is
+/// longer than a full batch of short signatures takes, during which most clients only wait.
+pub(super) const LONG: Duration = Duration::from_micros(400);
+
 /// The number of times that a patient worker looks, and lets others run before each but the first.
 const LOOKS: u32 = 5;
 
