@@ -165,10 +165,15 @@ impl DaemonSlot {
         let _ = futex::wake(&here, flags, u32::MAX >> 1);
     }
 
-    /// Sends the client to the socket, because the connection ends.
+    /// Sends a client that waits to the socket, because the connection ends.
     pub fn abandon(&self) {
         self.watch(false);
-        self.memory.contents().state().store(IN_SOCKET, Ordering::SeqCst);
+        let state = self.memory.contents().state();
+        // An answer that the client has not read yet stays.
+        for waiting in [ASKED, TAKEN] {
+            let (success, failure) = (Ordering::SeqCst, Ordering::SeqCst);
+            let _ = state.compare_exchange(waiting, IN_SOCKET, success, failure);
+        }
         self.wake();
     }
 }
@@ -205,17 +210,28 @@ impl ClientSlot {
     /// Gives a request to the daemon. Returns `false` if it must be sent through the socket: it is
     /// too long, or the daemon does not look.
     pub(super) fn ask(&self, message: &[u8]) -> bool {
-        let contents = self.0.contents();
         if message.len() > MAX_LENGTH || !self.is_watched() {
             return false;
         }
+        self.offer(message);
+        self.is_accepted()
+    }
+
+    fn offer(&self, message: &[u8]) {
+        let contents = self.0.contents();
         contents.write(message);
         contents.state().store(ASKED, Ordering::SeqCst);
         fence(Ordering::SeqCst);
+    }
+
+    /// Returns whether the daemon has the request that was offered, or will find it. If not, takes
+    /// it back.
+    fn is_accepted(&self) -> bool {
         if self.is_watched() {
             return true;
         }
         // The daemon may have gone to sleep without it. If not, it has taken the request.
+        let contents = self.0.contents();
         let (success, failure) = (Ordering::SeqCst, Ordering::Relaxed);
         if contents.state().compare_exchange(ASKED, FREE, success, failure).is_err() {
             return true;
