@@ -1,8 +1,8 @@
 //! A slot: memory that the daemon and one connection of a client share, for one request at a time.
 //! Neither needs the kernel to pass a message, except to wake a client that sleeps.
 //!
-//! A client writes its request, and the daemon takes it when it looks; the answer takes the place of
-//! the request. While the daemon does not look, the client uses the socket, which wakes the daemon:
+//! A client writes its request, and the daemon takes it when it looks; the answer takes the place
+//! of the request. While the daemon does not look, the client uses the socket, which wakes the daemon:
 //! before it sleeps, the daemon says that it looks no more, and then looks once more.
 //!
 //! Each side distrusts what it reads here. A message is copied before it is read, by a length that

@@ -1,8 +1,8 @@
 //! The connections whose slots the workers look at.
 //!
-//! Whoever looks is a worker that has nothing to compute, or has just computed. When the last one is
-//! about to sleep, no slot is looked at any more: its clients use their sockets, which wake a worker,
-//! and their next requests may use the slots again.
+//! Whoever looks is a worker that has nothing to compute, or has just computed. When the last one
+//! is about to sleep, no slot is looked at any more: their clients use their sockets, which wake a
+//! worker, and the next requests may use the slots again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use super::connection::{Connection, Gathering, Reply};
 
-/// The expected time of work before which the use of slots ends, if another worker is at rest. It is
-/// longer than a full batch of short signatures takes, during which most clients only wait.
+/// The expected time of work before which the use of slots ends, if another worker is at rest. It
+/// is longer than a full batch of short signatures takes, during which most clients only wait.
 pub(super) const LONG: Duration = Duration::from_micros(400);
 
 /// The number of times that a patient worker looks, and lets others run before each but the first.

@@ -80,8 +80,8 @@ impl Memory {
     }
 
     pub(super) const fn contents(&self) -> &Contents {
-        // SAFETY: `map` mapped as many bytes there, page-aligned, until `self` is dropped; any bytes
-        // are valid, and other processes may change them because they are atomics.
+        // SAFETY: `map` mapped as many bytes there, page-aligned, until `self` is dropped; any
+        // bytes are valid, and other processes may change them because they are atomics.
         unsafe { self.0.as_ref() }
     }
 }

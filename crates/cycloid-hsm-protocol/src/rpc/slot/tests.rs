@@ -75,8 +75,8 @@ fn an_answer_outlives_the_connection() {
     assert!(!client.ask(&[1]));
 }
 
-/// The daemon looks away between a client's two looks at whether it does: before or after the request
-/// is there.
+/// The daemon looks away between a client's two looks at whether it does: before or after the
+/// request is there.
 #[test]
 fn a_request_is_taken_back_if_the_daemon_looked_away() {
     let (daemon, client, memory) = pair();
