@@ -2,8 +2,8 @@
 //! Neither needs the kernel to pass a message, except to wake a client that sleeps.
 //!
 //! A client writes its request, and the daemon takes it when it looks; the answer takes the place
-//! of the request. While the daemon does not look, the client uses the socket, which wakes the daemon:
-//! before it sleeps, the daemon says that it looks no more, and then looks once more.
+//! of the request. While the daemon does not look, the client uses the socket, which wakes the
+//! daemon: before it sleeps, the daemon says that it looks no more, and then looks once more.
 //!
 //! Each side distrusts what it reads here. A message is copied before it is read, by a length that
 //! was read once. What the other side does at the wrong time harms its own connection alone.
