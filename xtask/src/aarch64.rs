@@ -8,6 +8,9 @@ const TARGET: &str = "aarch64-unknown-linux-gnu";
 const EMULATOR: &str = "qemu-aarch64";
 const LINKER: &str = "aarch64-linux-gnu-gcc";
 
+/// The folder for what is built, as the crate's configuration of cargo says.
+const BUILT: &str = "target/aarch64";
+
 /// Builds and runs the comparison and the traces, and returns a line for the summary. Without the
 /// emulator, the linker or the target, the line says that nothing ran.
 ///
@@ -36,22 +39,20 @@ pub(crate) fn run() -> Result<String, Failure> {
 /// Builds the programs.
 fn build() -> Outcome {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let arguments =
-        format!("build --profile kernels --locked --bin kernels --bin traces --target {TARGET}");
-    let mut build = program(&cargo, &arguments);
-    build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR");
-    build.env("CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER", LINKER);
-    run_command(&mut build)
+    let arguments = "build --profile kernels --locked --bin kernels --bin traces";
+    // Its configuration, which names the target, is read in its folder only.
+    let mut build = program(&cargo, arguments);
+    run_command(build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR"))
 }
 
 /// Runs a program with arguments under the emulator, with options of the plugin, and returns its
 /// output; fails if it does.
 fn emulate(arguments: &[&str], plugin: Option<&str>) -> Result<String, Failure> {
-    let mut emulator = program(EMULATOR, "-cpu max -L /usr/aarch64-linux-gnu");
+    let mut emulator = program(EMULATOR, "-cpu max");
     if let Some(options) = plugin {
-        emulator.args(["-plugin", &format!("{FOLDER}/target/instructions.so,{options}")]);
+        emulator.args(["-plugin", &format!("{BUILT}/instructions.so,{options}")]);
     }
-    emulator.arg(format!("{FOLDER}/target/{TARGET}/kernels/{}", arguments[0]));
+    emulator.arg(format!("{BUILT}/{TARGET}/kernels/{}", arguments[0]));
     emulator.args(&arguments[1..]);
     say(shown(&emulator));
     output(&mut emulator)
@@ -61,10 +62,10 @@ fn emulate(arguments: &[&str], plugin: Option<&str>) -> Result<String, Failure> 
 /// accesses to memory. Returns how many operations do not depend on them; fails if one does, or if
 /// a planted leak is not found.
 fn trace() -> Result<usize, Failure> {
-    let (source, plugin) = ("plugin/instructions.c", "target/instructions.so");
-    let mut compiler = program("cc", &format!("-O2 -shared -fPIC -o {plugin} {source}"));
-    run_command(compiler.current_dir(FOLDER))?;
-    let file = format!("{FOLDER}/target/trace");
+    let (source, plugin) = (format!("{FOLDER}/plugin/instructions.c"), "instructions.so");
+    let options = format!("-O2 -shared -fPIC -o {BUILT}/{plugin} {source}");
+    run_command(&mut program("cc", &options))?;
+    let file = format!("{BUILT}/trace");
     let mut independent = 0;
     for name in emulate(&["traces"], None)?.lines() {
         let mut traces = Vec::new();

@@ -60,7 +60,8 @@ Examples:
   cycloid bench modexp --bits 2048 --full       one table, as precisely as possible
   cycloid bench rsa --operation sign,verify     some tables of a suite
   cycloid bench ec --instructions               count instructions too, with valgrind
-  cycloid bench modexp --target cortex-m4       on an emulated Cortex-M4, with exact counts")]
+  cycloid bench modexp --target cortex-m4       on an emulated Cortex-M4, with exact counts
+  cycloid bench ec --target aarch64 --instructions    on an emulated AArch64, with peers")]
 pub(crate) struct Bench {
     /// A suite [default: all].
     #[command(subcommand)]
@@ -78,15 +79,18 @@ pub(crate) struct Bench {
     #[arg(long, global = true, help_heading = "Options of every suite")]
     pub(crate) instructions: bool,
 
-    /// Measure on an emulated processor instead of this one: cortex-m4, for modexp, rsa and ec.
+    /// Measure on an emulated processor instead of this one: cortex-m4, for modexp, rsa and ec;
+    /// aarch64, for rsa, ec and bls.
     ///
-    /// Needs a clone of the repository, QEMU, gcc and the Rust target thumbv7em-none-eabihf.
-    /// Instructions are exact and the same in every run. Cycles are an estimate from the timings
-    /// that Arm publishes, for memory without wait states. --quick leaves out flash.
+    /// Needs a clone of the repository, QEMU, gcc and the processor's Rust target. Instructions are
+    /// exact. On cortex-m4, cycles are an estimate from the timings that Arm publishes, for memory
+    /// without wait states, and --quick leaves out flash. On aarch64 there are only instructions:
+    /// it needs --instructions and a C compiler for the processor, and takes peers from graviola,
+    /// aws-lc and blst.
     #[arg(long, global = true, value_name = "TARGET", help_heading = "Options of every suite")]
     pub(crate) target: Option<String>,
 
-    /// Also measure a peer on the emulated processor: bearssl=DIR or mbedtls=DIR, a folder with its
+    /// Also measure a peer on the emulated cortex-m4: bearssl=DIR or mbedtls=DIR, a folder with its
     /// source. Needs arm-none-eabi-gcc.
     #[arg(long, global = true, value_name = "PEER=DIR", requires = "target")]
     #[arg(help_heading = "Options of every suite")]

@@ -40,7 +40,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
-    let cases: [(&[&str], &str, &str); 36] = [
+    let cases: [(&[&str], &str, &str); 42] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -79,6 +79,28 @@ fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
             "2048 bits",
         ),
         (&["bench", "--full", "--target", "cortex-m4"], "--full has no effect", "exact counts"),
+        (&["bench", "rsa", "--target", "foo"], "no target is called 'foo'", "and aarch64"),
+        (&["bench", "ec", "--target", "aarch64"], "nothing but instructions", "--instructions"),
+        (
+            &["bench", "modexp", "--target", "aarch64", "--instructions"],
+            "modexp does not run on aarch64",
+            "rsa, ec, bls",
+        ),
+        (
+            &["bench", "rsa", "--bits", "8192", "--target", "aarch64", "--instructions"],
+            "no table for aarch64 is of '8192'",
+            "2048, 3072, 4096",
+        ),
+        (
+            &["bench", "ec", "--operation", "sign", "--target", "aarch64", "--instructions"],
+            "--operation has no effect with --target aarch64",
+            "every operation",
+        ),
+        (
+            &["bench", "ec", "--peers", "openssl", "--target", "aarch64", "--instructions"],
+            "no peer for aarch64 is called 'openssl'",
+            "graviola, aws-lc, blst",
+        ),
         (&["bench", "rsa", "--peer-source", "bearssl=x"], "required", "--help"),
         (
             &["bench", "rsa", "--target", "cortex-m4", "--peer-source", "bearssl=/nonexistent"],

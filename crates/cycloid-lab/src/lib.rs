@@ -1,8 +1,8 @@
 //! The lab: measures time, memory and allocations of this library and its peers. Its results are
 //! records, which `cycloid-report` shows.
 //!
-//! - [`cortex_m4`]: some suites on an emulated Cortex-M4.
 //! - [`count`]: counts the instructions of an operation with callgrind.
+//! - [`emulated`]: some suites on an emulated Cortex-M4 or AArch64.
 //! - [`interrupt`]: ends a run early.
 //! - [`measure`]: interleaved rounds, statistics, heap counting, stack painting.
 //! - [`peers`]: other libraries, compiled in or loaded at run time.
@@ -11,8 +11,8 @@
 //! - [`programs`]: finds the project's other programs, or has cargo build them.
 //! - [`record`]: the common format of all results, as JSON and in memory.
 
-pub mod cortex_m4;
 pub mod count;
+pub mod emulated;
 pub mod environment;
 pub mod interrupt;
 pub mod measure;

@@ -20,14 +20,14 @@
 //! `transpose` exchanges rows and columns. The measures are:
 //!
 //! - `time`, `ratio` (to the table's reference), `interval` (the ratio with its interval), `rate`
-//!   (operations per second), `lead` (the multiple of the best peer's rate)
+//!   (operations per second), `lead` (the multiple of the best peer's rate), `share` (its inverse)
 //! - for a service: `p99` in milliseconds and `cpu` in microseconds
 //! - for a tunnel: `throughput` in megabits per second, and `ends`, the seconds per gigabyte of the
 //!   server's and the client's process
 //! - for a server: `resident` in KiB
-//! - on an emulated processor: `instructions` and `cycles` in millions, `milliseconds`, `scratch`,
-//!   `stack`, `heap` and `flash` in bytes, and the classic table's figures `classic` in milliseconds
-//!   and `classic-scratch`
+//! - on an emulated processor: `thousands` of instructions, `instructions` and `cycles` in millions,
+//!   `milliseconds`, `scratch`, `stack`, `heap` and `flash` in bytes, and the classic table's figures
+//!   `classic` in milliseconds and `classic-scratch`
 
 use std::fs;
 
@@ -260,10 +260,12 @@ impl Part<'_> {
                 format!("{} ({low} to {high})", proportion(ratio(row)))
             }
             "rate" => thousands(number(row, "/time/operations_per_second")),
-            "lead" => {
+            measure @ ("lead" | "share") => {
                 let peers = rows(table).filter(|row| row["implementation"]["backend"].is_null());
                 let best = peers.map(ratio).min_by(f64::total_cmp);
-                best.map_or_else(|| NONE.into(), |best| proportion(best / ratio(row)))
+                let lead = best.map(|best| best / ratio(row));
+                let shown = lead.map(|lead| if measure == "lead" { lead } else { 1.0 / lead });
+                shown.map_or_else(|| NONE.into(), proportion)
             }
             "p99" => milliseconds(number(row, "/service/latency_p99_ns")),
             "cpu" => thousands(number(row, "/service/processor_ns") / 1e3),

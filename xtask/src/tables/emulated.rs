@@ -12,6 +12,7 @@ pub(super) fn cell(row: &Value, measure: &str) -> Option<String> {
     let whole = |place: &str| or_none(number(row, place), thousands);
     let millions = |place: &str| or_none(number(row, place), |n| format!("{:.2}", n / 1e6));
     Some(match measure {
+        "thousands" => or_none(number(row, "/instructions/emulated/count") / 1e3, thousands),
         "instructions" => millions("/instructions/emulated/count"),
         "cycles" => millions("/emulated/cycles"),
         "milliseconds" => millions("/time/median_ns"),
@@ -55,5 +56,7 @@ mod tests {
             ["cycles", "classic", "classic-scratch", "flash"].map(|measure| cell(&row, measure));
         assert_eq!(cells.map(Option::unwrap), ["12.35", "397", "–", "–"]);
         assert_eq!(cell(&row, "rate"), None);
+        let row = json!({"instructions": {"emulated": {"count": 104_318.0}}});
+        assert_eq!(cell(&row, "thousands").unwrap(), "104");
     }
 }

@@ -41,6 +41,7 @@ fn main() -> ! {
         for _ in 0..ROUNDS {
             compared += products(random, n);
             compared += reductions(random, n);
+            compared += sums(random, n);
             compared += lookups(random, n);
             compared += inverses(random, n);
             compared += rows(random);
@@ -86,6 +87,57 @@ fn same<T: PartialEq>(name: &str, one: &T, other: &T) {
         semihosting::write("\n");
         semihosting::exit(false);
     }
+}
+
+/// Returns `a + b` or `a − b`, with the carry or the borrow, limb by limb; b continues with zeros.
+fn model(a: &[Limb], b: &[Limb], is_sum: bool) -> ([Limb; LONGEST], Limb) {
+    let (mut result, mut carry) = ([0; LONGEST], 0);
+    let step = if is_sum { words::add_carry } else { words::sub_borrow };
+    for (i, a) in a.iter().enumerate() {
+        (result[i], carry) = step(*a, b.get(i).copied().unwrap_or(0), carry);
+    }
+    (result, carry)
+}
+
+/// Sums, differences and comparison, which have kernels with the feature `small`.
+fn sums(random: &mut Repeatable, n: usize) -> u32 {
+    let (memory, other) = (numbers(random), numbers(random));
+    let a = &memory[..n];
+    let shorter = random.next_u32() as usize % n + 1;
+    // Equal numbers borrow nothing.
+    let b = if random.next_u32() % 4 == 0 { &memory[..n] } else { &other[..n] };
+    let compare = |name, one: (&[Limb], Limb), (result, carry): ([Limb; LONGEST], Limb)| {
+        same(name, &one, &(&result[..n], carry));
+    };
+    let run = |f: &dyn Fn(&mut [Limb]) -> Limb| {
+        let mut copy = memory;
+        let carry = f(&mut copy[..n]);
+        same("the limb above", &copy[n], &memory[n]);
+        (copy, carry)
+    };
+    let (sum, carry) = run(&|a| words::add(a, &b[..shorter]));
+    compare("add", (&sum[..n], carry), model(a, &b[..shorter], true));
+    let (difference, borrow) = run(&|a| words::sub(a, &b[..shorter]));
+    compare("sub", (&difference[..n], borrow), model(a, &b[..shorter], false));
+    let (less_one, borrow) = run(&|a| words::decrement(a));
+    compare("decrement", (&less_one[..n], borrow), model(a, &[1], false));
+    for bit in [0, 1] {
+        let mask = Mask::from_bit(bit);
+        let used = if bit == 1 { b } else { &[] };
+        let (sum, carry) = run(&|a| words::add_if(mask, a, b));
+        compare("add_if", (&sum[..n], carry), model(a, used, true));
+        let (difference, borrow) = run(&|a| words::sub_if(mask, a, b));
+        compare("sub_if", (&difference[..n], borrow), model(a, used, false));
+        let below = model(a, b, false).1 == 1 && bit == 0;
+        let (reduced, _) = run(&|a| {
+            words::reduce_once(bit, a, b);
+            0
+        });
+        let used = if below { &[] } else { b };
+        compare("reduce_once", (&reduced[..n], 0), (model(a, used, false).0, 0));
+    }
+    same("is_less", &words::is_less(a, b).value(), &model(a, b, false).1.wrapping_neg());
+    10
 }
 
 /// Runs the same on both backends, on copies of the same memory.

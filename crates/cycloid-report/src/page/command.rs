@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::measured::Measured;
-use cycloid_lab::cortex_m4;
+use cycloid_lab::emulated::{aarch64, cortex_m4};
 use cycloid_lab::peers::Peer;
 use cycloid_lab::record::{Report, Summary, Table};
 use cycloid_lab::suite::{Descriptor, list};
@@ -21,9 +21,11 @@ pub(super) fn of(tables: &[Measured<'_>]) -> String {
     let known = list::named(suite);
     if tables.iter().all(|table| table.summary == Summary::Emulated) {
         let target = tables.iter().find_map(|table| table.parameters.get("target")?.as_str());
-        words.extend(
-            target.filter(|name| *name == cortex_m4::NAME).map(|n| format!("--target {n}")),
-        );
+        words.extend(match target {
+            Some(cortex_m4::NAME) => Some(format!("--target {}", cortex_m4::NAME)),
+            Some(aarch64::NAME) => Some(format!("--target {} --instructions", aarch64::NAME)),
+            _ => None,
+        });
         return words.join(" ");
     }
     words.extend(known.into_iter().flat_map(|known| (known.repeat)(&tables)));

@@ -6,7 +6,7 @@ use comfy_table::{Cell, CellAlignment, Table as Grid};
 
 use super::layout::{cut, ruled, wrapped};
 use super::number::{NONE, whole, whole_or_none};
-use cycloid_lab::record::{Count, Record, Table};
+use cycloid_lab::record::{Count, Record, Summary, Table};
 
 /// The maximum width of a name, so that lines fit into 80 columns.
 const NAME: usize = 36;
@@ -33,8 +33,8 @@ pub(super) const MEANINGS: [(&str, &str); 3] = [
 /// Returns whether any row of the table was counted.
 pub(super) fn are_shown(table: &Table) -> bool {
     // Another form shows those of an emulated processor.
-    let counted = |record: &Record| record.instructions.is_some() && record.emulated.is_none();
-    table.records.iter().any(counted)
+    table.summary != Summary::Emulated
+        && table.records.iter().any(|record| record.instructions.is_some())
 }
 
 /// Formats a grid for each suite.

@@ -1,5 +1,5 @@
-//! Operations on an emulated processor, one grid per group: instructions, cycles, time, memory,
-//! flash, and the classic table's figures.
+//! Operations on an emulated processor, one grid per group: instructions, and where there is a model
+//! of its cycles also these, time, memory, flash, and the classic table's figures.
 
 use std::fmt::Write;
 
@@ -10,9 +10,24 @@ use super::layout::{align, ruled, wrapped};
 use super::number::{NONE, proportion, whole, whole_or_none};
 use cycloid_lab::record::{Peer, Record, Summary, Table};
 
-/// The meanings of the columns.
-pub(super) const MEANINGS: [(&str, &str); 9] = [
-    ("ct", "constant-time for secret values, according to its own documentation"),
+const CONSTANT_TIME: (&str, &str) =
+    ("ct", "constant-time for secret values, according to its own documentation");
+
+/// The meanings of the columns without a model of cycles.
+const INSTRUCTIONS: [(&str, &str); 4] = [
+    CONSTANT_TIME,
+    (
+        "k instr",
+        "thousand instructions of one operation, counted by the emulator. They say nothing about \
+         latencies: an instruction may take a quarter of a cycle or ten",
+    ),
+    ("×", "instructions relative to the group's default: 2.00 takes twice as many"),
+    ("code", "bytes of machine code executed by a call, in whole lines of 64 bytes"),
+];
+
+/// The same with one.
+const CYCLES: [(&str, &str); 9] = [
+    CONSTANT_TIME,
     ("M instr", "million instructions of one operation: exact, and the same in every run"),
     (
         "M cycles",
@@ -37,6 +52,16 @@ const CLASSIC: [&str; 2] = ["classic ms", "bytes"];
 /// Returns whether this form shows a table.
 pub(super) fn is_shown(table: &Table) -> bool {
     table.summary == Summary::Emulated
+}
+
+/// Returns the meanings of the columns of these tables.
+pub(super) fn meanings(tables: &[Table]) -> &'static [(&'static str, &'static str)] {
+    let tables: Vec<&Table> = tables.iter().collect();
+    if has_cycles(&tables) { &CYCLES } else { &INSTRUCTIONS }
+}
+
+fn has_cycles(tables: &[&Table]) -> bool {
+    tables.iter().flat_map(|table| &table.records).any(|record| record.emulated.is_some())
 }
 
 /// Formats a grid for each group.
@@ -64,10 +89,16 @@ fn grid(tables: &[&Table]) -> Grid {
     let records = || tables.iter().flat_map(|table| &table.records);
     let classic = records().any(|record| classic(record) != [NONE, NONE]);
     let heap = records().any(|record| record.memory.heap_peak.is_some_and(|bytes| bytes > 0));
-    let mut head = vec!["", "ct", "M instr", "M cycles", "ms", "×", "scratch", "stack"];
-    head.extend(heap.then_some("heap"));
-    head.push(if classic { CLASSIC[0] } else { "flash" });
-    head.extend(classic.then_some(CLASSIC[1]));
+    let cycles = has_cycles(tables);
+    let mut head = vec!["", "ct"];
+    if cycles {
+        head.extend(["M instr", "M cycles", "ms", "×", "scratch", "stack"]);
+        head.extend(heap.then_some("heap"));
+        head.push(if classic { CLASSIC[0] } else { "flash" });
+        head.extend(classic.then_some(CLASSIC[1]));
+    } else {
+        head.extend(["k instr", "×", "code"]);
+    }
     let mut grid = ruled();
     grid.set_header(head.into_iter().map(Cell::new));
     for table in tables {
@@ -80,20 +111,36 @@ fn grid(tables: &[&Table]) -> Grid {
                 group = &record.group;
                 grid.add_row([format!("  {group}")]);
             }
-            grid.add_row(row(record, heap, classic));
+            let columns = if cycles { cycles_of(record, heap, classic) } else { counts_of(record) };
+            grid.add_row(name_of(record).into_iter().chain(columns));
         }
     }
     align(&mut grid, 2);
     grid
 }
 
-fn row(record: &Record, heap: bool, with_classic: bool) -> Vec<String> {
+/// Returns the first two cells of a row.
+fn name_of(record: &Record) -> [String; 2] {
+    let mark = if record.constant_time { "✓" } else { "" };
+    [format!("    {}", record.label), mark.into()]
+}
+
+/// Returns the cells of a row without a model of cycles.
+fn counts_of(record: &Record) -> Vec<String> {
+    let counted = record.instructions.and_then(|counted| counted.emulated);
+    vec![
+        whole_or_none(counted.map(|counted| (counted.count / 1e3).round() as u64)),
+        proportion(record.ratio.median),
+        whole_or_none(counted.map(|counted| counted.code_bytes)),
+    ]
+}
+
+/// Returns the cells of a row with one.
+fn cycles_of(record: &Record, heap: bool, with_classic: bool) -> Vec<String> {
     let emulated = record.emulated;
     let instructions = record.instructions.and_then(|counted| counted.emulated);
     let bytes = |bytes: Option<usize>| whole_or_none(bytes.map(|bytes| bytes as u64));
     let mut cells = vec![
-        format!("    {}", record.label),
-        if record.constant_time { "✓".into() } else { String::new() },
         instructions.map_or_else(|| NONE.into(), |counted| millions(counted.count)),
         emulated.map_or_else(|| NONE.into(), |of| millions(of.cycles as f64)),
         format!("{:.2}", record.time.median_ns / 1e6),
@@ -134,6 +181,15 @@ mod tests {
             assert!(text.contains(part), "{part}");
         }
         assert!(!text.contains("noise"));
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+        // Without a model of cycles, there are instructions alone.
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/aarch64/bench.json");
+        let counted = Report::from_json(&std::fs::read_to_string(path).unwrap(), path).unwrap();
+        let text = crate::tables::text(&counted, 100);
+        for part in ["k instr", "P-256 on AArch64", "portable", "graviola", "AWS-LC", "blst"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains("cycles") && !text.contains("callgrind"), "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= 100));
         // Without the peers, there is no heap, and the peers are named with what to do.
         let mut alone = report;

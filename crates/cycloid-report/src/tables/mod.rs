@@ -123,8 +123,9 @@ fn legend(report: &Report, width: usize) -> String {
         return String::new();
     }
     if report.tables.iter().all(emulated::is_shown) {
-        let meanings = emulated::MEANINGS.map(|(term, meaning)| (term.into(), meaning.into()));
-        return definitions(&[&meanings[..], &remarks(report)].concat(), width);
+        let meanings = emulated::meanings(&report.tables);
+        let meanings = meanings.iter().map(|(term, meaning)| ((*term).into(), (*meaning).into()));
+        return definitions(&meanings.chain(remarks(report)).collect::<Vec<_>>(), width);
     }
     let mut reference = report.tables.iter().map(|table| &*table.reference).collect::<Vec<_>>();
     reference.dedup();

@@ -2,7 +2,12 @@
 
 pub(crate) mod eight;
 
+#[cfg(any(test, feature = "small"))]
+use sha2::block_api::Sha256VarCore;
 use sha2::digest::Digest;
+#[cfg(any(test, feature = "small"))]
+use sha2::digest::block_api::{Buffer, UpdateCore, VariableOutputCore};
+#[cfg(not(feature = "small"))]
 use sha2::{Sha224, Sha256};
 #[cfg(feature = "sha512")]
 use sha2::{Sha384, Sha512, Sha512_224, Sha512_256};
@@ -81,6 +86,21 @@ impl DigestBytes {
     fn extendable<D: Default + Update + ExtendableOutput>(parts: &[&[u8]], length: usize) -> Self {
         let mut bytes = [0; MAX_DIGEST];
         extended::<D>(parts).read(&mut bytes[..length]);
+        Self { bytes, length }
+    }
+
+    /// Returns the output of SHA-224 or SHA-256 of 28 or 32 bytes, by the same code.
+    #[cfg(any(test, feature = "small"))]
+    fn sha2_of_length(length: usize, parts: &[&[u8]]) -> Self {
+        let mut state = Sha256VarCore::new(length).expect("a length of SHA-2");
+        let mut buffer = Buffer::<Sha256VarCore>::default();
+        for part in parts {
+            buffer.digest_blocks(part, |blocks| state.update_blocks(blocks));
+        }
+        let mut bytes = [0; MAX_DIGEST];
+        let whole: &mut [u8; 32] = bytes.first_chunk_mut().expect("32 are fewer");
+        state.finalize_variable_core(&mut buffer, whole.into());
+        bytes[length..].zeroize();
         Self { bytes, length }
     }
 
@@ -214,7 +234,11 @@ impl Hash {
         match self {
             #[cfg(feature = "sha1")]
             Self::Sha1 => DigestBytes::new::<sha1::Sha1>(parts),
+            #[cfg(feature = "small")]
+            Self::Sha224 | Self::Sha256 => DigestBytes::sha2_of_length(self.digest_length(), parts),
+            #[cfg(not(feature = "small"))]
             Self::Sha224 => DigestBytes::new::<Sha224>(parts),
+            #[cfg(not(feature = "small"))]
             Self::Sha256 => DigestBytes::new::<Sha256>(parts),
             #[cfg(feature = "sha512")]
             Self::Sha384 => DigestBytes::new::<Sha384>(parts),
@@ -268,4 +292,23 @@ fn mask(mut output: impl XofReader, data: &mut [u8]) {
         part.iter_mut().zip(&bytes).for_each(|(byte, mask)| *byte ^= mask);
     }
     bytes.zeroize();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_for_both_lengths_of_sha2_agrees_with_each() {
+        let message: [u8; 200] = core::array::from_fn(|i| i as u8);
+        for length in 0..message.len() {
+            let (first, second) = message[..length].split_at(length / 3);
+            let parts = [first, second];
+            let both = [28, 32].map(|length| DigestBytes::sha2_of_length(length, &parts));
+            let of_224 = DigestBytes::new::<Sha224>(&parts);
+            let of_256 = DigestBytes::new::<Sha256>(&parts);
+            assert!(*both[0] == *of_224 && *both[1] == *of_256, "{length}");
+            assert_eq!(both[0].bytes[28..], [0; MAX_DIGEST - 28]);
+        }
+    }
 }

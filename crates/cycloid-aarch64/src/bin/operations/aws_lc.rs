@@ -13,11 +13,14 @@ pub fn operation(name: &str) -> Option<Operation> {
     let (of, what) = name.split_once('-')?;
     let random = SystemRandom::new();
     Some(match (of, what) {
-        ("p256" | "p384", "sign" | "verify") => {
-            let (signing, verifying) = if of == "p256" {
-                (&signature::ECDSA_P256_SHA256_FIXED_SIGNING, &signature::ECDSA_P256_SHA256_FIXED)
-            } else {
-                (&signature::ECDSA_P384_SHA384_FIXED_SIGNING, &signature::ECDSA_P384_SHA384_FIXED)
+        ("p256" | "p384" | "p521", "sign" | "verify") => {
+            use signature::{ECDSA_P256_SHA256_FIXED, ECDSA_P256_SHA256_FIXED_SIGNING};
+            use signature::{ECDSA_P384_SHA384_FIXED, ECDSA_P384_SHA384_FIXED_SIGNING};
+            use signature::{ECDSA_P521_SHA512_FIXED, ECDSA_P521_SHA512_FIXED_SIGNING};
+            let (signing, verifying) = match of {
+                "p256" => (&ECDSA_P256_SHA256_FIXED_SIGNING, &ECDSA_P256_SHA256_FIXED),
+                "p384" => (&ECDSA_P384_SHA384_FIXED_SIGNING, &ECDSA_P384_SHA384_FIXED),
+                _ => (&ECDSA_P521_SHA512_FIXED_SIGNING, &ECDSA_P521_SHA512_FIXED),
             };
             let key = signature::EcdsaKeyPair::generate(signing).ok()?;
             let signed = key.sign(&random, MESSAGE).ok()?.as_ref().to_vec();
@@ -29,10 +32,11 @@ pub fn operation(name: &str) -> Option<Operation> {
                 Box::new(move || public.verify_sig(MESSAGE, &signed).expect("valid"))
             }
         }
-        ("p256" | "p384" | "x25519", "agree") => {
+        ("p256" | "p384" | "p521" | "x25519", "agree") => {
             let algorithm = match of {
                 "p256" => &agreement::ECDH_P256,
                 "p384" => &agreement::ECDH_P384,
+                "p521" => &agreement::ECDH_P521,
                 _ => &agreement::X25519,
             };
             let key = PrivateKey::generate(algorithm).ok()?;

@@ -1,17 +1,20 @@
-//! Runs an operation of a library a number of times: `operations LIBRARY OPERATION TIMES`. The
-//! difference between two numbers of times, counted by the plugin, is the cost of the operation.
+//! Runs an operation of a library: `operations LIBRARY OPERATION [TIMES]`, ten times unless stated,
+//! each between two marks for the plugin, after two that are not counted. `cycloid bench --target
+//! aarch64 --instructions` does so for all operations.
 //!
-//! The libraries are `portable` and `aarch64`, which are Cycloid's backends, `graviola` and, with
-//! features of these names, `aws-lc` and `blst`. Results are checked once.
+//! The libraries are `portable` and `aarch64`, which are Cycloid's backends, and those with features
+//! of their names: `graviola`, `aws-lc`, `blst`. Results are checked once.
 
 #[cfg(feature = "aws-lc")]
 mod aws_lc;
 #[cfg(feature = "blst")]
 mod blst;
+#[cfg(feature = "graviola")]
 mod graviola;
+mod marks;
 mod ours;
 
-/// An operation, repeated as often as the number says.
+/// An operation with all that it needs.
 pub type Operation = Box<dyn FnMut()>;
 
 /// The private key of the curves that have 32 bytes, and of Ed25519.
@@ -27,8 +30,9 @@ pub const SCALAR: [u8; 32] = PRIVATE;
 pub const MESSAGE: &[u8] = b"sample";
 
 /// RSA keys in PKCS #1, only for measurements.
-pub const RSA: [(&str, &[u8]); 2] = [
+pub const RSA: [(&str, &[u8]); 3] = [
     ("rsa2048", include_bytes!("../../../keys/rsa-2048.der")),
+    ("rsa3072", include_bytes!("../../../keys/rsa-3072.der")),
     ("rsa4096", include_bytes!("../../../keys/rsa-4096.der")),
 ];
 
@@ -39,14 +43,32 @@ pub fn long_private() -> [u8; 48] {
     key
 }
 
+/// Returns the key for P-521: the same after two zeros and sixteen others.
+pub fn longest_private() -> [u8; 66] {
+    let mut key = [0x5a; 66];
+    key[..2].fill(0);
+    key[18..].copy_from_slice(&long_private());
+    key
+}
+
+/// Runs before the counted ones: caches of prepared values are then full.
+const WARM_UP: usize = 2;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    let [_, library, name, times] = &arguments[..] else {
-        eprintln!("error: operations LIBRARY OPERATION TIMES");
+    let [_, library, name, times @ ..] = &arguments[..] else {
+        eprintln!("error: operations LIBRARY OPERATION [TIMES]");
         std::process::exit(2);
     };
-    let times: usize = times.parse().expect("TIMES is a number");
-    let operation = match library.as_str() {
+    let times: usize = times.first().map_or(10, |times| times.parse().expect("TIMES is a number"));
+    // The addresses of a thread's memory do not depend on the environment, and so the instructions
+    // of copies do not.
+    std::thread::scope(|scope| _ = scope.spawn(|| repeat(library, name, times)));
+}
+
+fn repeat(library: &str, name: &str, times: usize) {
+    let operation = match library {
+        #[cfg(feature = "graviola")]
         "graviola" => graviola::operation(name),
         #[cfg(feature = "aws-lc")]
         "aws-lc" => aws_lc::operation(name),
@@ -62,7 +84,12 @@ fn main() {
         eprintln!("error: {library} has no {name}");
         std::process::exit(3);
     };
-    for _ in 0..times {
+    for _ in 0..WARM_UP {
         operation();
+    }
+    for _ in 0..times {
+        marks::begin();
+        operation();
+        marks::end();
     }
 }

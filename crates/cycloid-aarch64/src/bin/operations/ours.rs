@@ -6,19 +6,21 @@ use cycloid::bls12_381::signature::{MinPk, Scheme, SecretKey};
 use cycloid::bls12_381::{Cycloid, Fr, G1, G1Affine, G2, G2Affine, miller_loop, pairing};
 use cycloid::internals::field::{self, CurveArithmetic, CurvePrime, Prime};
 use cycloid::internals::words;
-use cycloid::scheme::ec::{self, Curve, P256, P384};
+use cycloid::scheme::ec::{self, Curve, P224, P256, P384, P521};
 use cycloid::scheme::rsa::{self, SignatureScheme};
 use cycloid::scheme::{Hash, ed25519, x25519};
 
-use crate::{MESSAGE, Operation, PRIVATE, RSA, SCALAR, long_private};
+use crate::{MESSAGE, Operation, PRIVATE, RSA, SCALAR, long_private, longest_private};
 use cycloid_aarch64::random::Repeatable;
 
 /// Returns the operation with that name.
 pub fn operation(name: &str) -> Option<Operation> {
     let (of, what) = name.split_once('-')?;
     Some(match of {
+        "p224" => ecdsa::<P224>(what, &PRIVATE[4..], Hash::Sha224)?,
         "p256" => ecdsa::<P256>(what, &PRIVATE, Hash::Sha256)?,
         "p384" => ecdsa::<P384>(what, &long_private(), Hash::Sha384)?,
+        "p521" => ecdsa::<P521>(what, &longest_private(), Hash::Sha512)?,
         "ed25519" => edwards(what)?,
         "x25519" => {
             let key = x25519::PrivateKey::from(PRIVATE);

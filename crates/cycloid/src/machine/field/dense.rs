@@ -1,6 +1,6 @@
 //! One number modulo primes whose form, if they have a special one, is not used, on the products
 //! and reductions of `words`: those of BLS12-381, P-192, secp256k1, the brainpool curves and
-//! edwards448 in plain Rust, P-224 for AArch64, and several for Armv7E-M.
+//! edwards448 in plain Rust, and several for Armv7E-M.
 //!
 //! Elements are saturated limbs of 64 bits in Montgomery form, less than the prime.
 
@@ -144,15 +144,6 @@ dense!(Portable P448 7);
 dense!(Portable Ed448Order 7);
 wide!(Portable Bls12Base 6);
 wide!(Portable Bls12Scalar 4);
-
-#[cfg(target_arch = "aarch64")]
-mod aarch64 {
-    use super::super::P224;
-    use super::*;
-    use crate::machine::cpu::Aarch64;
-
-    dense!(Aarch64 P224 4);
-}
 
 #[cfg(cycloid_armv7em)]
 mod armv7em {

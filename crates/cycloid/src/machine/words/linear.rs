@@ -1,4 +1,4 @@
-//! Functions linear in the length: addition, subtraction, shifts, comparison.
+//! Functions linear in the length: shifts, comparison, and additions of single limbs.
 
 use super::super::ct::Mask;
 use super::{LIMB_BITS, Limb};
@@ -19,68 +19,6 @@ pub fn sub_borrow(a: Limb, b: Limb, borrow: Limb) -> (Limb, Limb) {
     (difference, Limb::from(b1) | Limb::from(b2))
 }
 
-/// Computes `a += b`, where `b` is not longer than `a`; returns the carry.
-#[inline]
-pub fn add(a: &mut [Limb], b: &[Limb]) -> Limb {
-    debug_assert!(b.len() <= a.len());
-    let (low, high) = a.split_at_mut(b.len());
-    let mut carry = 0;
-    for (a, b) in low.iter_mut().zip(b) {
-        (*a, carry) = add_carry(*a, *b, carry);
-    }
-    for a in high {
-        (*a, carry) = add_carry(*a, 0, carry);
-    }
-    carry
-}
-
-/// Computes `a −= b`, where `b` is not longer than `a`; returns the borrow.
-#[inline]
-pub fn sub(a: &mut [Limb], b: &[Limb]) -> Limb {
-    debug_assert!(b.len() <= a.len());
-    let (low, high) = a.split_at_mut(b.len());
-    let mut borrow = 0;
-    for (a, b) in low.iter_mut().zip(b) {
-        (*a, borrow) = sub_borrow(*a, *b, borrow);
-    }
-    for a in high {
-        (*a, borrow) = sub_borrow(*a, 0, borrow);
-    }
-    borrow
-}
-
-/// Computes `a += b` if `mask` is true; equal lengths; returns the carry.
-#[inline]
-pub fn add_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
-    debug_assert_eq!(a.len(), b.len());
-    let mut carry = 0;
-    for (a, b) in a.iter_mut().zip(b) {
-        (*a, carry) = add_carry(*a, mask.value() & *b, carry);
-    }
-    carry
-}
-
-/// Computes `a −= b` if `mask` is true; equal lengths; returns the borrow.
-#[inline]
-pub fn sub_if(mask: Mask, a: &mut [Limb], b: &[Limb]) -> Limb {
-    debug_assert_eq!(a.len(), b.len());
-    let mut borrow = 0;
-    for (a, b) in a.iter_mut().zip(b) {
-        (*a, borrow) = sub_borrow(*a, mask.value() & *b, borrow);
-    }
-    borrow
-}
-
-/// Computes `a −= 1`; returns the borrow.
-#[inline]
-pub fn decrement(a: &mut [Limb]) -> Limb {
-    let mut borrow = 1;
-    for a in a {
-        (*a, borrow) = sub_borrow(*a, 0, borrow);
-    }
-    borrow
-}
-
 /// Computes `a = 2a`; returns the bit shifted out.
 #[inline]
 pub fn double(a: &mut [Limb]) -> Limb {
@@ -91,17 +29,6 @@ pub fn double(a: &mut [Limb]) -> Limb {
         carry = out;
     }
     carry
-}
-
-/// Returns whether `a < b`; equal lengths.
-#[inline]
-pub fn is_less(a: &[Limb], b: &[Limb]) -> Mask {
-    debug_assert_eq!(a.len(), b.len());
-    let mut borrow = 0;
-    for (a, b) in a.iter().zip(b) {
-        (_, borrow) = sub_borrow(*a, *b, borrow);
-    }
-    Mask::from_bit(borrow)
 }
 
 /// Returns whether every limb is zero.
@@ -126,12 +53,4 @@ pub fn trim_vartime(a: &[Limb]) -> &[Limb] {
 pub fn bit_length_vartime(a: &[Limb]) -> usize {
     let a = trim_vartime(a);
     a.last().map_or(0, |top| a.len() * LIMB_BITS - top.leading_zeros() as usize)
-}
-
-/// Computes `a mod b` for `carry · 2^(64·n) + a < 2b`, the last step of a modular reduction. Equal
-/// lengths.
-#[inline]
-pub fn reduce_once(carry: Limb, a: &mut [Limb], b: &[Limb]) {
-    let below = is_less(a, b).value() & (carry ^ 1);
-    sub_if(Mask::from_bit(below ^ 1), a, b);
 }

@@ -1,9 +1,10 @@
 //! One number: little-endian limbs of 64 bits.
 //!
 //! [`Words`] is the interface of a backend; `portable` is plain Rust, `adx` the same functions with
-//! BMI2 and ADX, `armv7em` with UMAAL, `aarch64` with UMULH. `linear` contains the operations on which no backend beats
-//! the compiler (addition, shifts, comparison). Time depends on lengths only, unless a name ends in
-//! `_vartime`.
+//! BMI2 and ADX, `armv7em` with UMAAL, `aarch64` with UMULH. `linear` and `masked` contain the
+//! operations on which no backend beats the compiler (addition, shifts, comparison); with the feature
+//! `small`, those of `masked` have kernels on Armv7E-M. Time depends on lengths only, unless a name
+//! ends in `_vartime`.
 
 #[cfg(target_arch = "aarch64")]
 pub mod aarch64;
@@ -14,6 +15,8 @@ pub mod armv7em;
 mod bytes;
 mod divsteps;
 mod linear;
+#[cfg(not(all(cycloid_armv7em, feature = "small")))]
+mod masked;
 pub mod portable;
 #[cfg(any(target_pointer_width = "32", test))]
 mod rows;
@@ -26,15 +29,17 @@ pub use super::cpu::Armv7em;
 use super::cpu::Token;
 use super::ct;
 pub use super::limb::{LIMB_BITS, LIMB_BYTES, Limb};
+#[cfg(all(cycloid_armv7em, feature = "small"))]
+use armv7em::masked;
 pub use bytes::{as_bytes_mut, from_be_bytes, to_be_bytes};
 #[cfg(any(not(target_pointer_width = "32"), test))]
 pub use divsteps::divsteps;
 #[cfg(any(target_pointer_width = "32", test))]
 pub use divsteps::divsteps_narrow;
 pub use linear::{
-    add, add_carry, add_if, bit_length_vartime, compare_vartime, decrement, double, is_less,
-    is_zero, reduce_once, sub, sub_borrow, sub_if, trim_vartime,
+    add_carry, bit_length_vartime, compare_vartime, double, is_zero, sub_borrow, trim_vartime,
 };
+pub use masked::{add, add_if, decrement, is_less, reduce_once, sub, sub_if};
 pub use portable::Portable;
 #[cfg(any(target_pointer_width = "32", test))]
 pub use rows::{ROW_BITS, transform_rows, transform_rows_modulo};

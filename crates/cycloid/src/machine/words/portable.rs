@@ -1,7 +1,7 @@
 //! Plain Rust: products of 64-bit limbs in 128 bits.
 
 use super::super::cpu::{Level, Token};
-use super::linear::reduce_once;
+use super::masked::reduce_once;
 use super::{Limb, Words};
 
 /// The backend that runs on every processor.

@@ -179,20 +179,15 @@ impl words::Task for PowVartime<'_> {
 ///
 /// `result` and `x` have the limbs of the modulus, and `x` is less than that. `scratch` has at
 /// least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
-///
-/// # Errors
-/// [`Error::ScratchTooSmall`].
 pub(crate) fn pow_odd_vartime(
     result: &mut [Limb],
     x: &[Limb],
     exponent: u64,
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
-) -> Result<(), Error> {
+) {
     debug_assert!(exponent >= 3 && exponent % 2 == 1);
-    let scratch = checked_scratch(scratch, Modulus::scratch_limbs(modulus.limbs().len()))?;
     Backend::best().run(PowOdd { result, x, exponent, modulus, scratch });
-    Ok(())
 }
 
 struct PowOdd<'a> {
@@ -283,18 +278,13 @@ impl words::Task for Mul<'_> {
 /// and so is the result.
 ///
 /// `scratch` has at least [`Modulus::scratch_limbs`]`(n)`; it is not wiped.
-///
-/// # Errors
-/// [`Error::ScratchTooSmall`].
 pub(crate) fn montgomery_mul(
     a: &mut [Limb],
     b: Option<&[Limb]>,
     modulus: &Modulus<'_>,
     scratch: &mut [Limb],
-) -> Result<(), Error> {
-    let scratch = checked_scratch(scratch, Modulus::scratch_limbs(a.len()))?;
+) {
     Backend::best().run(MontgomeryMul { a, b, modulus: modulus.limbs(), scratch });
-    Ok(())
 }
 
 struct MontgomeryMul<'a> {

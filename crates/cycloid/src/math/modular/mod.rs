@@ -38,6 +38,7 @@ mod any;
 mod barrett;
 mod basic;
 mod binary;
+mod compact;
 mod constant_time;
 #[cfg(any(not(target_pointer_width = "32"), test))]
 mod divsteps;
@@ -55,6 +56,7 @@ mod tests;
 mod window;
 
 pub use any::{invert_any, invert_any_scratch_limbs, mul_any, mul_any_scratch_limbs};
+pub(crate) use compact::{pow_compact, pow_compact_scratch_limbs};
 pub(crate) use constant_time::{montgomery_mul, pow_in_frames, pow_odd_vartime};
 pub use constant_time::{
     mul, pow, pow_minimum_scratch_limbs, pow_scratch_limbs, pow_this_cpu_scratch_limbs, pow_vartime,

@@ -36,6 +36,14 @@ impl<'a, W: Words> Montgomery<'a, W> {
         self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
+    /// Computes `result = x / R mod modulus`, for an x less than R · modulus, of at most 2n limbs.
+    pub(super) fn divide_wide_by_r(&mut self, result: &mut [Limb], x: &[Limb]) {
+        let wide = &mut self.work[..2 * result.len()];
+        wide.fill(0);
+        wide[..x.len()].copy_from_slice(x);
+        self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
+    }
+
     /// Computes `result = result + chunk / R mod modulus`, for `result` less than the modulus.
     fn append(&mut self, result: &mut [Limb], chunk: &[Limb]) {
         let wide = &mut self.work[..2 * result.len()];

@@ -86,26 +86,21 @@ impl<'a> Blinding<'a> {
             outcome => outcome?,
         }
         let (power, scratch) = scratch.split_at_mut(n);
-        key.raise(power, random, scratch)?;
+        key.raise(power, random, scratch);
         random.copy_from_slice(power);
         for factor in [&mut *self.factor, &mut *self.inverse] {
-            montgomery_mul(factor, Some(modulus.r_squared()), &modulus, scratch)?;
+            montgomery_mul(factor, Some(modulus.r_squared()), &modulus, scratch);
         }
         *self.uses_left = USES;
         Ok(())
     }
 
     /// Prepares the next use: (r^e)² = (r²)^e, and (1/r)² = 1/r².
-    pub(super) fn square(
-        &mut self,
-        modulus: &Modulus<'_>,
-        scratch: &mut [Limb],
-    ) -> Result<(), Error> {
+    pub(super) fn square(&mut self, modulus: &Modulus<'_>, scratch: &mut [Limb]) {
         for factor in [&mut *self.factor, &mut *self.inverse] {
-            montgomery_mul(factor, None, modulus, scratch)?;
+            montgomery_mul(factor, None, modulus, scratch);
         }
         self.count();
-        Ok(())
     }
 
     /// Forces a new draw: an attacker who caused a fault may have learnt something about the

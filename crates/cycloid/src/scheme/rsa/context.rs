@@ -8,7 +8,7 @@ use super::numbers::equal;
 use super::operation::{Operation, Purpose};
 use super::private::{BorrowedKey, IS_SMALL, Parts, PrivateKey};
 use super::step::Step;
-use super::{Error, checked_memory, limbs, prime_limbs};
+use super::{Error, KeyError, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, Limb};
@@ -40,7 +40,11 @@ const fn power_limbs_minimum(bits: usize) -> usize {
     let check = n + Modulus::scratch_limbs(n);
     let h = prime_limbs(bits);
     // With primes of other lengths, the power is modulo n.
-    let power = modular::pow_minimum_scratch_limbs(if IS_SMALL { h } else { n });
+    let power = if IS_SMALL {
+        modular::pow_compact_scratch_limbs(h)
+    } else {
+        modular::pow_minimum_scratch_limbs(n)
+    };
     let used = n + 2 * h + if check > power { check } else { power };
     let draw = if IS_SMALL { invert_by_halves_limbs(h) } else { draw_scratch_limbs(bits) };
     if used > draw { used } else { draw }
@@ -151,7 +155,8 @@ pub(super) fn renew(
     }
     blinding.renew(&key.public(), rng, scratch, |inverse, x, _, scratch| {
         let parts = key.halves().ok_or(modular::Error::NotInvertible)?;
-        invert_by_halves(&parts, inverse, x, scratch)
+        invert_by_halves(&parts, inverse, x, scratch);
+        Ok(())
     })
 }
 
@@ -163,7 +168,7 @@ fn invert_by_halves(
     inverse: &mut [Limb],
     x: &[Limb],
     scratch: &mut [Limb],
-) -> Result<(), modular::Error> {
+) {
     let h = parts.p.len();
     let (result, scratch) = scratch.split_at_mut(2 * h);
     let (exponents, scratch) = scratch.split_at_mut(2 * h);
@@ -172,42 +177,54 @@ fn invert_by_halves(
         exponent.copy_from_slice(prime);
         words::sub(exponent, &[2]);
     }
-    let combined =
-        powers(parts, [p, q], x, result, scratch).and_then(|()| combine(parts, result, scratch));
-    // Neither has a reason to fail.
-    combined.map_err(|_| modular::Error::NotInvertible)?;
+    powers_compact(parts, [p, q], x, result, scratch);
+    combine(parts, result, scratch);
     inverse.copy_from_slice(&result[..inverse.len()]);
-    Ok(())
 }
 
 /// Returns the limbs of scratch of [`invert_by_halves`] for primes of `h` limbs: the result, the
 /// exponents, and scratch for a power.
 const fn invert_by_halves_limbs(h: usize) -> usize {
-    4 * h + modular::pow_minimum_scratch_limbs(h)
+    4 * h + modular::pow_compact_scratch_limbs(h)
 }
 
-/// Computes the powers of a message modulo p and q, with an exponent for each: one after the other
-/// in `result`.
+/// Computes the powers of a message modulo p and q, with the exponents of the key: one after the
+/// other in `result`.
 fn powers(
+    parts: &Parts<&[Limb]>,
+    message: &[Limb],
+    result: &mut [Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    if IS_SMALL {
+        powers_compact(parts, [parts.d_p, parts.d_q], message, result, scratch);
+        return Ok(());
+    }
+    // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+    let (m1, m2) = result.split_at_mut(parts.p.len());
+    for (m, exponent, modulus) in
+        [(m1, parts.d_p, parts.p_modulus()), (m2, parts.d_q, parts.q_modulus())]
+    {
+        let exponent = Exponent::with_bits(exponent, modulus.bits())?;
+        modular::pow_in_frames(m, message, &exponent, &modulus, scratch)?;
+    }
+    Ok(())
+}
+
+/// The same with other exponents of as many limbs, and the least code.
+fn powers_compact(
     parts: &Parts<&[Limb]>,
     exponents: [&[Limb]; 2],
     message: &[Limb],
     result: &mut [Limb],
     scratch: &mut [Limb],
-) -> Result<(), Error> {
-    // m_1 = c^d_P mod p, m_2 = c^d_Q mod q.
+) {
     let (m1, m2) = result.split_at_mut(parts.p.len());
-    let moduli = [parts.p_modulus(), parts.q_modulus()];
-    for ((m, exponent), modulus) in [m1, m2].into_iter().zip(exponents).zip(&moduli) {
-        // The check of the length is code, and the leading zeros are at most a limb.
-        let exponent = if IS_SMALL {
-            Exponent::new(exponent)
-        } else {
-            Exponent::with_bits(exponent, modulus.bits())?
-        };
-        modular::pow_in_frames(m, message, &exponent, modulus, scratch)?;
+    let [e1, e2] = exponents;
+    for (m, exponent, modulus) in [(m1, e1, parts.p_modulus()), (m2, e2, parts.q_modulus())] {
+        // The message is less than p·q, and either prime is less than R.
+        modular::pow_compact(m, message, exponent, &modulus, scratch);
     }
-    Ok(())
 }
 
 /// Writes the message representative of an operation as a number; `room` has at least as many
@@ -240,12 +257,15 @@ pub(super) fn power(
 ) -> Result<(), Error> {
     let modulus = key.modulus();
     let n = key.n().len();
-    montgomery_mul(message, Some(blinding.factor), &modulus, scratch)?;
+    montgomery_mul(message, Some(blinding.factor), &modulus, scratch);
     observer(Step::Exponentiation);
     if let Some(parts) = key.halves() {
-        powers(&parts, [parts.d_p, parts.d_q], message, result, scratch)?;
+        powers(&parts, message, result, scratch)?;
         observer(Step::Recombination);
-        combine(&parts, result, scratch)?;
+        combine(&parts, result, scratch);
+    } else if IS_SMALL {
+        // There are no such keys.
+        return Err(KeyError::Primes.into());
     } else {
         let d = Exponent::with_bits(key.d(), key.bits())?;
         modular::pow_in_frames(&mut result[..n], message, &d, &modulus, scratch)?;
@@ -256,23 +276,20 @@ pub(super) fn power(
     // A wrong half would reveal the primes (Boneh, DeMillo and Lipton, 1997).
     observer(Step::Verification);
     let (check, rest) = scratch.split_at_mut(n);
-    key.public().raise(check, result, rest)?;
+    key.public().raise(check, result, rest);
     if !equal(check, message).reveal() {
         blinding.discard();
         return Err(Error::Fault);
     }
     observer(Step::Blinding);
-    montgomery_mul(result, Some(blinding.inverse), &modulus, scratch)?;
-    blinding.square(&modulus, scratch)
+    montgomery_mul(result, Some(blinding.inverse), &modulus, scratch);
+    blinding.square(&modulus, scratch);
+    Ok(())
 }
 
 /// Combines m_1 and m_2, stored one after the other in `result`, to m modulo p·q (RFC 8017, section
 /// 5.1.2, step 2.b). `scratch` has the limbs of both primes plus those of a product modulo one.
-pub(super) fn combine(
-    parts: &Parts<&[Limb]>,
-    result: &mut [Limb],
-    scratch: &mut [Limb],
-) -> Result<(), Error> {
+pub(super) fn combine(parts: &Parts<&[Limb]>, result: &mut [Limb], scratch: &mut [Limb]) {
     let h = parts.p.len();
     let p = parts.p_modulus();
     let (m1, m2) = result.split_at_mut(h);
@@ -283,14 +300,13 @@ pub(super) fn combine(
     // h = (m_1 − m_2) · qInv mod p.
     let borrow = words::sub(m1, residue);
     words::add_if(Mask::from_bit(borrow), m1, parts.p);
-    montgomery_mul(m1, Some(parts.q_inverse), &p, scratch)?;
-    montgomery_mul(m1, Some(parts.p_r_squared), &p, scratch)?;
+    montgomery_mul(m1, Some(parts.q_inverse), &p, scratch);
+    montgomery_mul(m1, Some(parts.p_r_squared), &p, scratch);
     // m = m_2 + q·h, less than p·q.
     let product = &mut scratch[..2 * h];
     words::product(product, parts.q, m1);
     words::add(product, m2);
     result.copy_from_slice(product);
-    Ok(())
 }
 
 #[cfg(test)]
@@ -313,7 +329,7 @@ mod tests {
             let mut scratch = vec![0; modular::invert_scratch_limbs(n)];
             modular::invert(&mut expected, &x, key.n(), &mut scratch).unwrap();
             let mut scratch = vec![0; invert_by_halves_limbs(parts.p.len())];
-            invert_by_halves(&parts, &mut ours, &x, &mut scratch).unwrap();
+            invert_by_halves(&parts, &mut ours, &x, &mut scratch);
             assert_eq!(ours, expected, "{seed}");
         }
     }

@@ -1,5 +1,7 @@
 //! The private key: its parts, checked once and prepared for use.
 
+use core::array;
+
 use rand_core::CryptoRng;
 
 use super::complete;
@@ -11,7 +13,7 @@ use super::{Error, KeyError, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
 use crate::machine::words::{self, LIMB_BITS, Limb};
-use crate::math::modular::{self, Modulus};
+use crate::math::modular::{Modulus, montgomery_mul};
 use crate::math::prime;
 use crate::scheme::stack_use;
 
@@ -124,21 +126,12 @@ impl<'a> Parts<&'a mut [Limb]> {
 impl<'a> Parts<&'a [Limb]> {
     fn of(memory: &'a [Limb], bits: usize) -> Self {
         let (n, h) = (limbs(bits), prime_limbs(bits));
-        let whole = |i: usize| &memory[i * n..][..n];
-        let half = |i: usize| &memory[3 * n + i * h..][..h];
-        Self {
-            n: whole(0),
-            n_r_squared: whole(1),
-            d: whole(2),
-            p: half(0),
-            p_r_squared: half(1),
-            d_p: half(2),
-            q: half(3),
-            q_r_squared: half(4),
-            d_q: half(5),
-            q_inverse: half(6),
-            prime_bits: bits.div_ceil(2),
-        }
+        let (whole, halves) = memory.split_at(3 * n);
+        let [n, n_r_squared, d] = array::from_fn(|i| &whole[i * n..][..n]);
+        let [p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse] =
+            array::from_fn(|i| &halves[i * h..][..h]);
+        let prime_bits = bits.div_ceil(2);
+        Self { n, n_r_squared, d, p, p_r_squared, d_p, q, q_r_squared, d_q, q_inverse, prime_bits }
     }
 
     pub(super) const fn p_modulus(&self) -> Modulus<'a> {
@@ -378,19 +371,25 @@ fn load_complete(
     scratch: &mut [Limb],
 ) -> Result<(usize, u64, Form), Error> {
     checked_memory(scratch, private_key_scratch_limbs(bits))?;
-    let parts = Parts::of_mut(memory, bits)?;
-    fill(parts.n, components.modulus, Error::Key(KeyError::Product))?;
-    fill(parts.d, components.private_exponent, Error::Key(KeyError::PrivateExponent))?;
-    let are_halves = components.other_primes.is_empty()
-        && fill(parts.p, components.prime1, Error::Key(KeyError::Primes)).is_ok()
-        && fill(parts.q, components.prime2, Error::Key(KeyError::Primes)).is_ok()
-        && {
-            // Each prime has half the bits: the bits from its highest one up are the number 1.
-            let top = bits.div_ceil(2) - 1;
-            let wrong = |prime: &[Limb]| prime[top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
-            // The lengths of the primes are public.
-            Mask::is_zero(wrong(parts.p) | wrong(parts.q)).reveal()
-        };
+    let memory = checked_memory(memory, private_key_limbs(bits))?;
+    let (n, h) = (limbs(bits), prime_limbs(bits));
+    let half = |i: usize| 3 * n + i * h;
+    let mut filled = |at: usize, length: usize, bytes: &[u8], error: KeyError| {
+        fill(&mut memory[at..][..length], bytes, Error::Key(error))
+    };
+    filled(0, n, components.modulus, KeyError::Product)?;
+    filled(2 * n, n, components.private_exponent, KeyError::PrivateExponent)?;
+    let mut are_halves = components.other_primes.is_empty();
+    for (i, prime) in [(0, components.prime1), (3, components.prime2)] {
+        are_halves &= filled(half(i), h, prime, KeyError::Primes).is_ok();
+    }
+    are_halves = are_halves && {
+        // Each prime has half the bits: the bits from its highest one up are the number 1.
+        let top = bits.div_ceil(2) - 1;
+        let wrong = |i: usize| memory[half(i) + top / LIMB_BITS] >> (top % LIMB_BITS) ^ 1;
+        // The lengths of the primes are public.
+        Mask::is_zero(wrong(0) | wrong(3)).reveal()
+    };
     if IS_SMALL && !are_halves {
         return Err(KeyError::Primes.into());
     }
@@ -398,29 +397,27 @@ fn load_complete(
         let lengths = factors::load(components, bits, exponent, memory, scratch)?;
         return Ok((bits, exponent, Form::Whole(lengths)));
     }
-    fill(parts.d_p, components.exponent1, Error::Key(KeyError::PrivateExponent))?;
-    fill(parts.d_q, components.exponent2, Error::Key(KeyError::PrivateExponent))?;
-    fill(parts.q_inverse, components.coefficient, Error::Key(KeyError::PrivateExponent))?;
-    check_primes(&parts, bits, scratch)?;
-    super::public::check_fingerprint(parts.n)?;
-    for (modulus, bits, r_squared) in [
-        (&*parts.n, bits, &mut *parts.n_r_squared),
-        (&*parts.p, parts.prime_bits, &mut *parts.p_r_squared),
-        (&*parts.q, parts.prime_bits, &mut *parts.q_r_squared),
-    ] {
+    for (i, part) in
+        [(2, components.exponent1), (5, components.exponent2), (6, components.coefficient)]
+    {
+        let error = Error::Key(KeyError::PrivateExponent);
+        fill(&mut memory[half(i)..][..h], part, error)?;
+    }
+    check_primes(&Parts::of(memory, bits), bits, scratch)?;
+    super::public::check_fingerprint(&memory[..n])?;
+    let prime_bits = bits.div_ceil(2);
+    for (at, length, bits) in [(0, n, bits), (half(0), h, prime_bits), (half(3), h, prime_bits)] {
+        // R² comes after its modulus.
+        let (modulus, r_squared) = memory[at..][..2 * length].split_at_mut(length);
         Modulus::prepare_known(modulus, bits, r_squared, scratch)?;
     }
-    check_exponents(&parts, exponent, scratch)?;
+    check_exponents(&Parts::of(memory, bits), exponent, scratch)?;
     Ok((bits, exponent, Form::Halves))
 }
 
 /// Checks that p·q = n, that both are odd, and that they are far enough apart (FIPS 186-5, appendix
 /// A.1.3, step 5.4).
-fn check_primes(
-    parts: &Parts<&mut [Limb]>,
-    bits: usize,
-    scratch: &mut [Limb],
-) -> Result<(), Error> {
+fn check_primes(parts: &Parts<&[Limb]>, bits: usize, scratch: &mut [Limb]) -> Result<(), Error> {
     if !Mask::from_bit(parts.p[0] & parts.q[0] & 1).reveal() {
         return Err(KeyError::Even.into());
     }
@@ -441,7 +438,7 @@ fn check_primes(
 /// Checks that e·d ≡ e·d_p ≡ 1 modulo p − 1, likewise for q, and q·q_inverse ≡ 1 modulo p; that
 /// each residue is less than its modulus, and d less than n.
 fn check_exponents(
-    parts: &Parts<&mut [Limb]>,
+    parts: &Parts<&[Limb]>,
     exponent: u64,
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
@@ -449,13 +446,13 @@ fn check_exponents(
     let e = [exponent];
     let mut right = words::is_less(parts.q_inverse, parts.p).value();
     right &= words::is_less(parts.d, parts.n).value();
-    for (prime, residue) in [(&parts.p, &parts.d_p), (&parts.q, &parts.d_q)] {
+    for (prime, residue) in [(parts.p, parts.d_p), (parts.q, parts.d_q)] {
         let (order, rest) = scratch.split_at_mut(h);
         let (remainder, rest) = rest.split_at_mut(h);
         order.copy_from_slice(prime);
         words::decrement(order);
         right &= words::is_less(residue, order).value();
-        for candidate in [&**residue, &*parts.d] {
+        for candidate in [residue, parts.d] {
             let product = &mut rest[..candidate.len() + 1];
             words::product(product, candidate, &e);
             modulo(remainder, product, order);
@@ -463,8 +460,12 @@ fn check_exponents(
         }
     }
     let (product, rest) = scratch.split_at_mut(h);
-    let p = Modulus::from_known(parts.p, parts.prime_bits, parts.p_r_squared);
-    modular::mul(product, parts.q, parts.q_inverse, &p, rest)?;
+    // q has the length of p, and the inverse is less than p or the key is refused.
+    let p = parts.p_modulus();
+    product.copy_from_slice(parts.q);
+    for factor in [parts.q_inverse, parts.p_r_squared] {
+        montgomery_mul(product, Some(factor), &p, rest);
+    }
     right &= is_one(product).value();
     // Whether the exponents match is the result of the import.
     if Mask::is_zero(!right).reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }

@@ -153,14 +153,8 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
 
     /// RSAEP and RSAVP1 (RFC 8017, sections 5.1.1 and 5.2.2): computes `result = x^e mod n` for `x`
     /// less than n. Time depends on the exponent, not on `x`. `scratch` has that of a product.
-    pub(super) fn raise(
-        &self,
-        result: &mut [Limb],
-        x: &[Limb],
-        scratch: &mut [Limb],
-    ) -> Result<(), Error> {
-        modular::pow_odd_vartime(result, x, self.exponent, &self.modulus(), scratch)?;
-        Ok(())
+    pub(super) fn raise(&self, result: &mut [Limb], x: &[Limb], scratch: &mut [Limb]) {
+        modular::pow_odd_vartime(result, x, self.exponent, &self.modulus(), scratch);
     }
 
     /// Borrows the key, whatever its memory type.
@@ -221,7 +215,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         if !words::is_less(m, self.modulus_limbs()).reveal() {
             return Err(Error::OutOfRange);
         }
-        self.raise(c, m, rest)?;
+        self.raise(c, m, rest);
         words::to_be_bytes(ciphertext, c);
         Ok(())
     }

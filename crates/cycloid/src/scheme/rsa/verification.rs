@@ -118,7 +118,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         let (s, rest) = scratch.split_at_mut(n);
         let (m, rest) = rest.split_at_mut(n);
         self.load(s, signature)?;
-        self.raise(m, s, rest)?;
+        self.raise(m, s, rest);
         let encoded = &mut words::as_bytes_mut(s)[..self.length()];
         words::to_be_bytes(encoded, m);
         Ok(encoded)

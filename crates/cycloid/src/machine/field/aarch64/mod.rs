@@ -1,6 +1,6 @@
 //! AArch64 for one number: kernels for P-256, P-384, 2²⁵⁵ − 19 and the primes of BLS12-381.
 //!
-//! P-224 uses the kernels of `words` (`field::dense`). P-521 is as in plain Rust.
+//! P-224 and P-521 are as in plain Rust.
 
 #[macro_use]
 mod text;
@@ -156,6 +156,7 @@ impl Arithmetic<P25519> for Aarch64 {
     redundant_p25519!();
 }
 
+as_portable!(Aarch64 P224);
 as_portable!(Aarch64 P521);
 
 impl CurveArithmetic<P224> for Aarch64 {}

@@ -11,6 +11,8 @@
 mod text;
 mod linear;
 mod lookup;
+#[cfg(feature = "small")]
+pub(super) mod masked;
 mod product;
 mod reduce;
 mod square;

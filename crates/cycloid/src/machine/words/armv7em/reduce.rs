@@ -85,6 +85,7 @@ unsafe extern "C" fn reduce_blocks(
 /// # Safety
 /// `result`, `a` and `modulus` have `words` words each, an even number and at least two; `result`
 /// overlaps no other, unless it is `a`.
+#[cfg(not(feature = "small"))]
 #[unsafe(naked)]
 unsafe extern "C" fn subtract_once(
     result: *mut Limb,
@@ -187,7 +188,22 @@ pub(super) fn montgomery_reduce(
         wide[place + n] = sum;
         carry = Limb::from(over) | Limb::from(over_again);
     }
-    let (result, upper) = (result.as_mut_ptr(), wide[n..].as_ptr());
+    #[cfg(feature = "small")]
+    {
+        result.copy_from_slice(&wide[n..]);
+        super::masked::reduce_once(carry, result, modulus);
+    }
+    #[cfg(not(feature = "small"))]
+    subtract(result, &wide[n..], modulus, carry);
+}
+
+/// Computes `result = a − modulus`, or `a` if that is negative and `carry` is 0. All have the same
+/// length, which is not 0.
+#[cfg(not(feature = "small"))]
+#[inline(always)]
+fn subtract(result: &mut [Limb], a: &[Limb], modulus: &[Limb], carry: Limb) {
+    let n = modulus.len();
+    let (result, upper) = (result.as_mut_ptr(), a.as_ptr());
     // SAFETY: all three have n ≥ 1 limbs, and `result` is uniquely borrowed.
     unsafe { subtract_once(result, upper, modulus.as_ptr(), WORDS * n, carry as u32) };
 }

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::tools::{BUILT, CRATE, compiled};
+use super::{BUILT, PROCESSOR};
 use crate::Failure;
+use crate::emulated::tools::compiled;
 use crate::record::{self, Missing};
 
 /// The compiler, and Debian's packages with it and its C library.
@@ -167,7 +168,7 @@ impl Source {
         }
         let built = Path::new(BUILT).join("peers");
         write_vectors(root, &built)?;
-        let own = root.join(CRATE).join("peers");
+        let own = root.join(PROCESSOR.folder).join("peers");
         let program = built.join(peer.package());
         let (headers, sources) = peer.folders();
         let mut command = Command::new(COMPILER);
@@ -203,7 +204,7 @@ fn c_files(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 
 /// Writes the inputs of the operations and their results as a header in C.
 fn write_vectors(root: &Path, built: &Path) -> Result<(), Failure> {
-    let path = root.join(CRATE).join("src/vectors.rs");
+    let path = root.join(PROCESSOR.folder).join("src/vectors.rs");
     let folder = root.join(built);
     let failed = |error: std::io::Error| {
         Failure::new(

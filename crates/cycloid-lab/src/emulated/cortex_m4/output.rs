@@ -1,6 +1,9 @@
 //! Reads what the programs and the plugin write.
 
+use super::MEGAHERTZ;
 use crate::Failure;
+use crate::emulated::tables;
+use crate::record::{Count, Memory};
 
 /// The memory and the counts of one operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +31,33 @@ pub(super) struct Counts {
     pub(super) divisions: u64,
     /// Bytes of executed code, in whole lines of 64 bytes.
     pub(super) code: u64,
+}
+
+impl Run {
+    /// Returns it as an operation of a library.
+    pub(super) fn counted(
+        self,
+        product: &'static str,
+        backend: Option<&'static str>,
+    ) -> tables::Run {
+        let Counts { instructions, cycles, divisions, code } = self.counts;
+        let count = instructions as f64;
+        tables::Run {
+            product,
+            backend,
+            operation: self.name,
+            instructions: Count { count, range: [count; 2], runs: 1, code_bytes: code },
+            cycles: Some((cycles, divisions)),
+            memory: Memory {
+                scratch: backend.is_some().then_some(self.scratch),
+                stack_peak: Some(self.stack),
+                heap_peak: Some(self.heap.unwrap_or(0)),
+                heap_held: Some(0),
+                ..Memory::default()
+            },
+            nanoseconds: cycles as f64 * 1e3 / f64::from(MEGAHERTZ),
+        }
+    }
 }
 
 /// Combines the program's lines, `name scratch stack [heap]`, with the plugin's, `instructions

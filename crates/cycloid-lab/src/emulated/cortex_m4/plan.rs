@@ -4,7 +4,7 @@ use cycloid::modular::Strategy;
 
 use super::peers::{COMPILER, OPTIMISATION, Peer};
 use super::{MEGAHERTZ, NAME, Request, classic};
-use crate::record::{Classic, LIBRARY, Method, Parameters};
+use crate::emulated::plan::{Planned, Row};
 
 /// The suites that the processor can run.
 pub const SUITES: [&str; 3] = ["modexp", "rsa", "ec"];
@@ -15,90 +15,30 @@ pub(super) const BACKEND: &str = "armv7e-m";
 /// The program without an operation, whose flash is subtracted from the others'.
 pub(super) const EMPTY: &str = "flash-empty";
 
-/// A planned table.
-pub(super) struct Planned {
-    pub(super) suite: &'static str,
-    pub(super) group: String,
-    pub(super) name: String,
-    /// The operation in records.
-    pub(super) operation: &'static str,
-    pub(super) parameters: Parameters,
-    /// The label of the row that ratios refer to.
-    pub(super) reference: &'static str,
-    pub(super) rows: Vec<Row>,
-    pub(super) notes: Vec<String>,
-    /// Whether the peers have such operations.
-    pub(super) has_peers: bool,
+/// Returns a table without rows.
+fn table(suite: &'static str, group: &str, name: &str, operation: &'static str) -> Planned {
+    Planned::new([NAME, "Cortex-M4"], suite, group, name, operation)
+        .with("megahertz", MEGAHERTZ)
+        .with("wait_states", 0)
 }
 
-/// A planned row.
-pub(super) struct Row {
-    /// The library, if it is not this one.
-    pub(super) peer: Option<Peer>,
-    /// The name of the operation in the program that runs it.
-    pub(super) operation: String,
-    pub(super) group: String,
-    pub(super) label: String,
-    pub(super) method: Method,
-    pub(super) constant_time: bool,
-    pub(super) function: &'static str,
-    /// The program that has the operation and little else.
-    pub(super) flash: Option<&'static str>,
-    pub(super) classic: Option<Classic>,
+/// Adds to a table the row of each peer that is measured and has the operation.
+fn beside(mut table: Planned, peers: &[Peer], functions: [Option<&'static str>; 2]) -> Planned {
+    table.peers = Peer::ALL.map(Peer::name).into();
+    for (peer, function) in Peer::ALL.into_iter().zip(functions) {
+        let Some(function) = function.filter(|_| peers.contains(&peer)) else { continue };
+        let name = table.rows[0].operation.clone();
+        table.rows.push(Row {
+            // BearSSL states that these functions are constant-time.
+            constant_time: peer == Peer::BearSsl && !name.ends_with("verify"),
+            ..Row::of_peer(peer.name(), &name, peer.label(&name), function)
+        });
+    }
+    if !peers.is_empty() {
+        table.notes.push(format!("the peers are compiled by {COMPILER} with {OPTIMISATION}"));
+    }
+    table
 }
-
-impl Planned {
-    /// Returns the names of the operations in a library's program.
-    pub(super) fn operations(&self, peer: Option<Peer>) -> impl Iterator<Item = &str> {
-        self.rows.iter().filter(move |row| row.peer == peer).map(|row| &*row.operation)
-    }
-
-    /// Adds the row of each peer that is measured and has the operation.
-    fn beside(mut self, peers: &[Peer], functions: [Option<&'static str>; 2]) -> Self {
-        self.has_peers = true;
-        for (peer, function) in Peer::ALL.into_iter().zip(functions) {
-            let Some(function) = function.filter(|_| peers.contains(&peer)) else { continue };
-            let name = self.rows[0].operation.clone();
-            self.rows.push(Row {
-                peer: Some(peer),
-                group: peer.name().into(),
-                // BearSSL states that these functions are constant-time.
-                constant_time: peer == Peer::BearSsl && !name.ends_with("verify"),
-                ..ours(&name, function, None)
-            });
-            let last = self.rows.last_mut().expect("it was just added");
-            last.label = peer.label(&name).into();
-        }
-        if !peers.is_empty() {
-            self.notes.push(format!("the peers are compiled by {COMPILER} with {OPTIMISATION}"));
-        }
-        self
-    }
-
-    fn new(suite: &'static str, group: &str, name: &str, operation: &'static str) -> Self {
-        let parameters =
-            [("target", NAME.into()), ("megahertz", MEGAHERTZ.into()), ("wait_states", 0.into())];
-        Self {
-            suite,
-            // No table of the host has such a group, so that nothing compares them.
-            group: format!("{group} on Cortex-M4"),
-            name: name.into(),
-            operation,
-            parameters: parameters.map(|(name, value)| (name.to_owned(), value)).into(),
-            reference: REFERENCE,
-            rows: Vec::new(),
-            notes: Vec::new(),
-            has_peers: false,
-        }
-    }
-
-    fn with(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
-        self.parameters.insert(name.into(), value.into());
-        self
-    }
-}
-
-const REFERENCE: &str = "default";
 
 /// Returns the requested tables.
 pub(super) fn of(request: &Request) -> Vec<Planned> {
@@ -115,25 +55,26 @@ pub(super) fn of(request: &Request) -> Vec<Planned> {
 fn modexp(strategies: &[Strategy]) -> Planned {
     let name = "CRT private key, exponent length = modulus length (2 × 1024 bits)";
     let operation = "two modular exponentiations of half the size";
-    let mut planned = Planned::new("modexp", "RSA-2048", name, operation)
+    let mut planned = table("modexp", "RSA-2048", name, operation)
         .with("key_bits", 2048)
         .with("modulus_bits", 1024)
         .with("exponent_bits", 1024)
         .with("crt", true);
     let chosen = Strategy::ALL.iter().enumerate().filter(|(_, one)| strategies.contains(one));
     planned.rows.extend(chosen.map(|(i, strategy)| Row {
-        peer: None,
-        operation: format!("crt:{i}"),
         group: strategy.reduction.to_string(),
-        label: strategy.exponentiation.to_string(),
-        method: Method::Other,
         constant_time: strategy.is_constant_time(),
-        function: "Strategy::pow_vartime",
-        flash: None,
         classic: classic::row(*strategy),
+        ..Row::special(
+            BACKEND,
+            &format!("crt:{i}"),
+            &strategy.exponentiation.to_string(),
+            "Strategy::pow_vartime",
+        )
     }));
-    planned.rows.push(ours("crt-pow", "modular::pow", None));
-    planned.rows.push(special("crt-pow-least", "least scratch", "modular::pow", None));
+    planned.rows.push(Row::ours(BACKEND, "crt-pow", "modular::pow"));
+    let least = Row::special(BACKEND, "crt-pow-least", "least scratch", "modular::pow");
+    planned.rows.push(least);
     planned.notes = vec![
         "a row is both halves of a private operation, one after the other, without the \
          recombination; scratch is that of one half, which the other half reuses"
@@ -150,39 +91,42 @@ fn modexp(strategies: &[Strategy]) -> Planned {
 
 fn rsa(peers: &[Peer]) -> Vec<Planned> {
     let table = |name, operation| {
-        Planned::new("rsa", "RSA-2048", name, operation)
+        table("rsa", "RSA-2048", name, operation)
             .with("key_bits", 2048)
             .with("public_exponent", 65537)
     };
     let mut sign = table("sign, PKCS #1 v1.5, SHA-256", "sign");
     let (function, flash) = ("Context::sign_pkcs1v15", Some("flash-rsa"));
     sign.rows = vec![
-        ours("rsa-sign", function, flash),
-        special("rsa-sign-least", "least scratch", function, flash),
-        special("rsa-sign-first", "first signature", function, flash),
+        Row::ours(BACKEND, "rsa-sign", function).with_flash(flash),
+        Row::special(BACKEND, "rsa-sign-least", "least scratch", function).with_flash(flash),
+        Row::special(BACKEND, "rsa-sign-first", "first signature", function).with_flash(flash),
     ];
     sign.notes = vec![
         "Cycloid's signatures are blinded and checked; the first signature of a context draws the \
          blinding. mbed TLS blinds and checks, too; BearSSL does neither"
             .into(),
     ];
-    let sign = sign.beside(peers, [Some("br_rsa_i31_pkcs1_sign"), Some("mbedtls_rsa_pkcs1_sign")]);
+    let functions = [Some("br_rsa_i31_pkcs1_sign"), Some("mbedtls_rsa_pkcs1_sign")];
+    let sign = beside(sign, peers, functions);
     let mut verify = table("verify, PKCS #1 v1.5, SHA-256", "verify");
-    verify.rows = vec![ours("rsa-verify", "PublicKey::verify_pkcs1v15", Some("flash-rsa-verify"))];
+    verify.rows = vec![
+        Row::ours(BACKEND, "rsa-verify", "PublicKey::verify_pkcs1v15")
+            .with_flash(Some("flash-rsa-verify")),
+    ];
     let functions = [Some("br_rsa_i31_pkcs1_vrfy"), Some("mbedtls_rsa_pkcs1_verify")];
-    let verify = verify.beside(peers, functions);
-    vec![sign, verify]
+    vec![sign, beside(verify, peers, functions)]
 }
 
 fn ec(peers: &[Peer]) -> Vec<Planned> {
     type Functions = [Option<&'static str>; 2];
     type Own<'a> = (&'a str, &'static str);
     let table = |curve, name, (operation, function): Own<'_>, flash, functions: Functions| {
-        let mut table = Planned::new("ec", curve, name, name).with("curve", curve);
-        table.rows = vec![ours(operation, function, flash)];
+        let mut table = table("ec", curve, name, name).with("curve", curve);
+        table.rows = vec![Row::ours(BACKEND, operation, function).with_flash(flash)];
         match functions {
             [None, None] => table,
-            functions => table.beside(peers, functions),
+            functions => beside(table, peers, functions),
         }
     };
     let (p256, x25519, ed25519) = (Some("flash-p256"), Some("flash-x25519"), Some("flash-ed25519"));
@@ -208,33 +152,10 @@ fn ec(peers: &[Peer]) -> Vec<Planned> {
     ]
 }
 
-/// Returns the row of the library's usual method.
-fn ours(operation: &str, function: &'static str, flash: Option<&'static str>) -> Row {
-    Row { method: Method::Single, ..special(operation, REFERENCE, function, flash) }
-}
-
-fn special(
-    operation: &str,
-    label: &str,
-    function: &'static str,
-    flash: Option<&'static str>,
-) -> Row {
-    Row {
-        peer: None,
-        operation: operation.into(),
-        group: LIBRARY.into(),
-        label: label.into(),
-        method: Method::Other,
-        constant_time: !operation.ends_with("verify"),
-        function,
-        flash,
-        classic: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::emulated::plan::REFERENCE;
 
     #[test]
     fn all_strategies_are_planned_and_every_table_has_its_reference() {
@@ -248,7 +169,7 @@ mod tests {
         assert_eq!(planned[0].rows.len(), 36 + 2);
         assert_eq!(planned.len(), 1 + 2 + 9);
         for table in &planned {
-            assert!(table.rows.iter().any(|row| row.label == table.reference));
+            assert!(table.rows.iter().any(|row| row.label == REFERENCE));
             assert!(table.group.ends_with(" on Cortex-M4"));
             assert_eq!(table.parameters["target"], NAME);
         }
@@ -260,7 +181,7 @@ mod tests {
     fn peers_have_rows_where_they_have_the_operation() {
         let peers = |tables: Vec<Planned>| -> Vec<usize> {
             let of_peers = |table: &Planned| {
-                Peer::ALL.map(|peer| table.operations(Some(peer)).count()).iter().sum()
+                Peer::ALL.map(|peer| table.operations(peer.name(), None).count()).iter().sum()
             };
             tables.iter().map(of_peers).collect()
         };

@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::output::{self, Run};
-use super::plan::{EMPTY, Planned};
-use super::tools::{self, BUILT, CRATE, EMULATOR, TARGET, compiled};
+use super::plan::EMPTY;
+use super::{BUILT, PROCESSOR};
 use crate::Failure;
+use crate::emulated::plan::Planned;
+use crate::emulated::tools::{self, compiled};
+
+/// The emulator.
+pub(super) const EMULATOR: &str = "qemu-system-arm";
 
 /// QEMU's machine.
 pub(super) const MACHINE: &str = "mps2-an386";
@@ -22,7 +27,8 @@ const ARGUMENTS: usize = 1024;
 /// If something does not compile.
 pub(super) fn build_runner(folder: &Path) -> Result<PathBuf, Failure> {
     build(folder, &["runner"])?;
-    build_plugin(folder)?;
+    let source = Path::new(PROCESSOR.folder).join("plugin/cycles.c");
+    tools::build_plugin(folder, &source, &Path::new(BUILT).join("cycles.so"))?;
     Ok(program("runner"))
 }
 
@@ -60,22 +66,15 @@ fn flash_of(folder: &Path, name: &str) -> Result<u64, Failure> {
 
 /// Returns the path of a program, relative to the root of the repository.
 fn program(name: &str) -> PathBuf {
-    Path::new(BUILT).join(TARGET).join("release").join(name)
+    Path::new(BUILT).join(PROCESSOR.target).join("release").join(name)
 }
 
 fn build(folder: &Path, names: &[&str]) -> Result<(), Failure> {
-    eprintln!("building {} for {TARGET}", names.join(", "));
-    let mut command = tools::cargo(folder);
+    eprintln!("building {} for {}", names.join(", "), PROCESSOR.target);
+    let mut command = tools::cargo(&PROCESSOR, folder);
     command.args(["build", "--release", "--locked", "--quiet"]);
     command.args(names.iter().flat_map(|name| ["--bin", name]));
     compiled(command, "the programs for Cortex-M4")
-}
-
-fn build_plugin(folder: &Path) -> Result<(), Failure> {
-    let mut command = Command::new("gcc");
-    command.args(["-O2", "-shared", "-fPIC", "-o"]).arg(Path::new(BUILT).join("cycles.so"));
-    command.arg(Path::new(CRATE).join("plugin/cycles.c")).current_dir(folder);
-    compiled(command, "the plugin for QEMU")
 }
 
 /// Runs operations of a program, in as few runs as its memory for arguments allows.
@@ -117,15 +116,7 @@ fn emulate_once(folder: &Path, program: &Path, names: &[&str]) -> Result<Vec<Run
     })?;
     let said = String::from_utf8_lossy(&ended.stdout);
     if !ended.status.success() {
-        let last = |bytes: &[u8]| {
-            String::from_utf8_lossy(bytes).trim().lines().last().unwrap_or_default().to_owned()
-        };
-        let (out, error) = (last(&ended.stdout), last(&ended.stderr));
-        let said = if error.is_empty() { out } else { error };
-        return Err(Failure::new(
-            format!("the program on the emulated Cortex-M4 failed: {said}"),
-            "please report it",
-        ));
+        return Err(tools::failed("Cortex-M4", &ended));
     }
     output::runs(names, &said, &counted)
 }

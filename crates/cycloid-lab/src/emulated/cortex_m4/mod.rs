@@ -1,23 +1,18 @@
-//! The suites on an emulated Cortex-M4: builds the programs of `crates/cycloid-m4`, runs them under
-//! QEMU, and records what the plugin counts. The results are exactly reproducible.
-//!
-//! A record of this processor differs from one of the host in its environment and in the groups of
-//! its tables, so nothing compares them.
+//! The suites on an emulated Cortex-M4: the programs of `crates/cycloid-m4`, and a plugin with a
+//! model of cycles. The results are exactly reproducible.
 
 mod classic;
 mod output;
 mod peers;
 mod plan;
 mod programs;
-mod tables;
-mod tools;
 
 use std::path::Path;
 
 use cycloid::modular::Strategy;
 
-use self::tables::Results;
-
+use super::tables::{self, Results};
+use super::tools::{self, Processor};
 use crate::Failure;
 use crate::environment;
 use crate::record::{Environment, FORMAT, LIBRARY, Report};
@@ -30,6 +25,17 @@ pub const NAME: &str = "cortex-m4";
 
 /// Its clock, in MHz, at which cycles become time: that of the classic table's device.
 pub const MEGAHERTZ: u32 = 180;
+
+/// How its programs are built and run.
+const PROCESSOR: Processor = Processor {
+    command: "bench modexp --target cortex-m4",
+    target: "thumbv7em-none-eabihf",
+    folder: "crates/cycloid-m4",
+    programs: &[(programs::EMULATOR, "qemu-system-arm"), ("gcc", "gcc"), ("readelf", "binutils")],
+};
+
+/// The folder for what is built, below the root of the repository.
+const BUILT: &str = "target/cortex-m4";
 
 /// The suites, strategies and peers to measure.
 #[derive(Clone, Debug)]
@@ -49,31 +55,34 @@ pub struct Request {
 /// # Errors
 /// If a tool is missing, a program does not compile, or a result is wrong.
 pub fn measure(request: &Request) -> Result<Report, Failure> {
-    let folder = tools::source_folder()?;
-    let tools = tools::check(&folder)?;
+    let folder = tools::source_folder(&PROCESSOR)?;
+    let tools = tools::check(&PROCESSOR, &folder)?;
     let planned = plan::of(request);
-    let mut runs = Vec::new();
-    let mut run = |peer: Option<Peer>, program: &Path| -> Result<(), Failure> {
-        let names: Vec<&str> = planned.iter().flat_map(|table| table.operations(peer)).collect();
-        let library = peer.map_or(LIBRARY, Peer::name);
-        eprintln!("running {} operations of {library} on the emulated Cortex-M4", names.len());
+    let mut results = Results::default();
+    let mut run = |(product, backend): (&'static str, Option<&'static str>), program: &Path| {
+        let names: Vec<&str> =
+            planned.iter().flat_map(|table| table.operations(product, backend)).collect();
+        eprintln!("running {} operations of {product} on the emulated Cortex-M4", names.len());
         let counted = programs::emulate(&folder, program, &names)?;
-        runs.extend(counted.into_iter().map(|run| (peer, run)));
-        Ok(())
+        results.runs.extend(counted.into_iter().map(|run| run.counted(product, backend)));
+        Ok::<(), Failure>(())
     };
-    run(None, &programs::build_runner(&folder)?)?;
-    let has_peers = planned.iter().any(|table| table.has_peers);
+    run((LIBRARY, Some(plan::BACKEND)), &programs::build_runner(&folder)?)?;
+    let has_peers = planned.iter().any(|table| !table.peers.is_empty());
     let sources: &[Source] = if has_peers { &request.sources } else { &[] };
     for source in sources {
-        run(Some(source.peer), &source.build(&folder)?)?;
+        run((source.peer.name(), None), &source.build(&folder)?)?;
     }
-    let flash = if request.flash { programs::flash(&folder, &planned)? } else { Vec::new() };
+    if request.flash {
+        results.flash = programs::flash(&folder, &planned)?;
+    }
     let of_peer = |peer: Peer| {
         let source = sources.iter().find(|source| source.peer == peer);
         source.map_or_else(|| peer.missing(), Source::record)
     };
     let peers = Peer::ALL.into_iter().filter(|_| has_peers).map(of_peer).collect();
-    let results = Results { runs, flash, sources };
+    let version = |source: &Source| (source.peer.name(), source.version().to_owned());
+    results.peers = sources.iter().map(version).collect();
     Ok(Report {
         format: FORMAT,
         environment: environment(&tools),
@@ -88,7 +97,7 @@ fn environment(tools: &tools::Tools) -> Environment {
     Environment {
         cpu: format!("Cortex-M4, emulated by QEMU {} ({})", tools.emulator, programs::MACHINE),
         threads: 1,
-        target: tools::TARGET.into(),
+        target: PROCESSOR.target.into(),
         level_detected: plan::BACKEND.into(),
         level_used: plan::BACKEND.into(),
         compiler: tools.compiler.clone(),
