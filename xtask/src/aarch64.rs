@@ -1,7 +1,11 @@
 //! The library on an emulated AArch64: its kernels beside plain Rust, operations on both backends,
-//! and traces of operations with different secrets.
+//! traces of operations with different secrets, and its tests at every level.
 
-use crate::process::{Failure, Outcome, output, program, run as run_command, say, shown, works};
+use std::path::Path;
+use std::process::Stdio;
+
+use crate::process::{Failure, cannot_run, output, program, run as run_command, say, shown, works};
+use crate::test_programs::test_program;
 
 const FOLDER: &str = "crates/cycloid-aarch64";
 const TARGET: &str = "aarch64-unknown-linux-gnu";
@@ -11,10 +15,23 @@ const LINKER: &str = "aarch64-linux-gnu-gcc";
 /// The folder for what is built, as the crate's configuration of cargo says.
 const BUILT: &str = "target/aarch64";
 
-/// Builds and runs the comparison and the traces, and returns a line for the summary. Without the
-/// emulator, the linker or the target, the line says that nothing ran.
+/// The library's tests of operations at every level, `aarch64` and `portable`: they are compiled
+/// with the library of the other programs. Those that are left out take minutes under the emulator.
 ///
-/// The library's own tests also run on this target (docs/aarch64.md), but take minutes.
+/// The tests within the library need a second compilation of it, with the dependencies of all its
+/// tests: ten minutes of processor time. They run by hand (docs/aarch64.md).
+const TESTS: &str = "every_level";
+const TOO_LONG: [&str; 6] = [
+    "a_million_times",
+    "curves_without_lanes",
+    "published_vectors_alone_and_in_every_lane",
+    "random_exponents_and_values",
+    "wycheproof_ecdsa::p384",
+    "wycheproof_ecdsa::p521",
+];
+
+/// Builds and runs the comparison, the traces and the tests, and returns a line for the summary.
+/// Without the emulator, the linker or the target, the line says that nothing ran.
 pub(crate) fn run() -> Result<String, Failure> {
     let libraries =
         output(&mut program("rustc", &format!("--print target-libdir --target {TARGET}")))?;
@@ -26,23 +43,51 @@ pub(crate) fn run() -> Result<String, Failure> {
     } else if !std::path::Path::new(libraries.trim()).exists() {
         "the target is missing (rustup target add aarch64-unknown-linux-gnu)"
     } else {
-        build()?;
+        let tests = build()?;
         let compared = emulate(&["kernels"], None)?;
         let last = compared.lines().last().unwrap_or_default();
         let traced = trace()?;
-        return Ok(format!("AArch64: {last} with plain Rust; {traced} operations traced"));
+        let passed = test(&tests)?;
+        return Ok(format!(
+            "AArch64: {last} with plain Rust; {traced} operations traced; \
+             {passed} tests at every level"
+        ));
     };
     say(format!("WARNING: the kernels for AArch64 are untested: {reason}"));
     Ok(format!("AArch64: NOT RUN: {reason}"))
 }
 
-/// Builds the programs.
-fn build() -> Outcome {
+/// Builds the programs, and returns the path of the library's tests.
+fn build() -> Result<String, Failure> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    let arguments = "build --profile kernels --locked --bin kernels --bin traces";
+    let arguments = format!(
+        "build --profile kernels --locked --bin kernels --bin traces --test {TESTS} \
+         --message-format json-render-diagnostics"
+    );
     // Its configuration, which names the target, is read in its folder only.
-    let mut build = program(&cargo, arguments);
-    run_command(build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR"))
+    let mut build = program(&cargo, &arguments);
+    build.current_dir(FOLDER).env_remove("CARGO_TARGET_DIR").stderr(Stdio::inherit());
+    say(shown(&build));
+    let built = build.output().map_err(|error| cannot_run(&build, &error))?;
+    let messages = String::from_utf8_lossy(&built.stdout);
+    let tests = messages.lines().find_map(|line| test_program(line, Path::new("/")));
+    tests.filter(|_| built.status.success()).ok_or_else(|| {
+        Failure::new("the programs for AArch64 do not compile").hint("see the output above")
+    })
+}
+
+/// Runs the library's tests under the emulator, and returns how many passed; fails if one does.
+fn test(path: &str) -> Result<usize, Failure> {
+    let mut emulator = program(EMULATOR, "-cpu max");
+    emulator.arg(path);
+    TOO_LONG.iter().for_each(|name| _ = emulator.args(["--skip", name]));
+    say(shown(&emulator));
+    let output = output(&mut emulator)?;
+    let passed = output.lines().filter(|line| line.ends_with(" ... ok")).count();
+    if passed == 0 {
+        return Err(Failure::new("no test ran at every level"));
+    }
+    Ok(passed)
 }
 
 /// Runs a program with arguments under the emulator, with options of the plugin, and returns its

@@ -155,6 +155,11 @@ fn program(message: &str, root: &Path) -> Option<Program> {
     })
 }
 
+/// Returns the path of the test program that a message of cargo announces, if it announces one.
+pub(crate) fn test_program(message: &str, root: &Path) -> Option<String> {
+    Some(program(message, root)?.executable.to_string_lossy().into_owned())
+}
+
 /// Returns the name in `path+file:///…/name#0.1.0` or `path+file:///…/folder#name@0.1.0`.
 fn package_name(id: &str) -> &str {
     let (path, end) = id.rsplit_once('#').unwrap_or((id, ""));

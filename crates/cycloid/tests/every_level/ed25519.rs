@@ -31,8 +31,7 @@ impl Vector {
 }
 
 fn vectors() -> Vec<Vector> {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/ed25519/rfc8032.txt");
-    let text = std::fs::read_to_string(path).unwrap();
+    let text = include_str!("../data/ed25519/rfc8032.txt");
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     let vectors: Vec<_> = lines
         .map(|line| {
