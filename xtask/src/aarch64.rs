@@ -40,7 +40,7 @@ pub(crate) fn run() -> Result<String, Failure> {
     } else if !works(&mut program(LINKER, "--version")) {
         "aarch64-linux-gnu-gcc is missing (apt-get install gcc-aarch64-linux-gnu \
          libc6-dev-arm64-cross)"
-    } else if !std::path::Path::new(libraries.trim()).exists() {
+    } else if !Path::new(libraries.trim()).exists() {
         "the target is missing (rustup target add aarch64-unknown-linux-gnu)"
     } else {
         let tests = build()?;
