@@ -13,7 +13,7 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Armv7em;
 use super::super::ct::Mask;
 use super::super::words::armv7em::lookup_of_curve;
-use super::super::words::{self, Limb, Portable};
+use super::super::words::{Limb, Portable};
 use super::curve::edwards_negated;
 use super::form::{equal_limbs, montgomery, redundant_p25519};
 use super::portable::{as_portable, one_number};
