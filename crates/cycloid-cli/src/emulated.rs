@@ -80,7 +80,7 @@ fn on_aarch64(bench: &Bench) -> Result<aarch64::Request, Stop> {
     Ok(request)
 }
 
-/// What an emulated processor can measure.
+/// The suites and options of an emulated processor.
 struct Emulated {
     name: &'static str,
     suites: &'static [&'static str],

@@ -451,7 +451,7 @@ fn wipe(buffer: &mut Vec<u8>) {
     }
 }
 
-/// What is left to do for an answer.
+/// The last step of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ToDo {
     /// Send it through the socket.

@@ -1,8 +1,8 @@
 //! The connections whose slots the workers look at.
 //!
-//! Whoever looks is a worker that has nothing to compute, or has just computed. When the last one
-//! is about to sleep, no slot is looked at any more: their clients use their sockets, which wake a
-//! worker, and the next requests may use the slots again.
+//! A worker looks at the slots after each batch, and while it has nothing to compute. Before the last
+//! worker sleeps, it closes the slots: their clients use their sockets, which wake a worker, and the
+//! next requests may use the slots again.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

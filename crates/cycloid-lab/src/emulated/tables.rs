@@ -7,7 +7,7 @@ use crate::record::{
     Summary, Table, Time,
 };
 
-/// What a processor's programs counted.
+/// The counts of a processor's programs.
 #[derive(Default)]
 pub(super) struct Results {
     pub(super) runs: Vec<Run>,

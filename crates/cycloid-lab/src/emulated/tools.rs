@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use crate::Failure;
 use crate::programs;
 
-/// What a processor's programs are built and run with.
+/// The compiler, emulator and folders of a processor's programs.
 pub(super) struct Processor {
     /// A command that measures on it.
     pub(super) command: &'static str,

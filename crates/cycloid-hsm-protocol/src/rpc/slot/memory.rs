@@ -1,8 +1,8 @@
 //! The memory of a slot: a sealed file without a name, which two processes map.
 //!
-//! Whatever the other process writes, and whenever, is a value of these types: there are only
-//! atomics here, and references to nothing else. The seals keep the file from shrinking, so no
-//! access fails.
+//! The other process may write anything at any time. All fields are atomic integers, for which any
+//! bytes are valid, and there are no references to anything else. The seals keep the file from
+//! shrinking, so no access fails.
 
 #![allow(unsafe_code)]
 
@@ -18,7 +18,8 @@ use rustix::mm::{MapFlags, ProtFlags};
 #[repr(C, align(64))]
 pub(super) struct Line<T>(pub(super) T);
 
-/// What is in the memory. Zeros are a slot without a request that nobody looks at.
+/// The fields of the memory. In a new slot all are zero: there is no request, and the daemon does
+/// not look.
 #[repr(C)]
 pub(super) struct Contents {
     /// Whose turn it is; a futex.
