@@ -4,8 +4,6 @@
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-check-cfg=cfg(cycloid_armv7em)");
-    // The measurement of stack use, where nothing wipes the stack.
-    println!("cargo:rustc-check-cfg=cfg(cycloid_measure_stack)");
     let target = std::env::var("TARGET").unwrap_or_default();
     if target.starts_with("thumbv7em-") {
         println!("cargo:rustc-cfg=cycloid_armv7em");

@@ -3,9 +3,7 @@
 //! The program `cycloid-ct` reports each branch, address and variable-time instruction that depends
 //! on a secret. It must first find planted leaks.
 
-use crate::process::{
-    Failure, cargo, program, run as run_program, run_and_keep, say, target_folder,
-};
+use crate::process::{Failure, cargo, program, run as run_program, run_and_keep, target_folder};
 
 const PROGRAM: &str = "cycloid-ct";
 
@@ -26,7 +24,5 @@ pub(crate) fn run(options: &[String]) -> Result<String, Failure> {
     let (traced, outcome) = run_and_keep(program(&path, "").args(options), keep);
     outcome?;
     lines.extend(traced);
-    let summary = format!("ct: {}", lines.join("; "));
-    say(&summary);
-    Ok(summary)
+    Ok(format!("ct: {}", lines.join("; ")))
 }

@@ -48,9 +48,7 @@ pub(crate) fn run(seconds: u32) -> Result<String, Failure> {
     })?;
     let mut done = done.concat();
     done.sort();
-    let summary = format!("fuzz-smoke: {}", done.join("; "));
-    say(&summary);
-    Ok(summary)
+    Ok(format!("fuzz-smoke: {}", done.join("; ")))
 }
 
 /// Runs one target of `folder`, and returns libFuzzer's last line.

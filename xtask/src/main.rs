@@ -21,6 +21,7 @@ mod links;
 mod lint;
 mod no_std;
 mod packages;
+mod parts;
 mod paths;
 mod process;
 mod public_values;
@@ -97,37 +98,37 @@ const COMMANDS: [Command; 16] = [
         name: "ct",
         options: "[--all]",
         about: "check constant time by tracing on this processor; planted leaks must be found",
-        run: |arguments| ct::run(arguments).map(drop),
+        run: |arguments| ct::run(arguments).map(print),
     },
     Command {
         name: "residue",
         options: "",
         about: "check that operations leave no secret in memory, and check documented stack use",
-        run: |arguments| none(arguments).and_then(|()| residue::run().map(drop)),
+        run: |arguments| none(arguments).and_then(|()| residue::run().map(print)),
     },
     Command {
         name: "fuzz-smoke",
         options: "[--seconds N]",
         about: "build and run every fuzz target, by default for 20 seconds each",
-        run: |arguments| fuzz::run(seconds(arguments)?).map(drop),
+        run: |arguments| fuzz::run(seconds(arguments)?).map(print),
     },
     Command {
         name: "no-std",
         options: "",
         about: "link the library into a program without std and without an allocator, and run it",
-        run: |arguments| none(arguments).and_then(|()| no_std::run()),
+        run: |arguments| none(arguments).and_then(|()| no_std::run().map(print)),
     },
     Command {
         name: "cortex-m4",
         options: "",
         about: "run the kernels and the known answers of Cortex-M4 under QEMU",
-        run: |arguments| none(arguments).and_then(|()| cortex_m4::run().map(drop)),
+        run: |arguments| none(arguments).and_then(|()| cortex_m4::run().map(print)),
     },
     Command {
         name: "aarch64",
         options: "",
         about: "run the kernels for AArch64 beside plain Rust under QEMU",
-        run: |arguments| none(arguments).and_then(|()| aarch64::run().map(drop)),
+        run: |arguments| none(arguments).and_then(|()| aarch64::run().map(print)),
     },
     Command {
         name: "packages",
@@ -185,6 +186,11 @@ fn help() -> String {
         text += &format!("  {:26} {about}\n", usage.trim_end());
     }
     text + "\n`.ci/run` runs everything: lint and test.\n"
+}
+
+/// Prints the last line of a command: its summary.
+fn print(summary: String) {
+    println!("{summary}");
 }
 
 fn none(arguments: &[String]) -> Outcome {

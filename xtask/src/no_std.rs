@@ -4,12 +4,13 @@
 //! used `std`, the panic handler would be defined twice. So a successful build is the proof, and
 //! running the program shows that it works.
 
-use crate::process::{Failure, Outcome, cargo, output, program, run as run_program, say};
+use crate::process::{Failure, cargo, output, program, run as run_program};
 
 const PROGRAM: &str = "target/no-std/debug/no-std";
 
-/// Builds and runs the program, and builds the library for all installed targets without std.
-pub(crate) fn run() -> Outcome {
+/// Builds and runs the program, and builds the library for all installed targets without std. Returns
+/// its summary.
+pub(crate) fn run() -> Result<String, Failure> {
     let build = "build --locked --manifest-path xtask/no-std/Cargo.toml --target-dir target/no-std";
     run_program(&mut cargo(build))?;
     run_program(&mut program(PROGRAM, ""))?;
@@ -25,11 +26,10 @@ pub(crate) fn run() -> Outcome {
     {
         return Err(Failure::new(format!("the program without a heap imports `{name}`")));
     }
-    say("no std, no allocator: built, run, and imports no malloc");
     for target in bare_targets()? {
         run_program(cargo("build -p cycloid --locked --target").arg(target))?;
     }
-    Ok(())
+    Ok("no-std: the library runs without std and without an allocator".to_owned())
 }
 
 /// Returns the targets without an operating system that this toolchain has.

@@ -11,7 +11,5 @@ pub(crate) fn run() -> Result<String, Failure> {
     run_program(&mut cargo("build --release --locked -p cycloid-residue -p cycloid-ct"))?;
     let mut search = program(&format!("{}/release/cycloid-residue", target_folder()?), "");
     say(shown(&search));
-    let summary = output(&mut search)?.trim().to_owned();
-    say(&summary);
-    Ok(summary)
+    Ok(output(&mut search)?.trim().to_owned())
 }

@@ -1,9 +1,18 @@
 //! `cargo xtask test`: installs what is missing, runs all tests, and ends with their results.
 
-use crate::process::{Outcome, cargo, run_and_keep, say, shown};
-use crate::{aarch64, cortex_m4, ct, debian, fuzz, no_std, residue, test_programs};
+use std::num::NonZero;
+use std::process::Command;
+use std::thread;
 
-/// Runs all tests; stops at the first failure.
+use crate::parts::{self, Part};
+use crate::process::{Failure, Outcome, cargo, say, shown};
+use crate::{debian, test_programs};
+
+/// Commands of this program, those that take longest first. They test the library as users get it,
+/// without overflow checks and debug assertions, and each ends with a line for the summary.
+const STEPS: [&str; 6] = ["cortex-m4", "ct", "aarch64", "fuzz-smoke", "residue", "no-std"];
+
+/// Runs all tests. If a test program fails, the steps after them do not run.
 pub(crate) fn run() -> Outcome {
     debian::set_up()?;
     let mut summary = Vec::new();
@@ -17,30 +26,21 @@ pub(crate) fn run() -> Outcome {
 }
 
 fn all(summary: &mut Vec<String>) -> Outcome {
+    let this = std::env::current_exe()
+        .map_err(|error| Failure::new(format!("cannot find this program: {error}")))?;
     test_programs::run(summary)?;
     // With the features of the test programs, so that nothing compiles twice.
     let arguments = format!("test --workspace --features {}", test_programs::OPTIONAL);
-    let mut examples = cargo(&format!("{arguments} --doc --locked --no-fail-fast"));
-    let (lines, outcome) = run_and_keep(&mut examples, is_summary);
-    summary.push(shown(&examples));
-    summary.extend(lines);
-    outcome?;
-    // The following steps test the library as users get it, without overflow checks and debug
-    // assertions.
-    no_std::run()?;
-    summary.push("no-std: the library runs without std and without an allocator".into());
-    summary.push(cortex_m4::run()?);
-    summary.push(aarch64::run()?);
-    summary.push(ct::run(&[])?);
-    summary.push(residue::run()?);
-    summary.push(fuzz::run(fuzz::SMOKE_SECONDS)?);
-    Ok(())
-}
-
-/// Returns whether a line names a crate's examples or their result.
-fn is_summary(line: &str) -> bool {
-    let line = line.trim_start();
-    ["Doc-tests ", "test result: ", "failures:"].iter().any(|start| line.starts_with(start))
+    let examples = cargo(&format!("{arguments} --doc --locked --no-fail-fast"));
+    let mut parts = vec![Part { name: shown(&examples), command: examples, result: parts::tests }];
+    parts.extend(STEPS.map(|name| {
+        let mut command = Command::new(&this);
+        command.arg(name);
+        Part { name: format!("cargo xtask {name}"), command, result: parts::last_line }
+    }));
+    // Most of a step is one crate, and one unit of code: it takes one processor.
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    parts::run_all(parts, at_once, summary)
 }
 
 fn total(summary: &[String]) -> String {
@@ -67,12 +67,9 @@ mod tests {
     #[test]
     fn results_add_up() {
         let summary = [
-            "   Doc-tests a",
-            "test result: ok. 12 passed; 0 failed; 1 ignored; 0 measured; 0 filtered out; finished in 0.1s",
+            "cargo test --doc: ok. 12 passed; 0 failed; 1 ignored (1 s)",
             "a/tests/b.rs: FAILED. 3 passed; 2 failed; 0 ignored (4 s)",
         ];
         assert_eq!(total(&summary.map(String::from)), "total: 15 passed; 2 failed; 1 ignored");
-        assert!(is_summary(summary[0]) && is_summary(summary[1]));
-        assert!(!is_summary("test machine::ct::masks ... ok"));
     }
 }

@@ -1,20 +1,15 @@
 //! The workspace's test programs: built together, so that nothing compiles twice, and run side by
 //! side.
 
-use std::collections::VecDeque;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::Mutex;
 use std::thread;
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::process::{Failure, cannot_run, cargo, read_within, say, shown, works};
-
-/// The time after which a program has failed. The longest takes five minutes.
-const LIMIT: Duration = Duration::from_secs(20 * 60);
+use crate::parts::{self, Part};
+use crate::process::{Failure, Outcome, cannot_run, cargo, say, shown, works};
 
 /// The stack size of a thread with musl, unless a program requests more.
 const SMALLEST_STACK: &str = "131072";
@@ -29,10 +24,13 @@ const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
 const DOWNLOADING: &str = "bindings/python/tests/wheel.rs";
 
 /// The programs that run longest. They start first.
-const LONGEST: [&str; 9] = [
+const LONGEST: [&str; 12] = [
+    "crates/cycloid-cli/tests/emulated.rs",
     WAITING.0,
     "crates/cycloid-vpn/tests/configurations/main.rs",
+    "crates/cycloid/tests/processor_level/main.rs",
     "crates/cycloid/tests/every_level/main.rs",
+    "crates/cycloid/tests/decryption_timing.rs",
     "crates/cycloid/src/lib.rs",
     "crates/cycloid-hsm/src/lib.rs",
     "crates/cycloid-blst/tests/suite/main.rs",
@@ -58,18 +56,11 @@ struct Run<'p> {
     stack: Option<&'static str>,
 }
 
-/// The end of a run.
-struct Ended {
-    output: String,
-    success: bool,
-    seconds: f64,
-}
-
 /// Builds all test programs and runs each, several at a time. Adds one line for each to `summary`.
 ///
 /// # Errors
 /// Names the programs that failed, after all have run.
-pub(crate) fn run(summary: &mut Vec<String>) -> Result<(), Failure> {
+pub(crate) fn run(summary: &mut Vec<String>) -> Outcome {
     let programs = build()?;
     let mut runs: Vec<_> = programs.iter().flat_map(runs).collect();
     if !index_answers() {
@@ -83,39 +74,9 @@ pub(crate) fn run(summary: &mut Vec<String>) -> Result<(), Failure> {
     }
     let place = |run: &Run| LONGEST.iter().position(|source| *source == run.program.source);
     runs.sort_by_key(|run| place(run).unwrap_or(LONGEST.len()));
-    let waiting = Mutex::new(VecDeque::from(runs));
-    let ended = Mutex::new((Vec::new(), Vec::new()));
     // One more than there are processors, because one program waits for its peers.
     let at_once = thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    let work = || -> Result<(), Failure> {
-        loop {
-            let next = waiting.lock().expect("no worker panics").pop_front();
-            let Some(run) = next else { return Ok(()) };
-            let Ended { output, success, seconds } = run.start()?;
-            let mut ended = ended.lock().expect("no worker panics");
-            let name = run.name();
-            println!("--- {name}\n{output}");
-            if !success {
-                ended.1.push(name.clone());
-            }
-            let results = results(&output);
-            if !success || results.iter().any(|result| ran_any(result)) {
-                ended.0.push(format!("{name}: {} ({seconds:.0} s)", results.join("; ")));
-            }
-        }
-    };
-    let outcome = thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("no worker panics"))
-    });
-    let (mut lines, failed) = ended.into_inner().expect("no worker panics");
-    lines.sort();
-    summary.extend(lines);
-    outcome?;
-    if failed.is_empty() {
-        return Ok(());
-    }
-    Err(Failure::new(format!("failed: {}", failed.join(", "))).hint("see the output above"))
+    parts::run_all(runs.iter().map(Run::part).collect(), at_once, summary)
 }
 
 /// Builds all test programs in one graph.
@@ -199,7 +160,7 @@ impl Run<'_> {
         words.iter().chain(self.arguments).copied().collect::<Vec<_>>().join(" ")
     }
 
-    fn start(&self) -> Result<Ended, Failure> {
+    fn part(&self) -> Part {
         let Program { package, executable, folder, source } = self.program;
         let mut command = Command::new(executable);
         command.args(self.arguments).current_dir(folder);
@@ -211,22 +172,8 @@ impl Run<'_> {
         if source == WAITING.0 {
             command.env("RUST_TEST_THREADS", WAITING.1);
         }
-        say(self.name());
-        let begin = Instant::now();
-        let (output, success) = read_within(&mut command, LIMIT)?;
-        Ok(Ended { output, success, seconds: begin.elapsed().as_secs_f64() })
+        Part { name: self.name(), command, result: parts::tests }
     }
-}
-
-/// Returns the texts after `test result: ` in the output of a test program.
-fn results(output: &str) -> Vec<&str> {
-    let ends = output.lines().filter_map(|line| line.strip_prefix("test result: "));
-    // The counts of what was measured and filtered, and the time, are not shown.
-    ends.map(|end| end.split("; 0 measured").next().unwrap_or(end)).collect()
-}
-
-fn ran_any(result: &str) -> bool {
-    !result.contains(" 0 passed; 0 failed; 0 ignored")
 }
 
 #[cfg(test)]
@@ -274,27 +221,5 @@ mod tests {
         };
         let arguments: Vec<_> = runs(&program).iter().map(|run| run.arguments).collect();
         assert_eq!(arguments, [&["--skip", "bls12_381"][..], &["bls12_381"]]);
-    }
-
-    #[test]
-    fn an_output_ends_with_its_results() {
-        let output = "running 2 tests\n\ntest result: FAILED. 1 passed; 1 failed; 0 ignored; 0 measured; 3 filtered out; finished in 0.1s\n";
-        assert_eq!(results(output), ["FAILED. 1 passed; 1 failed; 0 ignored"]);
-        assert!(ran_any("ok. 10 passed; 0 failed; 0 ignored"));
-        assert!(!ran_any("ok. 0 passed; 0 failed; 0 ignored"));
-    }
-
-    #[test]
-    fn a_failing_program_fails_and_its_output_is_kept() {
-        let program = Program {
-            package: "a".into(),
-            source: "a".into(),
-            executable: "/bin/false".into(),
-            folder: "/".into(),
-        };
-        let run = &runs(&program)[0];
-        assert!(!run.start().unwrap().success);
-        let missing = Program { executable: "/no/such/program".into(), ..program };
-        assert!(runs(&missing)[0].start().is_err());
     }
 }

@@ -3,13 +3,9 @@
 use core::arch::naked_asm;
 
 /// Overwrites `bytes` of the stack below this call, rounded up to eight, from the top down, and the
-/// registers of integers that a function may change. Does nothing if the program is compiled with
-/// `--cfg cycloid_measure_stack`, for the measurement of an operation's own frames.
+/// registers of integers that a function may change.
 #[inline(always)]
 pub fn wipe(bytes: usize) {
-    if cfg!(cycloid_measure_stack) {
-        return;
-    }
     // SAFETY: a function may write below its own frame and change these registers. An interrupt
     // saves what it needs there, and has ended when this continues.
     unsafe { wipe_pairs(bytes.div_ceil(8)) };

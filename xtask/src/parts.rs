@@ -1,0 +1,111 @@
+//! Parts of the tests that run side by side: each is a process, and its output is printed as a whole
+//! when it ends.
+
+use std::collections::VecDeque;
+use std::process::Command;
+use std::sync::Mutex;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::process::{Failure, Outcome, read_within, say};
+
+/// The time after which a part has failed. The longest takes ten minutes.
+const LIMIT: Duration = Duration::from_secs(30 * 60);
+
+/// A part of the tests.
+pub(crate) struct Part {
+    pub(crate) name: String,
+    pub(crate) command: Command,
+    /// Returns what the summary says of the output; nothing if nothing ran.
+    pub(crate) result: fn(&str) -> String,
+}
+
+/// Runs all parts, `at_once` at a time, in their order. Adds one line for each to `summary`.
+///
+/// # Errors
+/// Names the parts that failed, after all have run.
+pub(crate) fn run_all(parts: Vec<Part>, at_once: usize, summary: &mut Vec<String>) -> Outcome {
+    let waiting = Mutex::new(VecDeque::from(parts));
+    let ended = Mutex::new((Vec::new(), Vec::new()));
+    let work = || -> Outcome {
+        loop {
+            let next = waiting.lock().expect("no worker panics").pop_front();
+            let Some(Part { name, mut command, result }) = next else { return Ok(()) };
+            say(&name);
+            let begin = Instant::now();
+            let (output, success) = read_within(&mut command, LIMIT)?;
+            let mut ended = ended.lock().expect("no worker panics");
+            println!("--- {name}\n{output}");
+            let result = result(&output);
+            if !success || !result.is_empty() {
+                ended.0.push(format!("{name}: {result} ({:.0} s)", begin.elapsed().as_secs_f64()));
+            }
+            if !success {
+                ended.1.push(name);
+            }
+        }
+    };
+    let outcome = thread::scope(|scope| {
+        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("no worker panics"))
+    });
+    let (mut lines, failed) = ended.into_inner().expect("no worker panics");
+    lines.sort();
+    summary.extend(lines);
+    outcome?;
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(format!("failed: {}", failed.join(", "))).hint("see the output above"))
+}
+
+/// Returns the texts after `test result: ` in the output of test programs; nothing if they ran no
+/// test.
+pub(crate) fn tests(output: &str) -> String {
+    let ends = output.lines().filter_map(|line| line.strip_prefix("test result: "));
+    // The counts of what was measured and filtered, and the time, are not shown.
+    let counts = ends.map(|end| end.split("; 0 measured").next().unwrap_or(end));
+    let counts: Vec<_> = counts.filter(|count| !count.contains(NOTHING)).collect();
+    counts.join("; ")
+}
+
+const NOTHING: &str = " 0 passed; 0 failed; 0 ignored";
+
+/// Returns the last line of the output: the summary of a command of this program.
+pub(crate) fn last_line(output: &str) -> String {
+    output.lines().last().unwrap_or_default().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::process::program;
+
+    #[test]
+    fn results_are_read_from_the_output_of_test_programs() {
+        let output = "running 2 tests\ntest result: ok. 1 passed; 0 failed; 1 ignored; 0 measured; \
+                      0 filtered out; finished in 0.00s\n\
+                      test result: ok. 0 passed; 0 failed; 0 ignored; 0 measured\n";
+        assert_eq!(tests(output), "ok. 1 passed; 0 failed; 1 ignored");
+        assert_eq!(tests("no test\n"), "");
+    }
+
+    #[test]
+    fn all_parts_run_and_those_that_failed_are_named() {
+        let part = |name: &str, script: &str| {
+            let mut command = program("sh", "-c");
+            command.arg(script);
+            Part { name: name.to_owned(), command, result: last_line }
+        };
+        let parts = || vec![part("b", "echo begun; echo 2 passed"), part("a", "echo 1 passed >&2")];
+        let mut summary = Vec::new();
+        run_all(parts(), 2, &mut summary).unwrap();
+        assert_eq!(summary, ["a: 1 passed (0 s)", "b: 2 passed (0 s)"]);
+
+        let failing = [vec![part("c", "exit 1")], parts()].into_iter().flatten().collect();
+        summary.clear();
+        let failure = run_all(failing, 1, &mut summary).unwrap_err().to_string();
+        assert_eq!(failure, "error: failed: c\nhint: see the output above");
+        assert_eq!(summary.len(), 3);
+    }
+}
