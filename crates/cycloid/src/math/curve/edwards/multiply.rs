@@ -195,7 +195,9 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let arithmetic = self.x.arithmetic();
         let twice_d = Field::constant(arithmetic, &TWICE_D);
         let table = self.odd_multiples::<ENTRIES>(&twice_d);
-        // Only the form for eight adds multiples of the base point here.
+        // Only the form for eight adds multiples of the base point here. One number's code does not
+        // contain their table.
+        let base_scalars = base_scalars.filter(|_| A::WIDTH > 1);
         let base_table = &EDWARDS25519_ODD_EIGHT;
         let digits = DigitsOfAll::<WIDTH>::odd(scalars);
         let base_digits = base_scalars.map(DigitsOfAll::<ODD_WIDTH>::modulo_order);
