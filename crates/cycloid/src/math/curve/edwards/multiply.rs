@@ -195,9 +195,7 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let arithmetic = self.x.arithmetic();
         let twice_d = Field::constant(arithmetic, &TWICE_D);
         let table = self.odd_multiples::<ENTRIES>(&twice_d);
-        // Only the form for eight adds multiples of the base point here. One number's code does not
-        // contain their table.
-        let base_scalars = base_scalars.filter(|_| A::WIDTH > 1);
+        // Only the form for eight adds multiples of the base point here.
         let base_table = &EDWARDS25519_ODD_EIGHT;
         let digits = DigitsOfAll::<WIDTH>::odd(scalars);
         let base_digits = base_scalars.map(DigitsOfAll::<ODD_WIDTH>::modulo_order);
@@ -206,7 +204,9 @@ impl<A: CurveArithmetic<P25519>> Point<A> {
         let mut doublings = 0;
         for bit in (0..=TOP_WINDOW).rev() {
             doublings += 1;
-            let base_digits = base_digits.as_ref().filter(|_| bit % ODD_WIDTH == 0);
+            // One number's code does not contain the table of eight.
+            let adds_base = A::WIDTH > 1 && bit % ODD_WIDTH == 0;
+            let base_digits = base_digits.as_ref().filter(|_| adds_base);
             if bit % WIDTH != 0 && base_digits.is_none() {
                 continue;
             }
