@@ -194,6 +194,19 @@ fn sign_and_verify(client: &Client, (public, private): (u64, u64), message: &[u8
     client.call(&verify).unwrap();
 }
 
+/// Memory is shared with programs on this machine alone.
+#[test]
+fn a_slot_is_refused_over_tls() {
+    let bed = Bed::new(PATIENT);
+    let anna = bed.user("anna");
+    for _ in 0..2 {
+        let refused = anna.call(&Request::Share {}).unwrap_err();
+        assert_eq!(refused.code, Code::FUNCTION_NOT_SUPPORTED);
+        // The connection is as good as before.
+        sign_and_verify(&anna, pair(&anna), b"message");
+    }
+}
+
 #[test]
 fn a_client_with_a_certificate_is_served_and_named_in_the_log() {
     let bed = Bed::new(PATIENT);
