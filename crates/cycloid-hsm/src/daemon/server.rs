@@ -5,6 +5,8 @@
 //! compute wait in the sockets, and the next free worker reads them all at once, which fills the
 //! lanes.
 
+mod changes;
+
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener};
@@ -554,37 +556,6 @@ impl Shared {
                 !late
             });
             self.daemon.metrics.connections(connections.len());
-        }
-    }
-
-    /// Runs the thread that makes all changes.
-    fn make_changes(&self) {
-        let pause = self.settings.refresh.min(LONGEST_PAUSE);
-        self.daemon.tasks.make_changes(&self.daemon.token.store, pause, || {
-            self.retry_accepting();
-            self.daemon.uses.settle_resting(&self.daemon.token.store);
-        });
-    }
-
-    /// Runs the thread that loads the changes of other daemons: as soon as the database announces
-    /// them, or else at regular intervals.
-    fn follow_changes(&self) {
-        let mut watch = None;
-        while !self.stopping.load(Ordering::SeqCst) {
-            // Without a watch, because the server is lost or has none, the interval alone decides.
-            watch = watch.or_else(|| self.daemon.token.store.watch().ok());
-            let mut rest = self.settings.refresh;
-            while !rest.is_zero() && !self.stopping.load(Ordering::SeqCst) {
-                let part = rest.min(LONGEST_PAUSE);
-                rest -= part;
-                match watch.as_mut().map(|watch| watch.wait(part)) {
-                    Some(Ok(true)) => break,
-                    Some(Ok(false)) => {}
-                    Some(Err(_)) => watch = None,
-                    None => thread::sleep(part),
-                }
-            }
-            self.daemon.refresh();
         }
     }
 }

@@ -4,12 +4,15 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use postgres::NoTls;
+
 use super::{OFFICER_PIN, USER_PIN, initialize, socket, unlocking};
 use crate::Code;
 use crate::attribute::{Template, cka};
 use crate::daemon::{Server, Settings};
 use crate::legacy::Legacy;
 use crate::mechanism::{Parameter, ckm};
+use crate::rpc::message::Signing;
 use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use crate::store::Store;
 use crate::store::tests::Place;
@@ -68,14 +71,17 @@ fn create(database: &Place) -> String {
     url
 }
 
+/// Settings with which only an announcement comes in time.
+fn announced() -> Settings {
+    let (refresh, stale_after) = (Duration::from_secs(3600), Duration::from_secs(7200));
+    Settings { refresh, stale_after, ..Settings::default() }
+}
+
 #[test]
 fn a_change_at_one_daemon_is_announced_to_all() {
     let database = Place::postgresql();
     let url = create(&database);
-    // Only an announcement comes in time.
-    let never = || Settings { refresh: Duration::from_secs(3600), ..Settings::default() };
-    let stale_after = Duration::from_secs(7200);
-    let members = [(); 3].map(|()| start(&url, Settings { stale_after, ..never() }));
+    let members = [(); 3].map(|()| start(&url, announced()));
     for _ in 0..5 {
         let made = key(&members[0], true);
         let visible = until(|| sign(&members[1], made).is_ok() && sign(&members[2], made).is_ok());
@@ -85,6 +91,25 @@ fn a_change_at_one_daemon_is_announced_to_all() {
             assert_eq!(sign(member, made), Err(Code::KEY_HANDLE_INVALID));
         }
         println!("visible after {visible:?}, gone after {gone:?}");
+    }
+}
+
+/// A change that is announced while a daemon does not listen is loaded when it listens again.
+#[test]
+fn a_change_while_nobody_listens_is_loaded() {
+    let database = Place::postgresql();
+    let url = create(&database);
+    let members = [(); 2].map(|()| start(&url, announced()));
+    let mut server = postgres::Client::connect(&url, NoTls).unwrap();
+    let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+        WHERE query LIKE 'LISTEN%' AND datname = current_database()";
+    for _ in 0..3 {
+        let begun = Instant::now();
+        while server.query_one(ended, &[]).unwrap().get::<_, i64>(0) == 0 {
+            assert!(begun.elapsed() < PATIENT);
+        }
+        let made = key(&members[0], true);
+        until(|| sign(&members[1], made).is_ok());
     }
 }
 
@@ -178,11 +203,30 @@ fn workers_do_not_wait_for_a_database_that_is_lost() {
     });
 }
 
+/// Asks for many signatures in one request. Returns how many were made.
+fn sign_many(member: &Member, key: u64, count: u64) -> u64 {
+    let signing = |i: u64| Signing {
+        key,
+        mechanism: Mechanism { number: ckm::ECDSA, parameter: Parameter::None },
+        data: Bytes(vec![i as u8; 32]),
+        digested: false,
+    };
+    let requests = (0..count).map(signing).collect();
+    let answer = member.client.call(&Request::SignMany { requests }).unwrap();
+    let Response::SignedMany { outcomes } = answer else { panic!("{answer:?}") };
+    let made = outcomes.iter().filter(|outcome| match Code(outcome.code) {
+        Code(0) => true,
+        // The limit is reached, or the server took longer than a second.
+        Code::FUNCTION_FAILED | Code::DEVICE_ERROR => false,
+        other => panic!("{other:?}"),
+    });
+    made.count() as u64
+}
+
 /// A key's rate limit is that of all daemons together, and all of it is available at each.
 #[test]
 fn daemons_share_the_rate_limit_of_a_key() {
     const LIMIT: u64 = 10;
-    const ROUNDS: usize = 4;
     let database = Place::postgresql();
     let url = create(&database);
     let members = [(); 3].map(|()| start(&url, Settings::default()));
@@ -199,27 +243,26 @@ fn daemons_share_the_rate_limit_of_a_key() {
     for member in &members {
         until(|| sign(member, made).is_ok());
     }
-    // Signs until the daemon refuses, and waits for another second of the server.
-    let count = |member: &Member| {
-        let mut signed = 0;
-        loop {
-            match sign(member, made) {
-                Ok(()) => signed += 1,
-                Err(code) => break assert_eq!(code, Code::FUNCTION_FAILED),
-            }
-        }
-        thread::sleep(Duration::from_secs(1));
-        signed
+    let mut server = postgres::Client::connect(&url, NoTls).unwrap();
+    let mut second = || {
+        let query = "SELECT floor(extract(epoch FROM clock_timestamp()))::BIGINT";
+        server.query_one(query, &[]).unwrap().get::<_, i64>(0)
     };
     let begun = Instant::now();
-    let signed: u64 = thread::scope(|scope| {
-        let rounds = |member| (0..ROUNDS).map(|_| count(member)).sum::<u64>();
-        let counts = members.each_ref().map(|member| scope.spawn(move || rounds(member)));
-        counts.map(|count| count.join().unwrap()).iter().sum()
-    });
-    let seconds = begun.elapsed().as_secs() + 2;
-    assert!(signed <= LIMIT * seconds, "{signed} signatures in {seconds} seconds at most");
+    // On a busy machine, a round may take many seconds, in which the limit allows more than three
+    // daemons that count alone would make: then the round proves nothing.
+    let mut proofs = 0;
+    while proofs < 3 {
+        assert!(begun.elapsed() < PATIENT, "{proofs}");
+        let before = second();
+        let signed: u64 = thread::scope(|scope| {
+            let each = |member| scope.spawn(move || sign_many(member, made, 2 * LIMIT));
+            members.each_ref().map(each).map(|made| made.join().unwrap()).iter().sum()
+        });
+        let seconds = (second() - before) as u64 + 1;
+        assert!(signed <= LIMIT * seconds, "{signed} signatures in {seconds} seconds");
+        proofs += usize::from(seconds <= 2 && signed > 0);
+    }
     // One daemon alone reaches the limit.
-    let alone = count(&members[0]);
-    assert!(alone >= LIMIT, "{alone}");
+    until(|| sign_many(&members[0], made, 2 * LIMIT) == LIMIT);
 }
