@@ -214,12 +214,17 @@ impl Daemon {
             Request::Decrypt { key, mechanism, data } => {
                 self.decrypt(asked, key, mechanism, data.0);
             }
+            Request::Encrypt { key, mechanism, data } => {
+                if data.len() >= MANY {
+                    self.tasks.call_worker_to_watch();
+                }
+                self.encrypt(asked, key, mechanism, data);
+            }
             Request::Find { .. }
             | Request::Attributes { .. }
             | Request::Size { .. }
             | Request::Check { .. }
             | Request::Verify { .. }
-            | Request::Encrypt { .. }
             | Request::MacUpdate { .. }
             | Request::MacFinish { .. }
             | Request::MacCancel { .. }
@@ -339,9 +344,6 @@ impl Daemon {
             Request::Verify { key, mechanism, data, digested, signature } => {
                 self.verify(application, key, &mechanism, &data.0, digested, &signature.0)
             }
-            Request::Encrypt { key, mechanism, data } => {
-                self.encrypt(application, key, &mechanism, &data)
-            }
             Request::MacUpdate { operation, data } => {
                 self.mac_update(application, operation, &data.0)
             }
@@ -370,6 +372,7 @@ impl Daemon {
             | Request::Sign { .. }
             | Request::SignMany { .. }
             | Request::MacBegin { .. }
+            | Request::Encrypt { .. }
             | Request::Decrypt { .. }
             | Request::Derive { .. }
             | Request::Unwrap { .. } => Err(Code::FUNCTION_FAILED.into()),
@@ -507,13 +510,13 @@ pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
     if application.role() == Some(role) { Ok(()) } else { Err(Code::USER_NOT_LOGGED_IN.into()) }
 }
 
+/// The number of bytes for which AES takes longer than another worker takes to wake.
+const MANY: usize = 1 << 16;
+
 /// Returns whether a worker may take longer to answer a request itself than another takes to wake.
 fn is_long(request: &Request) -> bool {
-    /// The number of bytes that AES takes that long for.
-    const MANY: usize = 1 << 16;
     match request {
         Request::Find { .. } | Request::Verify { .. } | Request::Metrics {} => true,
-        Request::Encrypt { data, .. } => data.0.len() >= MANY,
         Request::MacUpdate { data, .. } | Request::MacFinish { data, .. } => data.0.len() >= MANY,
         _ => false,
     }

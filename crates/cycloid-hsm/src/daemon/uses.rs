@@ -1,5 +1,5 @@
-//! The log of uses of keys: each signature, decryption, derivation and unwrapping, if the officer
-//! requires it.
+//! The log of uses of keys: each signature, decryption, derivation and unwrapping, and each
+//! encryption with a secret key, if the officer requires it.
 //!
 //! A line of the audit log for each signature would cost more than the signature. So a line grants
 //! a *number* of uses before they happen: "object 5 "ca": may sign 64 times". When they are used
@@ -34,6 +34,8 @@ const SETTING: &str = "audit.uses";
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Use {
     Sign,
+    /// With a secret key: in the modes with a counter it decrypts, too, and it computes codes.
+    Encrypt,
     Decrypt,
     Derive,
     Unwrap,
@@ -43,6 +45,7 @@ impl fmt::Display for Use {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Sign => "sign",
+            Self::Encrypt => "encrypt",
             Self::Decrypt => "decrypt",
             Self::Derive => "derive",
             Self::Unwrap => "unwrap",

@@ -1,5 +1,7 @@
 //! Operations with public and secret keys, computed at once: verification and encryption.
 
+use std::sync::Arc;
+
 use cycloid::bls12_381::signature::{self, Scheme};
 use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::ed25519::Rule;
@@ -12,12 +14,14 @@ use zeroize::Zeroizing;
 use super::{Signable, bad_parameter, cipher, data, mask_hash, prehashed, signable};
 use crate::attribute::cka;
 use crate::daemon::application::Application;
-use crate::daemon::handler::Daemon;
+use crate::daemon::handler::{Asked, Daemon};
+use crate::daemon::uses::Use;
 use crate::engine::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash, padded};
 use crate::key::private::RSA_BITS;
 use crate::key::{Key, PublicKey};
 use crate::mechanism::{Hash, Parameter, ckf, ckm};
 use crate::object::Object;
+use crate::rpc::Secret;
 use crate::rpc::message::{Mechanism, Response};
 use crate::{Code, Result};
 
@@ -160,7 +164,7 @@ pub(super) fn encrypt_rsa(
 
 impl Daemon {
     /// Returns the public key of an object.
-    pub(super) fn public_key(&self, object: &Object) -> Result<std::sync::Arc<PublicKey>> {
+    pub(super) fn public_key(&self, object: &Object) -> Result<Arc<PublicKey>> {
         match self.token.key(object)? {
             Key::Public(key) => Ok(key),
             _ => Err(Code::KEY_TYPE_INCONSISTENT.into()),
@@ -197,23 +201,40 @@ impl Daemon {
         Ok(Response::Done {})
     }
 
+    /// Encrypts: with a secret key, once that is logged.
     pub(in crate::daemon) fn encrypt(
-        &self,
-        application: &Application,
+        self: &Arc<Self>,
+        asked: Asked,
         key: u64,
-        mechanism: &Mechanism,
-        message: &[u8],
-    ) -> Result<Response> {
+        mechanism: Mechanism,
+        message: Secret,
+    ) {
+        let Asked { application, reply } = asked;
         let number = mechanism.number;
-        self.permissions.check(mechanism, ckf::ENCRYPT)?;
-        let object =
-            self.usable(application, key, cka::ENCRYPT, number, Code::KEY_HANDLE_INVALID)?;
-        self.token.may_serve_data(&object)?;
-        Ok(data(match number {
-            ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP | ckm::RSA_X_509 => {
-                Zeroizing::new(encrypt_rsa(&*self.public_key(&object)?, mechanism, message)?)
-            }
-            _ => cipher::encrypt(&self.aes_key(&object)?, mechanism, message)?,
-        }))
+        let permitted = self.permissions.check(&mechanism, ckf::ENCRYPT).and_then(|()| {
+            let missing = Code::KEY_HANDLE_INVALID;
+            let object = self.usable(&application, key, cka::ENCRYPT, number, missing)?;
+            self.token.may_serve_data(&object)?;
+            Ok(object)
+        });
+        let object = match permitted {
+            Err(error) => return reply.send(Err(error)),
+            Ok(object) => object,
+        };
+        let (daemon, with) = (self.clone(), object.clone());
+        let encrypt = move |logged: Result<()>| {
+            let encrypted = logged.and_then(|()| match number {
+                ckm::RSA_PKCS | ckm::RSA_PKCS_OAEP | ckm::RSA_X_509 => {
+                    encrypt_rsa(&*daemon.public_key(&with)?, &mechanism, &message)
+                        .map(Zeroizing::new)
+                }
+                _ => cipher::encrypt(&*daemon.aes_key(&with)?, &mechanism, &message),
+            });
+            reply.send(encrypted.map(data));
+        };
+        match object.has_secret() {
+            true => self.logged(&application, &object, Use::Encrypt, encrypt),
+            false => encrypt(Ok(())),
+        }
     }
 }

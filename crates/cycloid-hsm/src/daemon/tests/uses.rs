@@ -150,6 +150,7 @@ fn what_cannot_be_logged_does_not_happen() {
         }
     };
     let (decrypts, unwraps) = (secret(&[cka::DECRYPT]), secret(&[cka::UNWRAP]));
+    let encrypts = secret(&[cka::ENCRYPT]);
     let attempts: Vec<Request> = vec![
         Request::Sign {
             key: signs,
@@ -171,6 +172,7 @@ fn what_cannot_be_logged_does_not_happen() {
             wrapped: Bytes(vec![0; 40]),
             template: Template::new(),
         },
+        Request::Encrypt { key: encrypts, mechanism: counter(), data: Secret::new(b"data") },
     ];
     log_uses(&keystore, true);
     let database = keystore.path().join("keys.db");
@@ -185,4 +187,40 @@ fn what_cannot_be_logged_does_not_happen() {
     anna.call(&attempts[1]).unwrap();
     // The blob is invalid.
     assert_eq!(anna.call(&attempts[2]).unwrap_err().code, Code::WRAPPED_KEY_INVALID);
+    anna.call(&attempts[3]).unwrap();
+}
+
+fn counter() -> Mechanism {
+    let parameter = Parameter::Counter { bits: 128, block: Bytes(vec![5; 16]) };
+    Mechanism { number: ckm::AES_CTR, parameter }
+}
+
+/// In modes with a counter, encryption decrypts.
+#[test]
+fn encryption_with_a_secret_key_is_logged() {
+    let keystore = Keystore::new();
+    let _server = start(&keystore);
+    let anna = user(&keystore);
+    let mut template = Template::new();
+    template.set_bool(cka::TOKEN, true);
+    template.set(cka::LABEL, b"counts");
+    template.set_number(cka::VALUE_LEN, 32);
+    let mechanism = plain(ckm::AES_KEY_GEN);
+    let Response::Object { object: key } =
+        anna.call(&Request::Generate { mechanism, template }).unwrap()
+    else {
+        panic!("no key")
+    };
+    let encrypt = |data: &[u8]| {
+        let data = Secret::new(data);
+        match anna.call(&Request::Encrypt { key, mechanism: counter(), data }).unwrap() {
+            Response::Data { data } => data,
+            other => panic!("{other:?}"),
+        }
+    };
+    let ciphertext = encrypt(b"a message");
+    assert_eq!(logged(&keystore, "counts", "encrypt"), (0, 0));
+    log_uses(&keystore, true);
+    assert_eq!(*encrypt(&ciphertext), *b"a message");
+    assert_eq!(logged(&keystore, "counts", "encrypt").0, 1);
 }
