@@ -1,4 +1,5 @@
-//! Signatures with a key that has a rate limit.
+//! Signatures with a key that has a rate limit. All uses of a secret key but verification count:
+//! encryption and derivation compute message authentication codes, too.
 //!
 //! No worker waits for the server where several daemons count together: a signature without an
 //! allowance continues on the thread that has asked for one.

@@ -245,9 +245,9 @@ impl Daemon {
             Ok(()) => daemon.decrypt_admitted(&application, key, mechanism, ciphertext, reply),
         };
         // A raw decryption is a signature, too.
-        match number {
-            ckm::RSA_X_509 => self.admit(by, &object, decrypt),
-            _ => decrypt(Ok(())),
+        match object.class() == cko::SECRET_KEY || number == ckm::RSA_X_509 {
+            true => self.admit(by, &object, decrypt),
+            false => decrypt(Ok(())),
         }
     }
 

@@ -501,3 +501,43 @@ fn a_policy_of_a_key_names_its_mechanisms_and_its_rate() {
     let seconds = start.elapsed().as_secs() + 2;
     assert!((..=2 * seconds).contains(&made), "{made} in {seconds} seconds");
 }
+
+/// Encryption and derivation with a secret key compute codes, so its rate limit counts them.
+#[test]
+fn every_use_of_a_secret_key_counts_for_its_rate() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut limited = truths(&[(cka::SIGN, true), (cka::DERIVE, true)]);
+    limited.set_number(cka::RATE_LIMIT, 2);
+    let aes = secret_key(&client, AES, &[3; 32], &limited).unwrap();
+    let generic = secret_key(&client, ckk::GENERIC_SECRET, &[3; 32], &limited).unwrap();
+    let of_block = |number, parameter| Mechanism { number, parameter };
+    let block = || Bytes(vec![7; 16]);
+    let encrypt = || {
+        let mechanism = of_block(ckm::AES_CBC, Parameter::Iv(block()));
+        client.call(&Request::Encrypt { key: aes, mechanism, data: Secret::new(&[7; 16]) })
+    };
+    let decrypt = || {
+        let parameter = Parameter::Counter { bits: 128, block: block() };
+        let mechanism = of_block(ckm::AES_CTR, parameter);
+        client.call(&Request::Decrypt { key: aes, mechanism, data: block() })
+    };
+    let encrypt_data = || {
+        let mechanism = of_block(ckm::AES_ECB_ENCRYPT_DATA, Parameter::Data(block()));
+        client.call(&Request::Derive { base: aes, mechanism, template: Template::new() })
+    };
+    let hash = || {
+        let (salt, information) = (Bytes::default(), Bytes::default());
+        let (hash, extract, expand) = (ckm::SHA256, true, true);
+        let parameter = Parameter::Hkdf { hash, extract, expand, salt, information };
+        let mechanism = of_block(ckm::HKDF_DERIVE, parameter);
+        client.call(&Request::Derive { base: generic, mechanism, template: Template::new() })
+    };
+    let uses: [&dyn Fn() -> cycloid_hsm::Result<Response>; 4] =
+        [&encrypt, &decrypt, &encrypt_data, &hash];
+    for each in uses {
+        // Eventually three fall within one second; without a limit, no use is refused.
+        let refused = (0..3000).find_map(|_| each().err()).expect("there is a limit");
+        assert_eq!(refused.code, Code::FUNCTION_FAILED, "{refused:?}");
+    }
+}

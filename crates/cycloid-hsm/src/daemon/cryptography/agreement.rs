@@ -105,11 +105,16 @@ impl Daemon {
             matches!(number, ckm::ECDH1_DERIVE | ckm::ECDH1_COFACTOR_DERIVE | ckm::DH_PKCS_DERIVE);
         if !agrees {
             let base = object.clone();
-            return self.logged(&application, &object, Use::Derive, move |logged| {
+            let derive = move |logged: Result<()>| {
                 daemon.later(asked, move |daemon, application| {
                     logged?;
                     daemon.derive_from_secret(application, &base, &mechanism, template)
                 });
+            };
+            let (daemon, with) = (self.clone(), object.clone());
+            return self.admit(application.number, &object, move |admitted| match admitted {
+                Err(error) => derive(Err(error)),
+                Ok(()) => daemon.logged(&application, &with, Use::Derive, derive),
             });
         }
         let prepared = (|| {

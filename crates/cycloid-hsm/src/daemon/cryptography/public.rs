@@ -232,9 +232,13 @@ impl Daemon {
             });
             reply.send(encrypted.map(data));
         };
-        match object.has_secret() {
-            true => self.logged(&application, &object, Use::Encrypt, encrypt),
-            false => encrypt(Ok(())),
+        if !object.has_secret() {
+            return encrypt(Ok(()));
         }
+        let (daemon, with) = (self.clone(), object.clone());
+        self.admit(application.number, &object, move |admitted| match admitted {
+            Err(error) => encrypt(Err(error)),
+            Ok(()) => daemon.logged(&application, &with, Use::Encrypt, encrypt),
+        });
     }
 }
