@@ -87,7 +87,7 @@ impl Application {
     ///
     /// # Errors
     /// [`Code::USER_ALREADY_LOGGED_IN`], [`Code::USER_ANOTHER_ALREADY_LOGGED_IN`].
-    pub fn log_in(&self, role: Role) -> Result<()> {
+    fn log_in(&self, role: Role) -> Result<()> {
         match self.role() {
             None => {
                 self.set_role(Some(role));
@@ -213,6 +213,8 @@ impl Application {
 pub(super) struct Applications {
     /// Keyed by the ticket's digest, so that the time of a lookup reveals nothing about a ticket.
     known: Mutex<HashMap<Vec<u8>, Weak<Application>>>,
+    /// The number of times that all were logged out; written while `known` is locked.
+    ended: AtomicU64,
     /// The account of their objects in memory.
     quota: Arc<Quota>,
 }
@@ -256,9 +258,31 @@ impl Applications {
         known.values().filter(|application| application.strong_count() > 0).count()
     }
 
-    /// Logs out all applications.
+    /// Returns the number of times that all applications were logged out. A login takes it before
+    /// the PIN is compared.
+    pub(super) fn times_ended(&self) -> u64 {
+        self.ended.load(Ordering::SeqCst)
+    }
+
+    /// Logs an application in, whose PIN was compared after all applications were logged out
+    /// `ended` times.
+    ///
+    /// # Errors
+    /// [`Code::FUNCTION_FAILED`] if all were logged out once more; those of
+    /// [`Application::log_in`].
+    pub(super) fn log_in(&self, application: &Application, role: Role, ended: u64) -> Result<()> {
+        // Held until the login, so that no logout of all misses it.
+        let _known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.times_ended() != ended {
+            return Err(Code::FUNCTION_FAILED.because("all logins were ended meanwhile"));
+        }
+        application.log_in(role)
+    }
+
+    /// Logs out all applications, also those that are logging in.
     pub(super) fn log_out_all(&self) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ended.fetch_add(1, Ordering::SeqCst);
         for application in known.values().filter_map(Weak::upgrade) {
             application.log_out();
         }

@@ -118,6 +118,7 @@ impl Daemon {
                 return;
             };
             let turn = first.then(|| Turn { daemon: daemon.clone(), of });
+            let ended = daemon.applications.times_ended();
             let recognized = match turn {
                 Some(_) => daemon.judge.recognizes(&daemon.token.store, role, of.1, &pin),
                 None => Ok(false),
@@ -126,9 +127,11 @@ impl Daemon {
                 Err(error) => asked.reply.send(Err(error)),
                 Ok(true) => {
                     let who = asked.application.who_as(Some(role));
+                    let with = daemon.clone();
                     daemon.tasks.note(who, "login".to_owned(), move |noted| {
-                        let done = noted.and_then(|()| asked.application.log_in(role));
-                        asked.reply.send(done.map(|()| Response::Done {}));
+                        let applications = &with.applications;
+                        let log_in = |()| applications.log_in(&asked.application, role, ended);
+                        asked.reply.send(noted.and_then(log_in).map(|()| Response::Done {}));
                     });
                 }
                 Ok(false) => {
@@ -140,7 +143,7 @@ impl Daemon {
                             right?.settle(write)?;
                             write.audit(&application.who_as(Some(role)), "login")
                         })?;
-                        application.log_in(role)?;
+                        daemon.applications.log_in(application, role, ended)?;
                         Ok(Response::Done {})
                     });
                 }

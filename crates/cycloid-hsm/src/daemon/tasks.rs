@@ -225,6 +225,14 @@ impl Tasks {
         self.changes_ready.notify_one();
     }
 
+    /// Returns the numbers of changes, computations and lines that wait.
+    #[cfg(test)]
+    pub(super) fn waiting(&self) -> [usize; 3] {
+        let state = self.state();
+        let count = |of: &Fair| of.applications.values().map(|waiting| waiting.tasks.len()).sum();
+        [count(&state.changes), count(&state.computations), state.notes.len()]
+    }
+
     /// Ends both kinds of threads. Waiting tasks are dropped.
     pub(super) fn close(&self) {
         let mut state = self.state();

@@ -6,6 +6,7 @@
 
 mod client;
 mod kills;
+mod races;
 mod several;
 mod tls;
 mod uses;

@@ -1,0 +1,118 @@
+//! Requests that wait while something else happens, such as a new token.
+
+use std::sync::mpsc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::{Keystore, OFFICER_PIN, USER_PIN, socket};
+use crate::Code;
+use crate::attribute::{Template, cka};
+use crate::daemon::{Server, Settings};
+use crate::mechanism::{Parameter, ckm};
+use crate::rpc::{Client, Mechanism, Request, Role, Secret};
+
+const PATIENT: Duration = Duration::from_secs(300);
+
+struct Bed {
+    keystore: Keystore,
+    server: Server,
+}
+
+/// The tasks of a kind wait until this is dropped.
+struct Held(#[allow(dead_code, reason = "its drop is its use")] Vec<mpsc::Sender<()>>);
+
+impl Bed {
+    fn new() -> Self {
+        let keystore = Keystore::new();
+        let settings = Settings { socket: socket(keystore.path()), ..Settings::default() };
+        let server = Server::start(keystore.open(), settings).unwrap();
+        Self { keystore, server }
+    }
+
+    fn client(&self) -> Client {
+        Client::connect(socket(self.keystore.path()), "test").unwrap()
+    }
+
+    fn user(&self) -> Client {
+        let client = self.client();
+        client.call(&log_in(Role::User, USER_PIN)).unwrap();
+        client
+    }
+
+    /// Keeps the thread that makes changes, or all those that compute, from their work.
+    fn hold(&self, changes: bool) -> Held {
+        let tasks = &self.server.daemon().tasks;
+        let count = if changes { 1 } else { tasks.threads() as u64 };
+        let (begin, has_begun) = mpsc::channel();
+        let hold = |number| {
+            let (release, released) = mpsc::channel::<()>();
+            let begin = begin.clone();
+            let task = Box::new(move || {
+                begin.send(()).unwrap();
+                let _ = released.recv();
+            });
+            // No client has such a number.
+            match changes {
+                true => tasks.change(u64::MAX - number, task),
+                false => tasks.compute(u64::MAX - number, task),
+            }
+            release
+        };
+        let held = Held((0..count).map(hold).collect());
+        (0..count).for_each(|_| has_begun.recv_timeout(PATIENT).unwrap());
+        held
+    }
+
+    /// Waits until so many changes, computations and lines of the log wait.
+    fn until_waiting(&self, expected: [usize; 3]) {
+        let begun = Instant::now();
+        loop {
+            let waiting = self.server.daemon().tasks.waiting();
+            if waiting == expected {
+                return;
+            }
+            assert!(begun.elapsed() < PATIENT, "{waiting:?} wait");
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn log_in(role: Role, pin: &[u8]) -> Request {
+    Request::Login { role, pin: Secret::new(pin) }
+}
+
+fn generate(token: bool) -> Request {
+    let mut template = Template::new();
+    template.set_bool(cka::TOKEN, token);
+    template.set_number(cka::VALUE_LEN, 32);
+    let number = ckm::GENERIC_SECRET_KEY_GEN;
+    Request::Generate { mechanism: Mechanism { number, parameter: Parameter::None }, template }
+}
+
+/// A login whose line for the log waits while the token is reinitialised does not survive that.
+#[test]
+fn no_login_survives_a_new_token() {
+    let bed = Bed::new();
+    // The daemon remembers the PIN, so the next login with it is not hashed.
+    let (anna, _first) = (bed.client(), bed.user());
+    let officer = bed.client();
+    thread::scope(|scope| {
+        let computations = bed.hold(false);
+        let pin = Secret::new(OFFICER_PIN);
+        let again = Request::InitToken { pin, label: "again".into() };
+        let again = scope.spawn(move || officer.call(&again));
+        bed.until_waiting([0, 1, 0]);
+        let changes = bed.hold(true);
+        drop(computations);
+        // The change of the token waits, and so does the login.
+        bed.until_waiting([1, 0, 0]);
+        let login = scope.spawn(|| anna.call(&log_in(Role::User, USER_PIN)));
+        bed.until_waiting([2, 0, 0]);
+        drop(changes);
+        again.join().unwrap().unwrap();
+        // Which of them comes first is not important.
+        let _ = login.join().unwrap();
+    });
+    assert_eq!(anna.call(&generate(true)).unwrap_err().code, Code::USER_NOT_LOGGED_IN);
+    assert_eq!(anna.call(&Request::Logout {}).unwrap_err().code, Code::USER_NOT_LOGGED_IN);
+}
