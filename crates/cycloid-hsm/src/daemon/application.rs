@@ -47,6 +47,8 @@ pub struct Application {
     /// The identity behind it.
     pub peer: Peer,
     role: RwLock<Option<Role>>,
+    /// The number of logouts so far.
+    logouts: AtomicU64,
     objects: RwLock<Objects>,
     /// The number of permitted uses per key handle, each granted by entering the PIN again.
     permits: Mutex<HashMap<u64, u32>>,
@@ -101,7 +103,16 @@ impl Application {
     /// Sets the role, or logs out.
     pub fn set_role(&self, role: Option<Role>) {
         self.permits().clear();
-        *self.role.write().unwrap_or_else(PoisonError::into_inner) = role;
+        let mut current = self.role.write().unwrap_or_else(PoisonError::into_inner);
+        *current = role;
+        if role.is_none() {
+            self.logouts.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+
+    /// Returns the number of logouts so far.
+    pub(super) fn logouts(&self) -> u64 {
+        self.logouts.load(Ordering::SeqCst)
     }
 
     fn permits(&self) -> MutexGuard<'_, HashMap<u64, u32>> {
@@ -236,6 +247,7 @@ impl Applications {
             name: name.chars().filter(|c| !c.is_control()).take(64).collect(),
             peer,
             role: RwLock::default(),
+            logouts: AtomicU64::new(0),
             objects: RwLock::new(Objects { index: Index::default(), account }),
             permits: Mutex::default(),
             running: Running::default(),

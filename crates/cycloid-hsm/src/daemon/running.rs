@@ -19,6 +19,8 @@ const MOST: usize = 256;
 /// A code that runs.
 pub(super) struct Operation {
     pub(super) key: u64,
+    /// The number of the application's logouts at the request that began it, which may have waited.
+    pub(super) logouts: u64,
     pub(super) mechanism: u32,
     pub(super) usage: Usage,
     /// The length of the code in bytes.

@@ -36,6 +36,7 @@ impl Daemon {
         usage: Usage,
     ) {
         let Asked { application, reply } = asked;
+        let logouts = application.logouts();
         let prepared = (|| {
             let (attribute, flag) = permission(usage)?;
             let number = mechanism.number;
@@ -62,7 +63,7 @@ impl Daemon {
         let begin = move |logged: Result<()>| {
             let begun = logged.and_then(|()| {
                 let mac = mac.begin(&daemon.secret_key(&with)?)?;
-                by.running.insert(Operation { key, mechanism, usage, length, mac })
+                by.running.insert(Operation { key, logouts, mechanism, usage, length, mac })
             });
             reply.send(begun.map(|value| Response::Number { value }));
         };
@@ -77,14 +78,17 @@ impl Daemon {
     }
 
     /// Checks that the key of a code may still be used: it may have been destroyed, changed, or
-    /// begun to serve keys.
+    /// begun to serve keys. A logout since the first request ends the code.
     fn still_usable(
         &self,
         application: &Application,
         operation: &Operation,
     ) -> Result<Arc<Object>> {
         let (attribute, _) = permission(operation.usage)?;
-        let Operation { key, mechanism, .. } = *operation;
+        let Operation { key, logouts, mechanism, .. } = *operation;
+        if application.logouts() != logouts {
+            return Err(Code::OPERATION_NOT_INITIALIZED.into());
+        }
         let missing = Code::KEY_HANDLE_INVALID;
         let object = self.usable(application, key, attribute, mechanism, missing)?;
         self.may_sign_data(&object, mechanism, &[])?;

@@ -1,4 +1,4 @@
-//! Requests that wait while something else happens, such as a new token.
+//! Requests that wait while something else happens: a logout, or a new token.
 
 use std::sync::mpsc;
 use std::thread;
@@ -9,7 +9,7 @@ use crate::Code;
 use crate::attribute::{Template, cka};
 use crate::daemon::{Server, Settings};
 use crate::mechanism::{Parameter, ckm};
-use crate::rpc::{Client, Mechanism, Request, Role, Secret};
+use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 
 const PATIENT: Duration = Duration::from_secs(300);
 
@@ -89,6 +89,13 @@ fn generate(token: bool) -> Request {
     Request::Generate { mechanism: Mechanism { number, parameter: Parameter::None }, template }
 }
 
+fn object(answer: crate::Result<Response>) -> u64 {
+    match answer.unwrap() {
+        Response::Object { object } => object,
+        other => panic!("{other:?}"),
+    }
+}
+
 /// A login whose line for the log waits while the token is reinitialised does not survive that.
 #[test]
 fn no_login_survives_a_new_token() {
@@ -115,4 +122,35 @@ fn no_login_survives_a_new_token() {
     });
     assert_eq!(anna.call(&generate(true)).unwrap_err().code, Code::USER_NOT_LOGGED_IN);
     assert_eq!(anna.call(&Request::Logout {}).unwrap_err().code, Code::USER_NOT_LOGGED_IN);
+}
+
+/// A code whose begin waits for the log of uses while the program logs out ends with that login.
+#[test]
+fn no_running_code_survives_a_logout() {
+    let bed = Bed::new();
+    let anna = bed.user();
+    let key = object(anna.call(&generate(true)));
+    let mechanism = Mechanism { number: ckm::SHA256_HMAC, parameter: Parameter::None };
+    let begin = Request::MacBegin { key, mechanism, usage: Usage::Sign };
+    let officer = bed.client();
+    officer.call(&log_in(Role::SecurityOfficer, OFFICER_PIN)).unwrap();
+    officer.call(&Request::LogUses { required: true }).unwrap();
+    let operation = thread::scope(|scope| {
+        let changes = bed.hold(true);
+        let begun = scope.spawn(|| anna.call(&begin));
+        bed.until_waiting([0, 0, 1]);
+        anna.call(&Request::Logout {}).unwrap();
+        let login = scope.spawn(|| anna.call(&log_in(Role::User, USER_PIN)));
+        bed.until_waiting([1, 0, 1]);
+        drop(changes);
+        login.join().unwrap().unwrap();
+        match begun.join().unwrap() {
+            Ok(Response::Number { value }) => value,
+            other => panic!("{other:?}"),
+        }
+    });
+    let update = Request::MacUpdate { operation, data: Bytes(b"data".to_vec()) };
+    assert_eq!(anna.call(&update).unwrap_err().code, Code::OPERATION_NOT_INITIALIZED);
+    let finish = Request::MacFinish { operation, data: Bytes(b"data".to_vec()), signature: None };
+    assert_eq!(anna.call(&finish).unwrap_err().code, Code::OPERATION_NOT_INITIALIZED);
 }
