@@ -53,6 +53,19 @@ pub(super) struct Asked {
     pub(super) reply: Reply,
 }
 
+/// A request whose work is queued. If the daemon stops before, the answer says that nothing was
+/// done, so another daemon may do it.
+struct Queued(Option<Asked>);
+
+impl Drop for Queued {
+    fn drop(&mut self) {
+        if let Some(asked) = self.0.take() {
+            let stopping = Code::FUNCTION_CANCELED.because("the daemon is stopping");
+            asked.reply.send(Err(stopping));
+        }
+    }
+}
+
 /// Shows its token.
 impl std::fmt::Debug for Daemon {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -290,7 +303,6 @@ impl Daemon {
         work: impl FnOnce(&Arc<Self>, Asked) + Send + 'static,
     ) {
         let (application, task) = self.task(asked, work);
-        // A task that the daemon drops as it stops answers with an error.
         self.tasks.change(application, task);
     }
 
@@ -310,7 +322,13 @@ impl Daemon {
         work: impl FnOnce(&Arc<Self>, Asked) + Send + 'static,
     ) -> (u64, Task) {
         let (daemon, application) = (self.clone(), asked.application.number);
-        (application, Box::new(move || work(&daemon, asked)))
+        let mut queued = Queued(Some(asked));
+        let task = move || {
+            if let Some(asked) = queued.0.take() {
+                work(&daemon, asked);
+            }
+        };
+        (application, Box::new(task))
     }
 
     fn answer(&self, application: &Arc<Application>, request: Request) -> Result<Response> {

@@ -1,4 +1,4 @@
-//! Requests that wait while something else happens: a logout, or a new token.
+//! Requests that wait while something else happens: a logout, a new token, the end of the daemon.
 
 use std::sync::mpsc;
 use std::thread;
@@ -153,4 +153,34 @@ fn no_running_code_survives_a_logout() {
     assert_eq!(anna.call(&update).unwrap_err().code, Code::OPERATION_NOT_INITIALIZED);
     let finish = Request::MacFinish { operation, data: Bytes(b"data".to_vec()), signature: None };
     assert_eq!(anna.call(&finish).unwrap_err().code, Code::OPERATION_NOT_INITIALIZED);
+}
+
+/// A program with another address repeats there what this daemon says that it has not done.
+#[test]
+fn what_waits_when_the_daemon_stops_is_not_done_and_says_so() {
+    let bed = Bed::new();
+    let [anna, bert, carl] = [(); 3].map(|()| bed.user());
+    let objects = bed.server.daemon().token.count();
+    thread::scope(|scope| {
+        let (changes, computations) = (bed.hold(true), bed.hold(false));
+        let create = scope.spawn(|| anna.call(&generate(true)));
+        bed.until_waiting([1, 0, 0]);
+        let copy = Request::Copy { object: 1, template: Template::new() };
+        let copy = scope.spawn(move || bert.call(&copy));
+        bed.until_waiting([2, 0, 0]);
+        let mut public = Template::new();
+        public.set_number(cka::MODULUS_BITS, 2048);
+        let number = ckm::RSA_PKCS_KEY_PAIR_GEN;
+        let mechanism = Mechanism { number, parameter: Parameter::None };
+        let private = Template::new();
+        let pair = Request::GeneratePair { mechanism, public, private };
+        let pair = scope.spawn(move || carl.call(&pair));
+        bed.until_waiting([2, 1, 0]);
+        bed.server.daemon().tasks.close();
+        for answer in [create, copy, pair] {
+            assert_eq!(answer.join().unwrap().unwrap_err().code, Code::FUNCTION_CANCELED);
+        }
+        drop((changes, computations));
+    });
+    assert_eq!(bed.server.daemon().token.count(), objects);
 }
