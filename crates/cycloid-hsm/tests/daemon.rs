@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
 use cycloid_hsm::Code;
-use cycloid_hsm::attribute::cka;
+use cycloid_hsm::attribute::{cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{self, Bytes, Client, Mechanism, Request, Response, Role, Secret, frame};
 use support::*;
@@ -415,7 +415,7 @@ fn nothing_changes_without_its_audit_line() {
     let mut aes = token.clone();
     aes.set_number(cka::VALUE_LEN, 32);
     let mut data = token.clone();
-    data.set_number(cka::CLASS, cycloid_hsm::attribute::cko::DATA.into());
+    data.set_number(cka::CLASS, cko::DATA.into());
     let mut label = truths(&[]);
     label.set(cka::LABEL, "changed");
     let pairs = mechanism(ckm::EC_KEY_PAIR_GEN);
@@ -488,4 +488,44 @@ fn a_daemon_that_stops_answers_or_hangs_up() {
     assert!([Code::FUNCTION_CANCELED, Code::DEVICE_REMOVED].contains(&code), "{code:?}");
     assert!(!signatures.is_empty());
     assert!(signatures.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+/// Returns the number of objects that a client sees.
+fn count(client: &Client) -> usize {
+    let page = Some(rpc::Page { after: 0, most: 1 << 16 });
+    match client.call(&Request::Find { template: Default::default(), page }).unwrap() {
+        Response::Objects { objects, .. } => objects.len(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// A pair of which one half finds no room leaves nothing behind.
+#[test]
+fn no_half_of_a_pair_is_left() {
+    /// The maximum number of objects in memory of a program.
+    const MOST: usize = 4096;
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut data = truths(&[]);
+    data.set_number(cka::CLASS, cko::DATA.into());
+    let create = || client.call(&Request::Create { template: data.clone() });
+    (1..MOST).for_each(|_| drop(create().unwrap()));
+    let generate = |tokens: [bool; 2]| {
+        let [mut public, private] = tokens.map(|token| truths(&[(cka::TOKEN, token)]));
+        public.set(cka::EC_PARAMS, P256);
+        let mechanism = mechanism(ckm::EC_KEY_PAIR_GEN);
+        pair(client.call(&Request::GeneratePair { mechanism, public, private }))
+    };
+    // There is room for one object.
+    assert_eq!(code(generate([false, false])), Code::DEVICE_MEMORY);
+    assert_eq!(count(&client), MOST - 1);
+    let (_, private) = generate([true, false]).unwrap();
+    assert_eq!(count(&client), MOST + 1);
+    for tokens in [[true, false], [false, true], [false, false]] {
+        assert_eq!(code(generate(tokens)), Code::DEVICE_MEMORY);
+        assert_eq!(count(&client), MOST + 1);
+    }
+    client.call(&Request::Destroy { object: private }).unwrap();
+    create().unwrap();
+    assert_eq!(code(create()), Code::DEVICE_MEMORY);
 }

@@ -13,7 +13,7 @@ use crate::object::{self, New, Object, Seen, build, change};
 use crate::rpc::message::{AttributeValue, Mechanism, Response};
 use crate::rpc::{Bytes, Page, Role, Secret, frame};
 use crate::store::encoding::Value;
-use crate::{Code, Result};
+use crate::{Code, Error, Result};
 
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
@@ -288,11 +288,25 @@ impl Daemon {
         self.permissions.check_length(&private.attributes)?;
         self.may_write(application, &public.attributes)?;
         self.may_write(application, &private.attributes)?;
-        let stored = |new: &New| new.attributes.is(cka::TOKEN);
-        let (public, private) = if stored(&public) && stored(&private) {
-            self.token.insert_pair(&public, &private, &application.who(), how)?
-        } else {
-            (self.keep(application, public, how)?, self.keep(application, private, how)?)
+        let is_stored = |new: &New| new.attributes.is(cka::TOKEN);
+        // A half in memory comes first: it is dropped again if the other half is refused.
+        let drop_half = |half| {
+            move |_: &Error| {
+                application.remove(half);
+            }
+        };
+        let (public, private) = match (is_stored(&public), is_stored(&private)) {
+            (true, true) => self.token.insert_pair(&public, &private, &application.who(), how)?,
+            (true, false) => {
+                let private = self.keep(application, private, how)?;
+                let public = self.keep(application, public, how);
+                (public.inspect_err(drop_half(private))?, private)
+            }
+            (false, _) => {
+                let public = self.keep(application, public, how)?;
+                let private = self.keep(application, private, how);
+                (public, private.inspect_err(drop_half(public))?)
+            }
         };
         Ok(Response::Pair { public, private })
     }
