@@ -3,6 +3,7 @@
 mod support;
 
 use std::io::{Read, Write};
+use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 
 use cycloid_hsm::Code;
@@ -488,6 +489,64 @@ fn a_daemon_that_stops_answers_or_hangs_up() {
     assert!([Code::FUNCTION_CANCELED, Code::DEVICE_REMOVED].contains(&code), "{code:?}");
     assert!(!signatures.is_empty());
     assert!(signatures.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+/// Returns a connection of an application of its own.
+fn greeted(daemon: &Daemon) -> UnixStream {
+    let mut stream = UnixStream::connect(&daemon.socket).unwrap();
+    let hello = Request::Hello { version: rpc::VERSION, name: "floods".into() };
+    let mut bytes = Vec::new();
+    frame::write(0, &mut bytes, |to| hello.write(to));
+    stream.write_all(&bytes).unwrap();
+    bytes.clear();
+    while frame::read(&bytes).unwrap().is_none() {
+        let mut more = [0; 512];
+        let count = stream.read(&mut more).unwrap();
+        bytes.extend_from_slice(&more[..count]);
+    }
+    stream
+}
+
+/// A program that sends verifications faster than they are computed does not keep others waiting.
+#[test]
+fn a_flood_of_verifications_leaves_room_for_others() {
+    const EACH: usize = 2000;
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let (public, private) = generate(&client, &Pair::Bls, true);
+    let bls = mechanism(ckm::BLS12_381_SIGN);
+    let signature = Bytes(sign(&client, private, &bls, b"message").unwrap());
+    let data = Bytes(b"message".to_vec());
+    let request = Request::Verify { key: public, mechanism: bls, data, digested: false, signature };
+    let mut flood = Vec::new();
+    (0..EACH).for_each(|_| frame::write(0, &mut flood, |to| request.write(to)));
+    let verified = || {
+        let Response::Text { text } = client.call(&Request::Metrics {}).unwrap() else { panic!() };
+        let name = "cycloid_hsm_requests_total{message=\"Verify\"} ";
+        let count = text.lines().find_map(|line| line.strip_prefix(name));
+        count.map_or(0, |count| count.parse::<usize>().unwrap())
+    };
+    std::thread::scope(|scope| {
+        // More than there are workers.
+        for _ in 0..std::thread::available_parallelism().map_or(4, usize::from) + 2 {
+            let mut stream = greeted(&daemon);
+            let flood = &flood;
+            scope.spawn(move || {
+                let mut answers = stream.try_clone().unwrap();
+                std::thread::spawn(move || std::io::copy(&mut answers, &mut std::io::sink()));
+                // It fails when the daemon ends.
+                let _ = stream.write_all(flood);
+                let _ = stream.shutdown(Shutdown::Write);
+            });
+        }
+        let mut last = 0;
+        while last < 200 {
+            let now = verified();
+            assert!(now - last < EACH / 2, "{} verifications before an answer", now - last);
+            last = now;
+        }
+        daemon.server.stop();
+    });
 }
 
 /// Returns the number of objects that a client sees.

@@ -29,6 +29,9 @@ const MOST_BYTES: usize = 4 << 20;
 /// The number of unsent bytes at which reading pauses.
 const MOST_UNSENT: usize = 1 << 20;
 
+/// How long a worker handles the requests of one connection before those of others.
+const LONGEST_TURN: Duration = Duration::from_micros(250);
+
 /// A slot that was empty so many times in a row is not looked at any more, so that clients at rest
 /// cost nothing.
 const MOST_IDLE_LOOKS: u32 = 256;
@@ -54,6 +57,8 @@ pub struct Connection {
     arrived: AtomicBool,
     /// Whether reading is paused until there is room again.
     held: AtomicBool,
+    /// Whether there are requests that a worker has read, and left for its next turn.
+    has_more: AtomicBool,
     /// Whether epoll reports room in the socket.
     watches_room: AtomicBool,
     /// Held while changing what epoll reports, so the last writer has seen the latest state.
@@ -72,6 +77,8 @@ pub struct Connection {
 pub enum State {
     /// The connection stays open.
     Open,
+    /// Others come first; then there is more to do.
+    Unfinished,
     /// The connection is unusable.
     Closed,
 }
@@ -111,6 +118,7 @@ impl Connection {
             bytes_under_way: AtomicUsize::new(0),
             arrived: AtomicBool::new(false),
             held: AtomicBool::new(false),
+            has_more: AtomicBool::new(false),
             watches_room: AtomicBool::new(false),
             watching: Mutex::default(),
             slot: OnceLock::new(),
@@ -243,8 +251,9 @@ impl Connection {
         })
     }
 
-    /// Reads all available data, and passes each request to `handle`. A panic in `handle`, which
-    /// would be a defect, closes the connection.
+    /// Reads the available data, and passes each request to `handle`. A panic in `handle`, which
+    /// would be a defect, closes the connection. If that takes long, epoll reports the connection
+    /// again, so that others come first.
     ///
     /// Epoll reports new data once. If a worker already reads, it reads the new data too.
     pub fn serve(self: &Arc<Self>, mut handle: impl FnMut(Reply, &[u8])) -> State {
@@ -259,6 +268,11 @@ impl Connection {
                     Ok(Ok(state)) => state,
                     _ => State::Closed,
                 };
+                if state == State::Unfinished {
+                    // First, so that the worker that is told of the rest can read it.
+                    drop(input);
+                    return self.watch();
+                }
                 if state == State::Closed {
                     self.hang_up();
                     return State::Closed;
@@ -268,36 +282,44 @@ impl Connection {
         State::Open
     }
 
+    /// Reads some of what has arrived. Returns the number of bytes, which is `None` at the end, and
+    /// the number of those that there was room for.
+    fn fill(&self, input: &mut Vec<u8>) -> (Option<usize>, usize) {
+        let filled = input.len();
+        // The buffer doubles with the data received, so a claimed length alone allocates nothing.
+        let room = 4096.max(filled);
+        input.resize(filled + room, 0);
+        let _span = spans::enter(Span::Read);
+        let count = loop {
+            match self.wire.read(&mut input[filled..]) {
+                Ok(0) => break None,
+                Ok(count) => break Some(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break Some(0),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => break None,
+            }
+        };
+        input.truncate(filled + count.unwrap_or(0));
+        (count, room)
+    }
+
     fn read(
         self: &Arc<Self>,
         input: &mut Vec<u8>,
         handle: &mut impl FnMut(Reply, &[u8]),
     ) -> Result<State, Unreadable> {
+        let begun = Instant::now();
         // Epoll does not report data that is already decrypted.
         while !self.is_held() || self.wire.holds_more() {
-            let filled = input.len();
-            // The buffer doubles with the data received, so a claimed length alone allocates
-            // nothing.
-            input.resize(filled + 4096.max(filled), 0);
-            let span = spans::enter(Span::Read);
-            let read = self.wire.read(&mut input[filled..]);
-            drop(span);
-            let count = match read {
-                Ok(0) => None,
-                Ok(count) => Some(count),
-                Err(error) => match error.kind() {
-                    io::ErrorKind::WouldBlock => Some(0),
-                    io::ErrorKind::Interrupted => {
-                        input.truncate(filled);
-                        continue;
-                    }
-                    _ => None,
-                },
+            // Before, nothing is read: a client that sends faster does not make the buffer grow.
+            let (count, room) = match self.has_more.load(Ordering::SeqCst) {
+                true => (Some(0), 0),
+                false => self.fill(input),
             };
-            let room = input.len() - filled;
-            input.truncate(filled + count.unwrap_or(0));
             let mut taken = 0;
-            while let Some(frame) = frame::read(&input[taken..])? {
+            while begun.elapsed() < LONGEST_TURN
+                && let Some(frame) = frame::read(&input[taken..])?
+            {
                 let Frame { identifier, message, length } = frame;
                 self.under_way.fetch_add(1, Ordering::Relaxed);
                 self.bytes_under_way.fetch_add(length, Ordering::Relaxed);
@@ -308,9 +330,13 @@ impl Connection {
             }
             input[..taken].zeroize();
             input.drain(..taken);
+            let has_more = frame::read(input)?.is_some();
+            self.has_more.store(has_more, Ordering::SeqCst);
             match count {
+                _ if has_more => return Ok(State::Unfinished),
                 None => return Ok(State::Closed),
                 Some(count) if count < room && !self.wire.holds_more() => break,
+                Some(_) if begun.elapsed() >= LONGEST_TURN => return Ok(State::Unfinished),
                 Some(_) => {}
             }
         }
@@ -341,9 +367,12 @@ impl Connection {
     fn watch(&self) -> State {
         let _watching = lock(&self.watching);
         let unsent = !lock(&self.output).is_empty() || self.wire.is_unsent();
-        self.watches_room.store(unsent, Ordering::SeqCst);
+        // Requests that were read are not in the socket, but its room is reported in any case.
+        let has_more = self.has_more.load(Ordering::SeqCst);
+        let room = unsent || has_more && !self.held.load(Ordering::SeqCst);
+        self.watches_room.store(room, Ordering::SeqCst);
         let mut flags = EventFlags::IN | EventFlags::ET;
-        flags.set(EventFlags::OUT, unsent);
+        flags.set(EventFlags::OUT, room);
         match epoll::modify(&*self.poll, &self.wire, EventData::new_u64(self.number), flags) {
             Ok(()) => State::Open,
             Err(_) => State::Closed,
