@@ -15,6 +15,9 @@ use super::connection::{Connection, Gathering, Reply};
 /// is longer than a full batch of short signatures takes, during which most clients only wait.
 pub(super) const LONG: Duration = Duration::from_micros(400);
 
+/// How long a worker handles requests in slots before it does something else.
+const LONGEST_LOOK: Duration = Duration::from_millis(1);
+
 /// The number of times that a patient worker looks, and lets others run before each but the first.
 const LOOKS: u32 = 5;
 
@@ -93,7 +96,8 @@ impl Slots {
         let last = std::mem::take(&mut *watched);
         self.count.store(0, Ordering::Relaxed);
         drop(watched);
-        serve(&last, handle)
+        // Nobody looks again, so these are all served.
+        serve_all(&last, handle)
     }
 
     fn serve(
@@ -101,19 +105,66 @@ impl Slots {
         mut watched: MutexGuard<'_, Vec<Arc<Connection>>>,
         mut handle: impl FnMut(Reply, &[u8]),
     ) -> bool {
-        let any = serve(&watched, &mut handle);
+        let begun = Instant::now();
+        let is_late = || begun.elapsed() >= LONGEST_LOOK;
+        let served = |connection: &Arc<Connection>| connection.serve_slot(&mut handle);
+        let (any, seen) = serve_in_turn(&watched, served, is_late);
+        // The next look begins with the others.
+        watched.rotate_left(seen);
         let at_rest = watched.extract_if(.., |connection| connection.is_slot_at_rest());
         let at_rest: Vec<_> = at_rest.inspect(|connection| connection.forget_slot()).collect();
         self.count.store(watched.len(), Ordering::Relaxed);
         drop(watched);
-        any | serve(&at_rest, handle)
+        any | serve_all(&at_rest, handle)
     }
 }
 
-fn serve(connections: &[Arc<Connection>], mut handle: impl FnMut(Reply, &[u8])) -> bool {
+fn serve_all(connections: &[Arc<Connection>], mut handle: impl FnMut(Reply, &[u8])) -> bool {
+    let served = |connection: &Arc<Connection>| connection.serve_slot(&mut handle);
+    serve_in_turn(connections, served, || false).0
+}
+
+/// Serves each, until it is late after one that was served. Returns whether any was served, and the
+/// number of those that had their turn.
+fn serve_in_turn<T>(
+    all: &[T],
+    mut serve: impl FnMut(&T) -> bool,
+    is_late: impl Fn() -> bool,
+) -> (bool, usize) {
     let mut any = false;
-    for connection in connections {
-        any |= connection.serve_slot(&mut handle);
+    for (number, one) in all.iter().enumerate() {
+        let served = serve(one);
+        any |= served;
+        if served && is_late() {
+            return (true, number + 1);
+        }
     }
-    any
+    (any, all.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::serve_in_turn;
+
+    #[test]
+    fn requests_that_take_long_leave_time_for_others() {
+        let asks = [false, true, false, true, true];
+        let mut served = Vec::new();
+        let mut turns = |late| {
+            served.clear();
+            let outcome = serve_in_turn(
+                &asks,
+                |asks| {
+                    served.push(*asks);
+                    *asks
+                },
+                || late,
+            );
+            (outcome, served.len())
+        };
+        assert_eq!(turns(true), ((true, 2), 2));
+        assert_eq!(turns(false), ((true, 5), 5));
+        assert_eq!(serve_in_turn(&[false; 3], |asks| *asks, || true), (false, 3));
+        assert_eq!(serve_in_turn(&[], |()| true, || true), (false, 0));
+    }
 }
