@@ -98,7 +98,7 @@ impl Application {
     /// Connects to another daemon in place of `lost`, unless another thread has.
     ///
     /// # Errors
-    /// [`Code::DEVICE_REMOVED`] if there is none.
+    /// [`Code::DEVICE_REMOVED`] if there is none, or if the PIN of the login was changed.
     fn fail_over(&self, lost: &Arc<Client>) -> Result<Arc<Client>> {
         let mut current = self.client.write().unwrap_or_else(PoisonError::into_inner);
         if !Arc::ptr_eq(&current, lost) {
@@ -109,10 +109,19 @@ impl Application {
             for place in &self.places {
                 let Ok(client) = Client::connect(place, self.name.as_str()) else { continue };
                 let login = self.login().clone();
-                let logged_in = login.map(|(role, pin)| client.call(&Request::Login { role, pin }));
-                if logged_in.is_none_or(|done| done.is_ok()) {
-                    *current = Arc::new(client);
-                    return Ok(current.clone());
+                match login.map(|(role, pin)| client.call(&Request::Login { role, pin })) {
+                    None | Some(Ok(_)) => {
+                        *current = Arc::new(client);
+                        return Ok(current.clone());
+                    }
+                    // It was changed. Each further attempt would count as another wrong PIN, and
+                    // delay all programs of this user.
+                    Some(Err(error)) if error.code == Code::PIN_INCORRECT => {
+                        *self.login() = None;
+                        self.end();
+                        return Err(Code::DEVICE_REMOVED.because("the PIN was changed"));
+                    }
+                    Some(Err(_)) => {}
                 }
             }
             if begun.elapsed() >= PATIENCE {
