@@ -1,11 +1,11 @@
-//! A client that writes anything at any time into the memory that it shares with the daemon, beside
-//! one that signs.
+//! Slots by hand: a client that writes anything at any time into the memory that it shares with the
+//! daemon, beside one that signs; and one whose requests in memory must be refused as others are.
 
 #![allow(missing_docs, unreachable_pub)]
 
 mod support;
 
-use std::io::{IoSliceMut, Write};
+use std::io::{IoSliceMut, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,9 +13,12 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 
+use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka};
 use cycloid_hsm::mechanism::{Parameter, ckm};
-use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, VERSION, frame, slot};
+use cycloid_hsm::rpc::{
+    Bytes, Client, Mechanism, Request, Response, Role, Secret, VERSION, frame, slot,
+};
 use rustix::mm::{MapFlags, ProtFlags};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use support::TestBed;
@@ -47,6 +50,57 @@ impl Hostile {
             std::slice::from_raw_parts(at.cast::<AtomicU32>(), SIZE / 4)
         };
         Self { stream, words }
+    }
+
+    /// Asks for an answer through the socket.
+    fn ask_aloud(&self, request: &Request) -> Response {
+        send(&self.stream, request);
+        let mut bytes = Vec::new();
+        loop {
+            if let Some(frame) = frame::read(&bytes).unwrap() {
+                return Response::read(frame.message).unwrap();
+            }
+            let mut more = [0; 4096];
+            let count = (&self.stream).read(&mut more).unwrap();
+            assert!(count > 0, "the daemon hung up");
+            bytes.extend_from_slice(&more[..count]);
+        }
+    }
+
+    /// Asks for an answer through the memory.
+    fn ask(&self, request: &Request) -> Response {
+        let mut message = Vec::new();
+        request.write(&mut message);
+        let [state, looks] = [0, 16].map(|at| &self.words[at]);
+        loop {
+            // The daemon looks for a while after each request on the socket.
+            while looks.load(Ordering::SeqCst) == 0 {
+                self.ask_aloud(&Request::Status {});
+            }
+            self.write(&message);
+            state.store(1, Ordering::SeqCst);
+            let answered = loop {
+                match state.load(Ordering::SeqCst) {
+                    3 => break true,
+                    1 if looks.load(Ordering::SeqCst) == 0 => {
+                        let order = (Ordering::SeqCst, Ordering::SeqCst);
+                        if state.compare_exchange(1, 0, order.0, order.1).is_ok() {
+                            break false;
+                        }
+                    }
+                    1 | 2 => thread::yield_now(),
+                    other => panic!("state {other}"),
+                }
+            };
+            if answered {
+                let length = self.words[48].load(Ordering::SeqCst) as usize;
+                let words = self.words[64..][..length.div_ceil(4)].iter();
+                let bytes = words.flat_map(|word| word.load(Ordering::SeqCst).to_ne_bytes());
+                let answer = Response::read(&bytes.take(length).collect::<Vec<_>>()).unwrap();
+                state.store(0, Ordering::SeqCst);
+                return answer;
+            }
+        }
     }
 
     fn write(&self, message: &[u8]) {
@@ -159,4 +213,100 @@ fn a_hostile_client_harms_nobody_through_its_slot() {
     });
     // A client that is gone leaves nothing behind that is looked at.
     assert_eq!(bed.user().call(&Request::Random { length: 4 }).map(|_| ()), Ok(()));
+}
+
+fn code(answer: &Response) -> Code {
+    match answer {
+        Response::Refused { code, .. } => Code(*code),
+        _ => Code(0),
+    }
+}
+
+fn pin(role: Role, pin: &str) -> Request {
+    Request::Login { role, pin: Secret::new(pin.as_bytes()) }
+}
+
+/// Whatever ends a login, a key or the use of all keys, it holds for requests in the memory.
+#[test]
+fn requests_in_a_slot_are_refused_as_those_on_the_socket() {
+    let bed = TestBed::new();
+    let user = bed.user();
+    let officer = Client::connect(bed.socket(), "officer").unwrap();
+    officer.call(&pin(Role::SecurityOfficer, support::OFFICER_PIN)).unwrap();
+    let client = Hostile::new(&bed);
+    let login = pin(Role::User, support::USER_PIN);
+    let stored = || {
+        let mut public = Template::new();
+        let support::Kind::Ec(curve) = support::P256 else { unreachable!() };
+        public.set(cka::EC_PARAMS, curve);
+        let mut private = Template::new();
+        private.set_bool(cka::TOKEN, true);
+        private.set(cka::LABEL, b"ca");
+        let mechanism = Mechanism { number: ckm::EC_KEY_PAIR_GEN, parameter: Parameter::None };
+        match user.call(&Request::GeneratePair { mechanism, public, private }) {
+            Ok(Response::Pair { private, .. }) => private,
+            other => panic!("{other:?}"),
+        }
+    };
+    let sign = |key| {
+        let mechanism = Mechanism { number: ckm::ECDSA, parameter: Parameter::None };
+        Request::Sign { key, mechanism, data: Bytes(vec![7; 32]), digested: false }
+    };
+    let key = stored();
+    // Each wrong PIN counts.
+    for failures in 1..=2 {
+        let wrong = client.ask(&pin(Role::User, "wrong"));
+        assert_eq!(code(&wrong), Code::PIN_INCORRECT);
+        match client.ask(&Request::Token {}) {
+            Response::Token { info } => assert_eq!(info.user_failures, failures),
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(code(&client.ask(&sign(key))), Code::KEY_HANDLE_INVALID);
+    assert_eq!(code(&client.ask(&login)), Code(0));
+    assert_eq!(code(&client.ask(&sign(key))), Code(0));
+    // A logout on the socket.
+    assert_eq!(code(&client.ask_aloud(&Request::Logout {})), Code(0));
+    assert_eq!(code(&client.ask(&sign(key))), Code::KEY_HANDLE_INVALID);
+    assert_eq!(code(&client.ask(&login)), Code(0));
+    // A key that another program destroys.
+    let gone = stored();
+    assert_eq!(code(&client.ask(&sign(gone))), Code(0));
+    user.call(&Request::Destroy { object: gone }).unwrap();
+    assert_eq!(code(&client.ask(&sign(gone))), Code::KEY_HANDLE_INVALID);
+    // The log of uses.
+    officer.call(&Request::LogUses { required: true }).unwrap();
+    assert_eq!(code(&client.ask(&sign(key))), Code(0));
+    let Ok(Response::Audit { entries }) = officer.call(&Request::Audit { from: 1, limit: 1000 })
+    else {
+        panic!("no log")
+    };
+    let grant = format!("object {key} \"ca\": may sign once");
+    assert!(entries.iter().any(|entry| entry.what == grant), "{entries:?}");
+    // A locked keystore.
+    officer.call(&Request::Lock {}).unwrap();
+    assert_eq!(code(&client.ask(&sign(key))), Code::DEVICE_ERROR);
+    let key_file = Some(Secret::new(&[7; 32]));
+    client.ask(&Request::Unlock { passphrase: None, key_file });
+    assert_eq!(code(&client.ask(&sign(key))), Code::KEY_HANDLE_INVALID);
+    assert_eq!(code(&client.ask(&login)), Code(0));
+    assert_eq!(code(&client.ask(&sign(key))), Code(0));
+    // A new token.
+    let again = Request::InitToken {
+        pin: Secret::new(support::OFFICER_PIN.as_bytes()),
+        label: "again".into(),
+    };
+    officer.call(&again).unwrap();
+    assert_eq!(code(&client.ask(&sign(key))), Code::KEY_HANDLE_INVALID);
+    assert_eq!(code(&client.ask(&login)), Code::USER_PIN_NOT_INITIALIZED);
+    // A connection that has ended: its memory is not read, however long others are served.
+    (&client.stream).write_all(&[0xff; 8]).unwrap();
+    while (&client.stream).read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
+    let mut message = Vec::new();
+    Request::Status {}.write(&mut message);
+    client.write(&message);
+    client.words[0].store(1, Ordering::SeqCst);
+    let other = Hostile::new(&bed);
+    (0..1000).for_each(|_| drop(other.ask(&Request::Status {})));
+    assert_eq!(client.words[0].load(Ordering::SeqCst), 1);
 }
