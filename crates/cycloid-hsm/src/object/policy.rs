@@ -67,9 +67,9 @@ pub(crate) fn wrap(wrapping: &Object, key: &Object) -> Result<bool> {
     if !is_keeper(&wrapping.attributes) {
         return Err(Code::KEY_NOT_WRAPPABLE.because(
             "the key is sensitive, and the value of the wrapping key may be known outside: wrap it \
-             under a key that was generated in this token, always sensitive and never extractable \
-             (of 2048 bits or more if RSA), or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: the \
-             officer sees no private objects",
+             under a key that was generated in this token and always sensitive (of 2048 bits or more \
+             if RSA), or ask the security officer to set CKA_TRUSTED, which needs CKA_PRIVATE false: \
+             the officer sees no private objects",
         ));
     }
     Ok(true)
