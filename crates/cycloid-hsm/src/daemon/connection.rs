@@ -57,7 +57,7 @@ pub struct Connection {
     arrived: AtomicBool,
     /// Whether reading is paused until there is room again.
     held: AtomicBool,
-    /// Whether there are requests that a worker has read, and left for its next turn.
+    /// Whether there is data, read or decrypted, that epoll does not report.
     has_more: AtomicBool,
     /// Whether epoll reports room in the socket.
     watches_room: AtomicBool,
@@ -312,9 +312,9 @@ impl Connection {
         // Epoll does not report data that is already decrypted.
         while !self.is_held() || self.wire.holds_more() {
             // Before, nothing is read: a client that sends faster does not make the buffer grow.
-            let (count, room) = match self.has_more.load(Ordering::SeqCst) {
-                true => (Some(0), 0),
-                false => self.fill(input),
+            let (count, room) = match frame::read(input)? {
+                Some(_) => (Some(0), 0),
+                None => self.fill(input),
             };
             let mut taken = 0;
             while begun.elapsed() < LONGEST_TURN
@@ -330,12 +330,12 @@ impl Connection {
             }
             input[..taken].zeroize();
             input.drain(..taken);
-            let has_more = frame::read(input)?.is_some();
-            self.has_more.store(has_more, Ordering::SeqCst);
+            let (has_frame, holds_more) = (frame::read(input)?.is_some(), self.wire.holds_more());
+            self.has_more.store(has_frame || holds_more, Ordering::SeqCst);
             match count {
-                _ if has_more => return Ok(State::Unfinished),
+                _ if has_frame => return Ok(State::Unfinished),
                 None => return Ok(State::Closed),
-                Some(count) if count < room && !self.wire.holds_more() => break,
+                Some(count) if count < room && !holds_more => break,
                 Some(_) if begun.elapsed() >= LONGEST_TURN => return Ok(State::Unfinished),
                 Some(_) => {}
             }
