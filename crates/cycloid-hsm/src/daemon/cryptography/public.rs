@@ -228,7 +228,7 @@ impl Daemon {
                     encrypt_rsa(&*daemon.public_key(&with)?, &mechanism, &message)
                         .map(Zeroizing::new)
                 }
-                _ => cipher::encrypt(&*daemon.aes_key(&with)?, &mechanism, &message),
+                _ => cipher::encrypt(&daemon.aes_key(&with)?, &mechanism, &message),
             });
             reply.send(encrypted.map(data));
         };
