@@ -21,6 +21,8 @@ pub(crate) struct Key {
     kind: Option<u64>,
     /// Whether it outlives the session.
     pub(crate) token: bool,
+    /// Whether C_DestroyObject may destroy it.
+    pub(crate) destroyable: bool,
     /// The length of the modulus, or of a scalar of the curve, in bytes.
     size: Option<usize>,
     permitted: [bool; 4],
@@ -69,9 +71,10 @@ const CURVES: [(&[u8], usize); 11] = [
 
 impl Key {
     /// The attributes that a description needs.
-    pub(crate) const ATTRIBUTES: [u32; 11] = [
+    pub(crate) const ATTRIBUTES: [u32; 12] = [
         cka::CLASS,
         cka::TOKEN,
+        cka::DESTROYABLE,
         cka::KEY_TYPE,
         cka::MODULUS,
         cka::EC_PARAMS,
@@ -98,6 +101,7 @@ impl Key {
             class: number(cka::CLASS),
             kind: number(cka::KEY_TYPE),
             token: is(cka::TOKEN),
+            destroyable: value(cka::DESTROYABLE) != Some(&[0]),
             size: curve.map(|(_, size)| *size).or(value(cka::MODULUS).map(<[u8]>::len)),
             permitted: [is(cka::SIGN), is(cka::VERIFY), is(cka::ENCRYPT), is(cka::DECRYPT)],
             always_authenticate: is(cka::ALWAYS_AUTHENTICATE),

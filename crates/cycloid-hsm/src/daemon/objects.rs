@@ -211,7 +211,8 @@ impl Daemon {
 
     pub(super) fn destroy(&self, application: &Application, id: u64) -> Result<Response> {
         let object = self.object(application, id, Code::OBJECT_HANDLE_INVALID)?;
-        if !object.attributes.is(cka::DESTROYABLE) {
+        // One in memory ends with its session, which only the module knows.
+        if object.is_stored() && !object.attributes.is(cka::DESTROYABLE) {
             return Err(Code::ACTION_PROHIBITED.because("the object cannot be destroyed"));
         }
         self.may_write(application, &object.attributes)?;

@@ -40,12 +40,16 @@ impl Session {
         self.make(template, |template| Request::Copy { object, template })
     }
 
-    /// Implements C_DestroyObject.
+    /// Implements C_DestroyObject. The daemon destroys objects in memory in any case, because they
+    /// end with their session.
     ///
     /// # Errors
-    /// [`Code::SESSION_READ_ONLY`]; the daemon's errors.
+    /// [`Code::SESSION_READ_ONLY`], [`Code::ACTION_PROHIBITED`]; the daemon's errors.
     pub(crate) fn destroy_object(&self, object: u64) -> Result<()> {
         self.may_change(object)?;
+        if !self.application.key(object)?.destroyable {
+            return Err(Code::ACTION_PROHIBITED.into());
+        }
         self.application.order(&Request::Destroy { object })?;
         self.application.forget(object);
         self.disown(object);
