@@ -47,6 +47,8 @@ pub enum Error {
     Unexpected(&'static str),
     /// TLS closed the connection.
     Tls(String),
+    /// This end's key did not sign, as when its token is gone. The peer does not know why.
+    Unsigned(String),
     /// One end refused the other's certificate.
     Refused(String),
     /// `max-clients` or the limit of half-open sessions is reached.
@@ -83,7 +85,9 @@ impl fmt::Display for Error {
             Self::Malformed(what) => write!(f, "malformed: {what}"),
             Self::NotAuthentic(what) => write!(f, "not authentic: {what}"),
             Self::Unexpected(what) => write!(f, "unexpected: {what}"),
-            Self::Tls(what) | Self::Refused(what) => write!(f, "TLS: {what}"),
+            Self::Tls(what) | Self::Unsigned(what) | Self::Refused(what) => {
+                write!(f, "TLS: {what}")
+            }
             Self::Full(what) => write!(f, "{what} is reached"),
             Self::Incompatible(what) => {
                 write!(f, "the peer's settings are incompatible: {what}")

@@ -60,8 +60,10 @@ pub(super) enum Outcome {
     Text(Zeroizing<Vec<u8>>),
 }
 
-/// TLS's alert `user_canceled`, as fatal: RFC 8446, 5.1 and 6.
-const FATAL_ALERT: [u8; 7] = [21, 3, 3, 0, 2, 2, 90];
+/// Fatal alerts: RFC 8446, 5.1 and 6. They are unencrypted. A peer that already has TLS keys sees a
+/// broken record and ends as well.
+const INTERNAL_ERROR: [u8; 7] = [21, 3, 3, 0, 2, 2, 80];
+const USER_CANCELED: [u8; 7] = [21, 3, 3, 0, 2, 2, 90];
 
 /// The peer's half of the key exchange.
 #[derive(Debug)]
@@ -189,6 +191,11 @@ impl Session {
         !self.send.is_empty()
     }
 
+    /// Returns whether there is TLS output that was never sent.
+    pub(super) fn has_output(&self) -> bool {
+        !self.outgoing.is_empty()
+    }
+
     /// Returns the peer's identity from its certificate.
     pub(super) fn identity(&self) -> Option<Identity> {
         self.tls.peer()
@@ -205,24 +212,7 @@ impl Session {
         packet: &Control<'_>,
         mut tell: impl FnMut(Outcome) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        if packet.remote.is_some_and(|remote| remote != self.local) {
-            return Err(Error::NotAuthentic("acknowledges packets of another session"));
-        }
-        let session = packet.header.session;
-        match self.remote {
-            Some(remote) if remote == session => {}
-            Some(_) => return Err(Error::NotAuthentic("another session")),
-            // Only an answer to the reset identifies the peer's session.
-            None if packet.header.opcode == Opcode::HardResetServerV2
-                && packet.remote.is_some() =>
-            {
-                self.remote = Some(session);
-            }
-            None => return Err(Error::Unexpected("no answer to the reset")),
-        }
-        for id in packet.acks.as_slice() {
-            self.send.acknowledge(*id);
-        }
+        self.take_acks(packet)?;
         if let Some((id, payload)) = packet.message
             && self.receive.accept(id, packet.header.opcode, payload) == Received::OutOfWindow
         {
@@ -245,6 +235,29 @@ impl Session {
         }
         self.advance()?;
         self.judge(tell)
+    }
+
+    /// Processes the acknowledgements of a packet, if it is from this session's peer.
+    pub(super) fn take_acks(&mut self, packet: &Control<'_>) -> Result<(), Error> {
+        if packet.remote.is_some_and(|remote| remote != self.local) {
+            return Err(Error::NotAuthentic("acknowledges packets of another session"));
+        }
+        let session = packet.header.session;
+        match self.remote {
+            Some(remote) if remote == session => {}
+            Some(_) => return Err(Error::NotAuthentic("another session")),
+            // Only an answer to the reset identifies the peer's session.
+            None if packet.header.opcode == Opcode::HardResetServerV2
+                && packet.remote.is_some() =>
+            {
+                self.remote = Some(session);
+            }
+            None => return Err(Error::Unexpected("no answer to the reset")),
+        }
+        for id in packet.acks.as_slice() {
+            self.send.acknowledge(*id);
+        }
+        Ok(())
     }
 
     /// Returns whether a step of the handshake runs elsewhere.
@@ -282,11 +295,10 @@ impl Session {
         Ok(())
     }
 
-    /// Ends the exchange with an unencrypted alert. A peer that already has TLS keys sees a broken
-    /// record and ends as well.
+    /// Ends the exchange with an alert.
     pub(super) fn abandon(&mut self) {
         if self.progress >= Progress::Handshake {
-            self.outgoing.extend_from_slice(&FATAL_ALERT);
+            self.outgoing.extend_from_slice(&USER_CANCELED);
         }
     }
 
@@ -309,6 +321,10 @@ impl Session {
     ) -> Result<(), Error> {
         // All TLS output must be sent, alerts included.
         self.tls.take_output(&mut self.outgoing);
+        if matches!(result, Err(Error::Unsigned(_))) {
+            // TLS has no alert for it, and the peer would wait for the rest of the handshake.
+            self.outgoing.extend_from_slice(&INTERNAL_ERROR);
+        }
         result?;
         for message in messages {
             self.take_message(message, tell)?;

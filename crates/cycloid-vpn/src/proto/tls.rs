@@ -361,7 +361,7 @@ impl Tls {
             Err(TryRecvError::Empty) => return Ok(()),
             Err(TryRecvError::Disconnected) => {
                 self.step = None;
-                return Err(Error::Tls("no thread signs any more".into()));
+                return Err(Error::Unsigned("no thread signs any more".into()));
             }
         };
         self.step = None;
@@ -491,12 +491,12 @@ fn of_rustls(error: rustls::Error) -> Error {
         ),
         _ => false,
     };
-    let text = match &error {
+    match error {
         // A key that is elsewhere and did not sign.
-        rustls::Error::Other(rustls::OtherError(cause)) => cause.to_string(),
-        error => error.to_string(),
-    };
-    if refused { Error::Refused(text) } else { Error::Tls(text) }
+        rustls::Error::Other(rustls::OtherError(cause)) => Error::Unsigned(cause.to_string()),
+        error if refused => Error::Refused(error.to_string()),
+        error => Error::Tls(error.to_string()),
+    }
 }
 
 /// Returns the end of the record that begins at `start`, if it is complete.

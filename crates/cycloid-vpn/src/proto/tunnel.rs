@@ -5,6 +5,7 @@
 //! have in common; `client.rs` and `server.rs` hold the rest.
 
 mod away;
+mod failed;
 mod timers;
 
 use std::fmt;
@@ -13,6 +14,7 @@ use std::time::Duration;
 
 use zeroize::Zeroizing;
 
+use self::failed::FailedRenegotiation;
 use super::data::{self, Cipher, Framing, KeyMaterial, Opener, Parameters, RawKeys, Sealer};
 use super::session::{Beginning, Outcome, OwnHello, PeerHello, Session};
 use super::timing::Timing;
@@ -151,18 +153,6 @@ pub(super) struct Tunnel {
     buffer: Vec<u8>,
 }
 
-/// Renegotiations that failed while the current key stayed in use.
-struct FailedRenegotiation {
-    /// When the current key expires.
-    key_expires: Duration,
-    /// When to try again.
-    retry: Duration,
-    /// The reason, until the caller takes it.
-    error: Option<Error>,
-    /// The last session, until its alert is sent.
-    session: Option<Session>,
-}
-
 /// Recent activity of the data channel.
 #[derive(Clone, Copy, Debug, Default)]
 struct Activity {
@@ -181,9 +171,6 @@ struct Activity {
     at_key: Traffic,
     checked: Duration,
 }
-
-/// The time between a failed renegotiation and the next. By then the peer has given up, too.
-const RETRY_INTERVAL: Duration = Duration::from_secs(15);
 
 impl Tunnel {
     pub(super) fn new(
@@ -251,11 +238,6 @@ impl Tunnel {
     /// Returns whether packets of the current session wait for the peer's acknowledgement.
     pub(super) fn waits(&self) -> bool {
         self.current.waits()
-    }
-
-    /// Returns the reason of a renegotiation that has failed since the last call.
-    pub(super) fn take_failure(&mut self) -> Option<Error> {
-        self.failed.as_mut()?.error.take()
     }
 
     /// Makes up for a time in which this end's machine slept: the next ping is due, so that the
@@ -332,7 +314,7 @@ impl Tunnel {
             self.begin_next(now, random).map_err(Failure::Ended)?;
         }
         let Some(session) = find(&mut self.current, &mut self.next, &mut self.old, key_id) else {
-            return Err(Failure::Dropped(Error::Unexpected("no session has this key id")));
+            return self.take_acks_of_failed(control).map_err(Failure::Dropped);
         };
         let result = session.receive(control, |outcome| {
             events.push(TunnelEvent::of(key_id, outcome));
@@ -364,27 +346,6 @@ impl Tunnel {
         }
     }
 
-    /// Returns whether the tunnel may continue with the current key after this session has failed.
-    fn keeps_key(&self, key_id: KeyId) -> bool {
-        self.channel.is_some() && self.next.as_ref().is_some_and(|next| next.key_id() == key_id)
-    }
-
-    /// Gives up the session in negotiation. The current key stays in use until it expires,
-    /// `tran-window` after the first failed renegotiation has begun.
-    fn fail_renegotiation(&mut self, now: Now, error: Error) {
-        let Some(session) = self.next.take() else { return };
-        let key_expires = match &self.failed {
-            Some(failed) => failed.key_expires,
-            None => session.began() + self.timing.transition,
-        };
-        self.failed = Some(FailedRenegotiation {
-            key_expires,
-            retry: now.monotonic + RETRY_INTERVAL,
-            error: Some(error),
-            session: Some(session),
-        });
-    }
-
     fn session(&self, key_id: KeyId) -> Option<&Session> {
         [Some(&self.current), self.next.as_ref(), self.old.as_ref().map(|(_, session, _)| session)]
             .into_iter()
@@ -407,6 +368,9 @@ impl Tunnel {
             remote: self.current.remote(),
             reset: Some(Opcode::SoftReset),
         };
+        if let Some(failed) = &mut self.failed {
+            failed.session = None;
+        }
         self.next = Some(Session::new(
             now,
             self.role,
@@ -546,14 +510,14 @@ impl Tunnel {
 
     /// Sends due packets, and switches to a key that the peer has confirmed.
     pub(super) fn transmit(&mut self, now: Now, sink: &mut dyn Sink) -> Result<(), Error> {
-        // The last packets of a failed session, which tell the peer, are sent once.
-        let mut failed = self.failed.as_mut().and_then(|failed| failed.session.take());
-        let Self { current, next, old, protection, dynamic, buffer, largest_packet, .. } = self;
+        let Self {
+            current, next, old, failed, protection, dynamic, buffer, largest_packet, ..
+        } = self;
         for session in [
             Some(current),
             next.as_mut(),
             old.as_mut().map(|(_, session, _)| session),
-            failed.as_mut(),
+            failed.as_mut().and_then(|failed| failed.session.as_mut()),
         ]
         .into_iter()
         .flatten()
@@ -562,6 +526,9 @@ impl Tunnel {
             let protection = dynamic.unwrap_or(protection);
             session
                 .transmit(now, protection, *largest_packet, buffer, |packet| sink.send(packet))?;
+        }
+        if let Some(failed) = &mut self.failed {
+            failed.has_sent();
         }
         if let Some(key_id) = self.unconfirmed
             && self.current.is_confirmed()

@@ -68,6 +68,11 @@ impl<To: Clone> Network<To> {
         self.weather = weather;
     }
 
+    /// Loses all packets in flight.
+    pub(crate) fn lose_flight(&mut self) {
+        self.flight.clear();
+    }
+
     /// Returns the arrival time of the next packet.
     pub(crate) fn next_arrival(&self) -> Option<Duration> {
         self.flight.keys().next().map(|(time, _)| *time)

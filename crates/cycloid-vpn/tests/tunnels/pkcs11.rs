@@ -319,8 +319,8 @@ fn the_management_client_chooses_the_certificate_and_gives_the_pin() {
     manager.hear(">FATAL:");
 }
 
-/// A module whose signatures take seconds.
-const SLOW_MODULE: &str = r#"
+/// A module around SoftHSM's, with a signature of its own.
+const WRAPPED_MODULE: &str = r#"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
@@ -336,12 +336,10 @@ static void note(const char *text)
     FILE *file = fopen("NOTES", "a");
     if (file) { fputs(text, file); fclose(file); }
 }
-static unsigned long slow_sign(unsigned long session, unsigned char *data, unsigned long length,
-                               unsigned char *signature, unsigned long *signature_length)
+static unsigned long own_sign(unsigned long session, unsigned char *data, unsigned long length,
+                              unsigned char *signature, unsigned long *signature_length)
 {
-    note("begins\n");
-    sleep(4);
-    note("ends\n");
+    SIGN
     return real_sign(session, data, length, signature, signature_length);
 }
 unsigned long C_GetFunctionList(struct list **list)
@@ -355,11 +353,32 @@ unsigned long C_GetFunctionList(struct list **list)
     if (code) return code;
     memcpy(&own, found, sizeof own);
     real_sign = (sign)own.functions[43];
-    own.functions[43] = (void *)slow_sign;
+    own.functions[43] = (void *)own_sign;
     *list = &own;
     return 0;
 }
 "#;
+
+/// Its signatures take seconds.
+const SLOWLY: &str = r#"note("begins\n"); sleep(4); note("ends\n");"#;
+
+/// It does not sign while a file is there.
+const WHILE_THERE: &str = r#"if (access("GONE", F_OK) == 0) { note("gone\n"); return 0x32; }"#;
+
+impl Token<'_> {
+    /// Compiles a module whose signature begins with this, and returns the lines that use it.
+    fn wrap(&self, sign: &str) -> String {
+        let file = |name| self.bed.file(name).to_str().expect("text").to_owned();
+        let source = WRAPPED_MODULE
+            .replace("SIGN", sign)
+            .replace("NOTES", &file("notes"))
+            .replace("GONE", &file("gone"))
+            .replace("MODULE", MODULE);
+        fs::write(self.bed.file("wrapped.c"), source).expect("a file");
+        self.run("cc", &["-shared", "-fPIC", "-o", "wrapped.so", "wrapped.c", "-ldl"]);
+        self.lines("pkcs11:token=my%20token;id=%01").replace(MODULE, &file("wrapped.so"))
+    }
+}
 
 /// An end whose token signs slowly, and its management client.
 struct Slow {
@@ -372,15 +391,8 @@ impl Slow {
     fn launch(bed: &TestBed, token: &Token<'_>, server: bool, settings: &Settings) -> Self {
         token.store(EC, "01");
         let notes = bed.file("notes");
-        let source =
-            SLOW_MODULE.replace("NOTES", notes.to_str().unwrap()).replace("MODULE", MODULE);
-        fs::write(bed.file("slow.c"), source).expect("a file");
-        token.run("cc", &["-shared", "-fPIC", "-o", "slow.so", "slow.c", "-ldl"]);
         let socket = bed.file("manager");
-        let lines = token
-            .lines("pkcs11:token=my%20token;id=%01")
-            .replace(MODULE, bed.file("slow.so").to_str().unwrap())
-            + &format!("management {} unix\n", socket.display());
+        let lines = token.wrap(SLOWLY) + &format!("management {} unix\n", socket.display());
         let end = token.launch(server, &lines, settings);
         Self { end, manager: Manager::new(&socket), notes }
     }
@@ -437,4 +449,53 @@ fn a_slow_token_does_not_block_a_client() {
     alice.end.signal("TERM");
     alice.end.wait_for_end();
     assert!(!alice.has_said("ends"), "the end came after the signature");
+}
+
+/// The other end does not wait for the rest of the handshake: it learns of the failure, and the
+/// tunnel goes on with the old key until the token is back.
+#[test]
+fn a_token_that_is_gone_at_a_renegotiation_keeps_the_tunnel() {
+    let bed = TestBed::new();
+    let token = Token::new(&bed);
+    token.store(EC, "01");
+    let lines = token.wrap(WHILE_THERE);
+    let gone = bed.file("gone");
+    for other in [Who::OpenVpn, Who::Cycloid] {
+        for (has_token, version) in [(false, "1.2"), (false, "1.3"), (true, "1.2"), (true, "1.3")] {
+            let what = format!("{other:?}, the server has the token: {has_token}, TLS {version}");
+            // Only the end with the token begins.
+            let own = "reneg-sec 5";
+            let settings = Settings {
+                both: format!("tls-version-min {version}\ntls-version-max {version}"),
+                server: if has_token { own.into() } else { "reneg-sec 0".into() },
+                client: if has_token { "reneg-sec 0".into() } else { own.into() },
+                ..Settings::default()
+            };
+            let [mut gate, mut alice] = [true, false].map(|server| {
+                let mut end = match server == has_token {
+                    true => token.launch(server, &lines, &settings),
+                    false => bed.launch(other, server, &settings),
+                };
+                end.wait_for(UP, 1, LIMIT);
+                end
+            });
+            let (own, its_peer) =
+                if has_token { (&mut gate, &mut alice) } else { (&mut alice, &mut gate) };
+            fs::write(&gone, "").expect("a file");
+            let begun = Instant::now();
+            own.wait_for("a renegotiation has failed", 1, LIMIT);
+            assert!(own.text().contains("the token: DeviceRemoved"), "{what}\n{}", own.text());
+            let told = match other {
+                Who::OpenVpn => "TLS Error: TLS handshake failed",
+                Who::Cycloid => "a renegotiation has failed",
+            };
+            its_peer.wait_for(told, 1, LIMIT);
+            // Without the message, it would wait for `hand-window`, which is a minute.
+            assert!(begun.elapsed() < Duration::from_secs(50), "{what}\n{}", its_peer.text());
+            fs::remove_file(&gone).expect("the file");
+            bed.assert_reaches(&what, [&mut gate, &mut alice]);
+            alice.end("TERM");
+            gate.end("TERM");
+        }
+    }
 }

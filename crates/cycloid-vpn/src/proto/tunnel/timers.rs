@@ -38,6 +38,9 @@ impl Tunnel {
                 "the key has expired, and no renegotiation has succeeded",
             )));
         }
+        if let Some(failed) = self.failed.as_mut().filter(|failed| time >= failed.retry) {
+            failed.session = None;
+        }
         if self.old.as_ref().is_some_and(|(.., end)| time >= *end) {
             self.forget_old(sink);
         }
@@ -121,6 +124,7 @@ impl Tunnel {
             self.end,
             self.current.deadline(),
             self.next.as_ref().and_then(Session::deadline),
+            self.failed.as_ref().and_then(|failed| failed.session.as_ref()?.deadline()),
             self.handshake_end(),
             self.old.as_ref().map(|(_, session, end)| {
                 session.deadline().map_or(*end, |deadline| deadline.min(*end))
