@@ -16,6 +16,9 @@ use super::socks::{datagram_header, datagram_header_length};
 /// The longest datagram.
 const MAX_DATAGRAM: usize = 65535;
 
+/// The most datagrams of a direction before the others get their turn.
+const TURN: usize = 64;
+
 /// An association at a SOCKS proxy. Drop ends it.
 #[derive(Debug)]
 pub struct Relay {
@@ -78,6 +81,7 @@ fn run(
 ) {
     let mut buffer = vec![0; header.len() + MAX_DATAGRAM];
     buffer[..header.len()].copy_from_slice(header);
+    let mut answer = vec![0; MAX_DATAGRAM];
     // The first sender is the data path; no other process may take its place.
     let mut connected = false;
     loop {
@@ -96,19 +100,59 @@ fn run(
             return;
         }
         // A failure to send loses a datagram, as any network may.
-        while let Ok((length, from)) = inside.recv_from(&mut buffer[header.len()..]) {
+        for _ in 0..TURN {
+            let Ok((length, from)) = inside.recv_from(&mut buffer[header.len()..]) else { break };
             if !connected {
                 connected = inside.connect(from).is_ok();
             }
             let _ = outside.send(&buffer[..header.len() + length]);
         }
-        let mut answer = [0; MAX_DATAGRAM];
-        while let Ok(length) = outside.recv(&mut answer) {
-            if let Some(start) = datagram_header_length(&answer[..length])
-                && connected
-            {
-                let _ = inside.send(&answer[start..length]);
-            }
+        answers(outside, inside, connected, &mut answer);
+    }
+}
+
+/// Carries up to [`TURN`] datagrams of the proxy to the data path.
+fn answers(outside: &UdpSocket, inside: &UdpSocket, connected: bool, buffer: &mut [u8]) {
+    for _ in 0..TURN {
+        let Ok(length) = outside.recv(buffer) else { return };
+        if let Some(start) = datagram_header_length(&buffer[..length])
+            && connected
+        {
+            let _ = inside.send(&buffer[start..length]);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Otherwise a proxy that sends without end would keep the thread from its end.
+    #[test]
+    fn a_turn_ends_although_more_datagrams_wait() {
+        let pair = || {
+            let (one, two) = (UdpSocket::bind("127.0.0.1:0"), UdpSocket::bind("127.0.0.1:0"));
+            let (one, two) = (one.unwrap(), two.unwrap());
+            one.connect(two.local_addr().unwrap()).unwrap();
+            two.connect(one.local_addr().unwrap()).unwrap();
+            for socket in [&one, &two] {
+                socket.set_nonblocking(true).unwrap();
+            }
+            (one, two)
+        };
+        let ((outside, proxy), (inside, path)) = (pair(), pair());
+        let header = datagram_header("192.0.2.1:1194".parse().unwrap());
+        for number in 0..TURN + 1 {
+            proxy.send(&[&header[..], &[number as u8]].concat()).unwrap();
+        }
+        let received = || {
+            let mut buffer = [0; 10];
+            std::iter::from_fn(|| path.recv(&mut buffer).ok().map(|_| buffer[0])).count()
+        };
+        let mut buffer = vec![0; MAX_DATAGRAM];
+        answers(&outside, &inside, true, &mut buffer);
+        assert_eq!(received(), TURN);
+        answers(&outside, &inside, true, &mut buffer);
+        assert_eq!(received(), 1);
     }
 }
