@@ -238,7 +238,9 @@ impl Server {
                     Ok(())
                 }
                 Message::CrResponse { text } => {
-                    sink.notify(id, ServerNotice::Response(text.to_owned()));
+                    if peer.may_answer()? {
+                        sink.notify(id, ServerNotice::Response(text.to_owned()));
+                    }
                     Ok(())
                 }
                 _ => Ok(()),

@@ -177,3 +177,44 @@ fn a_silent_server_times_out() {
     world.run_until(Duration::from_secs(70), |_| false);
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::TimedOut(_)))));
 }
+
+/// Answers to challenges may start scripts, so a client sends few of them, and only while the server
+/// decides about it.
+#[test]
+fn a_flood_of_answers_to_challenges_ends_that_client() {
+    let authority = Authority::new("authority");
+    let mut world = standing(Kind::Plain, &authority);
+    world.judge_later = true;
+    let tls = authority.tls(Role::Client, authority.issue("ann", Role::Client, 5));
+    let mut puppet = ScriptedPeer::client(&mut world, &tls, "198.51.100.7:5555");
+    puppet.introduce(&mut world, "ann");
+    let peer = world.server_side.verify.pop().expect("a decision must be pending").0;
+    for _ in 0..3 {
+        puppet.say(b"CR_RESPONSE,NDI=\0");
+        puppet.talk(&mut world);
+    }
+    assert_eq!(world.server_side.responses, ["NDI="; 3]);
+    // Once it is accepted, nobody has asked it.
+    let moment = now(world.time);
+    let reply = PushReply::default();
+    world.server.accept(moment, peer, reply, &mut world.server_side).expect("it was pending");
+    for _ in 0..100 {
+        puppet.say(b"CR_RESPONSE,NDI=\0");
+        puppet.talk(&mut world);
+    }
+    assert_eq!((world.server_side.responses.len(), world.server_side.ended.len()), (3, 0));
+
+    let mut puppet = ScriptedPeer::client(&mut world, &tls, "198.51.100.7:5556");
+    puppet.introduce(&mut world, "ann");
+    let peer = world.server_side.verify.pop().expect("a decision must be pending").0;
+    for _ in 0..100 {
+        if world.server_side.ended.is_empty() {
+            puppet.say(b"CR_RESPONSE,NDI=\0");
+            puppet.talk(&mut world);
+        }
+    }
+    assert_eq!(world.server_side.responses.len(), 3 + 16);
+    let (ended, end) = world.server_side.ended.pop().expect("it is ended");
+    assert!(ended == peer && format!("{end:?}").contains("too many answers"), "{end:?}");
+    assert_stands(&mut world);
+}

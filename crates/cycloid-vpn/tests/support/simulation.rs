@@ -175,6 +175,7 @@ pub(crate) struct ServerSide {
     pub(crate) connected: Vec<(PeerId, SocketAddr)>,
     pub(crate) renegotiated: u32,
     pub(crate) failures: Vec<Error>,
+    pub(crate) responses: Vec<String>,
     pub(crate) ended: Vec<(PeerId, ServerEnd)>,
     pub(crate) addresses: HashMap<PeerId, SocketAddr>,
 }
@@ -210,7 +211,7 @@ impl ServerSink for ServerSide {
             }
             ServerNotice::Renegotiated => self.renegotiated += 1,
             ServerNotice::RenegotiationFailed(error) => self.failures.push(error),
-            ServerNotice::Response(_) => {}
+            ServerNotice::Response(text) => self.responses.push(text),
             ServerNotice::Ended(end) => {
                 self.paths.remove(&peer);
                 self.addresses.remove(&peer);

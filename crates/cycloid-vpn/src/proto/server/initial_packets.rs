@@ -138,6 +138,7 @@ impl Server {
             info: PeerInfo::default(),
             options: String::new(),
             pushed: None,
+            answers: 0,
             exit_by_control: false,
             owner: None,
             client_key,

@@ -30,6 +30,8 @@ pub(super) struct Peer {
     pub(super) options: String,
     /// The sent options, for repeated requests; `None` before they are sent.
     pub(super) pushed: Option<Vec<Zeroizing<String>>>,
+    /// The number of its answers to challenges since its last key exchange message.
+    pub(super) answers: u32,
     /// Whether this end announces its exit inside TLS, point to point.
     pub(super) exit_by_control: bool,
     /// The required common name and user name of later sessions.
@@ -51,7 +53,26 @@ pub(super) enum Stage {
     Rejected,
 }
 
+/// The most answers to challenges during one verification. Each may start a script.
+const MAX_ANSWERS: u32 = 16;
+
 impl Peer {
+    /// Returns whether an answer to a challenge is for the caller: only one that waits for a
+    /// decision about the client has asked for it.
+    ///
+    /// # Errors
+    /// Too many answers.
+    pub(super) fn may_answer(&mut self) -> Result<bool, Error> {
+        if !matches!(self.stage, Stage::Verifying(_)) {
+            return Ok(false);
+        }
+        self.answers += 1;
+        if self.answers > MAX_ANSWERS {
+            return Err(Error::Unexpected("too many answers to challenges"));
+        }
+        Ok(true)
+    }
+
     /// Processes its key exchange message; the caller's decision is next.
     pub(super) fn take_hello(
         &mut self,
@@ -70,6 +91,7 @@ impl Peer {
         self.info = hello.peer_info;
         self.options = hello.options;
         self.stage = Stage::Verifying(key_id);
+        self.answers = 0;
         let verify = Verify {
             address: self.address,
             client_key: self.client_key.take(),
