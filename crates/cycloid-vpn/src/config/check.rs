@@ -6,16 +6,17 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::Duration;
 
+use rustls::pki_types::CertificateDer;
 use x509_cert::Certificate;
 use x509_cert::der::asn1::{ObjectIdentifier, UintRef};
-use x509_cert::der::{self, Reader, SliceReader};
+use x509_cert::der::{self, Decode, Reader, SliceReader};
 use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 use super::error::{Error, Problem, Warning};
 use super::{
     Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Link,
     ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
-    StaticTunnel, TlsVersion,
+    StaticTunnel, TlsVersion, VlanAccept,
 };
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest};
@@ -148,6 +149,18 @@ impl Writer<'_> {
         }
         if let Some(pool) = server.pool_ipv6 {
             self.say(format!("Clients get addresses from {}/{} upwards.", pool.first, pool.prefix));
+        }
+        if let Some(vlans) = server.vlans {
+            let carries = match vlans.accept {
+                VlanAccept::All => "frames with and without VLAN tags",
+                VlanAccept::Tagged => "frames with VLAN tags only",
+                VlanAccept::Untagged => "frames without VLAN tags only",
+            };
+            self.say(format!(
+                "Clients are in VLAN {}, unless their own settings name another one; the device \
+                 carries {carries}.",
+                vlans.native
+            ));
         }
         match server.common.tls.client_certificate {
             ClientCertificate::Require => {}
@@ -421,9 +434,11 @@ impl Writer<'_> {
 
     fn certificates(&mut self, name: &str, material: &Material) {
         let Some(bytes) = self.read(name, material) else { return };
-        let chain = match Certificate::load_pem_chain(&bytes) {
-            Ok(chain) if !chain.is_empty() => chain,
-            _ => {
+        let parse = |der: &CertificateDer<'_>| Certificate::from_der(der).ok();
+        let chain = certificates_from_pem(&bytes).ok();
+        let chain = match chain.and_then(|all| all.iter().map(parse).collect::<Option<Vec<_>>>()) {
+            Some(chain) => chain,
+            None => {
                 let hint = "a certificate begins with -----BEGIN CERTIFICATE-----";
                 return self.fail(format!("{name}: no certificate in {material}"), hint);
             }

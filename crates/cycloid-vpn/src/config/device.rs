@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::draft::Draft;
 use super::error::Error;
-use super::server::{Bridge, Server};
+use super::server::{Bridge, Server, Vlans};
 use super::tunnel::DeviceType;
 
 /// Directives that have no effect with a TAP device.
@@ -32,7 +32,7 @@ impl Draft {
             (None, _) => {}
         }
         if self.common.tunnel.device_type == DeviceType::Tun {
-            for name in ["lladdr", "server-bridge"] {
+            for name in ["lladdr", "server-bridge", "vlan-tagging"] {
                 if self.seen.contains_key(name) {
                     let message = format!("{name} needs a TAP device");
                     let hint = "add `dev tap`, also at the other end, or remove it";
@@ -54,6 +54,22 @@ impl Draft {
             }
         }
         Ok(())
+    }
+
+    /// Returns the settings of `vlan-tagging`, which is for many clients.
+    pub(super) fn finish_vlans(&self, file: &Path) -> Result<Option<Vlans>, Error> {
+        if self.seen.contains_key("vlan-tagging") {
+            return Ok(Some(self.vlans));
+        }
+        let names = ["vlan-accept", "vlan-pvid"];
+        match names.into_iter().find(|name| self.seen.contains_key(name)) {
+            Some(name) if self.vlans != Vlans::default() => {
+                let message = format!("{name} needs vlan-tagging");
+                let hint = "add `vlan-tagging`, or remove it";
+                Err(self.wrong(name, file, &message, hint))
+            }
+            _ => Ok(None),
+        }
     }
 
     /// Expands `server-bridge` as openvpn(8) describes.

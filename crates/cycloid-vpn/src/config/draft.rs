@@ -14,7 +14,7 @@ use super::lexer::Directive;
 use super::link::Protocol;
 use super::material::Material;
 use super::per_client::PerClient;
-use super::server::{Bridge, Listen, Network, Pool6, Server};
+use super::server::{Bridge, Listen, Network, Pool6, Server, Vlans};
 use super::tls::Token;
 use super::tunnel::DeviceType;
 
@@ -68,6 +68,8 @@ pub(super) struct Draft {
     pub(super) device_type: Option<DeviceType>,
     /// `server-bridge`.
     pub(super) bridge: Option<Bridge>,
+    /// `vlan-accept` and `vlan-pvid`.
+    pub(super) vlans: Vlans,
     pub(super) management_options: ManagementOptions,
     pub(super) ignore_unknown: Vec<String>,
     pub(super) forward_compatible: bool,

@@ -26,7 +26,7 @@ const PULLED_PING_RESTART: Duration = Duration::from_secs(120);
 
 /// Directives that make no sense with a single peer: its certificate identifies it and its file
 /// configures it.
-const FOR_MANY: [&str; 19] = [
+const FOR_MANY: [&str; 20] = [
     "push",
     "ifconfig-pool",
     "ifconfig-ipv6-pool",
@@ -46,10 +46,11 @@ const FOR_MANY: [&str; 19] = [
     "auth-user-pass-optional",
     "auth-gen-token",
     "management-client-auth",
+    "vlan-tagging",
 ];
 
 /// Directives of servers that OpenVPN ignores in a client's file, where some providers have them.
-const HARMLESS_AT_A_CLIENT: [&str; 8] = [
+const HARMLESS_AT_A_CLIENT: [&str; 10] = [
     "push",
     "max-clients",
     "max-routes-per-client",
@@ -58,6 +59,8 @@ const HARMLESS_AT_A_CLIENT: [&str; 8] = [
     "auth-gen-token-secret",
     "tls-crypt-v2-verify",
     "management-client-auth",
+    "vlan-accept",
+    "vlan-pvid",
 ];
 
 /// Directives of clients that OpenVPN ignores in a server's file.
@@ -456,6 +459,7 @@ impl Draft {
             let message = "fragment works only over UDP";
             return Err(self.wrong("fragment", file, message, "remove it, or use `proto udp`"));
         }
+        server.vlans = self.finish_vlans(file)?;
         self.expand_bridge(&mut server, file)?;
         if let Some(network) = self.network {
             self.expand(&mut server, network);

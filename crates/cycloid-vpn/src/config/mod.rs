@@ -56,7 +56,7 @@ pub use link::{Bind, ControlKey, Family, Fragment, Link, MssFix, MtuDiscovery, P
 pub use material::Material;
 pub use per_client::PerClient;
 pub use proxy::{HttpMethod, HttpOptions, Proxy, ProxyKind};
-pub use server::{AuthToken, Listen, Pool, Pool6, PortShare, Server};
+pub use server::{AuthToken, Listen, Pool, Pool6, PortShare, Server, VlanAccept, Vlans};
 pub use static_tunnel::StaticTunnel;
 pub use tls::{
     CertificateProfile, ClientCertificate, DataChannel, PeerName, Revoked, Timing, Tls, TlsVersion,

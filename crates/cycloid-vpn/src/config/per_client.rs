@@ -24,6 +24,10 @@ pub struct PerClient {
     pub push: Vec<String>,
     /// `disable`: refuse the client.
     pub disable: bool,
+    /// `max-routes-per-client`: learned addresses behind this client.
+    pub max_routes: Option<u32>,
+    /// `vlan-pvid`: the client's VLAN.
+    pub vlan: Option<u16>,
 }
 
 impl PerClient {
@@ -38,6 +42,8 @@ impl PerClient {
         self.push_remove.extend(later.push_remove);
         self.push.extend(later.push);
         self.disable |= later.disable;
+        self.max_routes = later.max_routes.or(self.max_routes);
+        self.vlan = later.vlan.or(self.vlan);
     }
 
     /// Returns the options to push to this client: the server's list with its removals applied,

@@ -67,6 +67,8 @@ pub struct Server {
     /// `stale-routes-check`: age after which addresses behind clients expire, and the interval of
     /// the check.
     pub stale_routes: Option<(Duration, Duration)>,
+    /// `vlan-tagging`: each client is in a VLAN.
+    pub vlans: Option<Vlans>,
 }
 
 impl Default for Server {
@@ -96,7 +98,36 @@ impl Default for Server {
             connect_frequency: None,
             connect_frequency_initial: (100, Duration::from_secs(10)),
             stale_routes: None,
+            vlans: None,
         }
+    }
+}
+
+/// `vlan-accept`: the frames that the device carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum VlanAccept {
+    /// With and without the number of a VLAN.
+    #[default]
+    All,
+    /// With a number.
+    Tagged,
+    /// Without a number.
+    Untagged,
+}
+
+/// `vlan-tagging` and the directives for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vlans {
+    /// `vlan-accept`.
+    pub accept: VlanAccept,
+    /// `vlan-pvid`: the VLAN of frames without a number, and of clients without a VLAN of their
+    /// own. The default is 1.
+    pub native: u16,
+}
+
+impl Default for Vlans {
+    fn default() -> Self {
+        Self { accept: VlanAccept::All, native: 1 }
     }
 }
 

@@ -30,7 +30,7 @@ impl OnePeer<'_> {
         let dropped = self.handle.dropped();
         Snapshot {
             tunnels: u64::from(self.is_up),
-            dropped: dropped.unknown + dropped.rejected + dropped.spoofed,
+            dropped: dropped.unknown + dropped.rejected + dropped.spoofed + dropped.foreign,
             packets_received: counters.received_packets,
             packets_sent: counters.sent_packets,
             bytes_received: counters.received_bytes,

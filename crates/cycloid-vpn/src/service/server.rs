@@ -3,6 +3,7 @@
 
 mod admission;
 mod clients;
+mod ethernet;
 mod listen;
 mod peers;
 mod point_to_point;
@@ -82,6 +83,8 @@ struct Program<'a> {
     silent: VecDeque<(TcpStream, SocketAddr, Duration)>,
     /// The address of each stream and the time it was opened.
     streams: HashMap<StreamId, (SocketAddr, Duration)>,
+    /// When to look for streams that have not become clients.
+    strangers_due: Duration,
     peers: HashMap<PeerId, Peer>,
     /// Clients that wait for a decision.
     admissions: HashMap<PeerId, Admission>,
@@ -104,6 +107,8 @@ struct Program<'a> {
     full_next: Duration,
     /// Time since which there is no peer: the last disconnect, or the start.
     alone_since: Duration,
+    /// When to look for old hardware addresses.
+    stale_due: Option<Duration>,
     /// Whether new clients are sent to other servers.
     draining: bool,
     /// Whether the program is about to end.
@@ -153,7 +158,10 @@ impl<'a> Program<'a> {
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let peers = match config.many {
-            true => Peers::Many { client_to_client: config.client_to_client },
+            true => Peers::Many {
+                client_to_client: config.client_to_client,
+                vlans: ethernet::vlans(config),
+            },
             false => Peers::One { floats: common.link.float },
         };
         let (handle, events) = data_path::start(tun.into_queues(), groups, peers)?;
@@ -173,6 +181,7 @@ impl<'a> Program<'a> {
                 .map(|it| Service::new(it.host, it.port, it.directory)),
             silent: VecDeque::new(),
             streams: HashMap::new(),
+            strangers_due: Duration::ZERO,
             peers: HashMap::new(),
             admissions: HashMap::new(),
             asked: HashMap::new(),
@@ -186,6 +195,7 @@ impl<'a> Program<'a> {
             passed: Counters::default(),
             full_next: Duration::ZERO,
             alone_since: now,
+            stale_due: ethernet::ages(config).map(|(_, every)| now + every),
             draining: false,
             finished: false,
         };
@@ -238,6 +248,7 @@ impl<'a> Program<'a> {
             self.accept_streams(now);
             self.take_answers(now);
             self.take_requests(now);
+            self.forget_stale(now.monotonic);
             self.write_status(now);
             for signal in self.context.signals() {
                 match signal {
@@ -266,7 +277,7 @@ impl<'a> Program<'a> {
         let strangers = (!self.streams.is_empty() || !self.silent.is_empty())
             .then(|| self.context.clock.now().monotonic + Duration::from_secs(5));
         let next = self.core.deadline().into_iter().chain(status).chain(strangers);
-        let next = next.chain(self.patience()).min();
+        let next = next.chain(self.patience()).chain(self.stale_due).min();
         let listeners = self.listeners.iter().map(AsFd::as_fd);
         let silent = self.silent.iter().map(|(stream, ..)| stream.as_fd());
         self.context.wait(listeners.chain(silent).chain([self.events.as_fd()]), next);

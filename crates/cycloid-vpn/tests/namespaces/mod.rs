@@ -252,5 +252,9 @@ impl Tunnel {
 }
 
 fn kind(side: usize) -> Peers {
-    if side == 0 { Peers::Many { client_to_client: false } } else { Peers::One { floats: false } }
+    if side == 0 {
+        Peers::Many { client_to_client: false, vlans: None }
+    } else {
+        Peers::One { floats: false }
+    }
 }

@@ -1,7 +1,9 @@
 //! Ethernet frames between a server's TAP device and simulated peers: learning of hardware
 //! addresses, forwarding, and floods.
 
-use cycloid_vpn::net::data_path::Event;
+use std::time::Duration;
+
+use cycloid_vpn::net::data_path::{Event, Peers, Vlans};
 use cycloid_vpn::proto::data::{OCC_EXIT, PING};
 
 use super::namespaces::Namespaces;
@@ -24,9 +26,13 @@ fn frame(to: Mac, from: Mac, text: &[u8]) -> Vec<u8> {
 }
 
 fn stage(players: u32, workers: usize, client_to_client: bool) -> Stage {
+    stage_of(players, workers, Peers::Many { client_to_client, vlans: None })
+}
+
+fn stage_of(players: u32, workers: usize, peers: Peers) -> Stage {
     let namespaces = Namespaces::new();
     let tap = namespaces.tap(workers);
-    Stage::on(namespaces, tap, players, workers, client_to_client)
+    Stage::on(namespaces, tap, players, workers, peers)
 }
 
 impl Stage {
@@ -40,7 +46,7 @@ impl Stage {
 
     /// Waits until a peer has exactly these addresses.
     fn has(&self, player: usize, macs: &[Mac]) {
-        let text = |mac: &Mac| mac.map(|byte| format!("{byte:02x}")).join(":");
+        let text = |mac: &Mac| mac.map(|byte| format!("{byte:02x}")).join(":") + "@0";
         let expected: Vec<String> = macs.iter().map(text).collect();
         let id = self.players[player].id;
         self.until(|handle| handle.hardware_addresses(id) == expected);
@@ -193,4 +199,64 @@ fn messages_are_reported_and_malformed_frames_dropped() {
     });
     assert!(stage.handle.hardware_addresses(0).is_empty());
     assert!(stage.events.next().is_none());
+}
+
+/// An address from which no frame has come for a time is forgotten: its frames go to all again.
+#[test]
+fn silent_addresses_are_forgotten() {
+    let mut stage = stage(3, 1, true);
+    for number in [0, 1] {
+        stage.frame(number.into(), &frame(SERVER, mac(number), b"learn"));
+    }
+    stage.handle.forget_hardware_addresses(Duration::from_secs(3600));
+    stage.has(0, &[mac(0)]);
+    stage.handle.forget_hardware_addresses(Duration::ZERO);
+    for number in [0, 1] {
+        stage.has(number, &[]);
+    }
+    stage.frame(1, &frame(SERVER, mac(1), b"again"));
+    stage.has(1, &[mac(1)]);
+    let hello = frame(mac(1), mac(0), b"hello");
+    stage.frame(0, &hello);
+    stage.players[1].gets(&hello);
+}
+
+/// Peers meet those of their VLAN only, whatever addresses they use, and have no tags of their own.
+#[test]
+fn frames_stay_in_their_vlan() {
+    let vlans = Vlans { tagged: true, untagged: true, native: 1 };
+    let mut stage = stage_of(4, 1, Peers::Many { client_to_client: true, vlans: Some(vlans) });
+    for (id, vlan) in [(0, 5), (1, 5), (2, 6), (3, 1)] {
+        stage.handle.set_vlan(id, vlan);
+    }
+    let broadcast = frame(ALL, mac(0), b"five");
+    stage.frame(0, &broadcast);
+    stage.players[1].gets(&broadcast);
+    // The same address is in use in three VLANs; in the first one it moves.
+    for player in [1, 2, 3] {
+        stage.frame(player, &frame(SERVER, mac(0), b"mine"));
+    }
+    let text = |vlan: u16| vec![format!("02:00:00:00:00:00@{vlan}")];
+    let addresses = |stage: &Stage, id| stage.handle.hardware_addresses(id);
+    stage.until(|_| addresses(&stage, 3) == text(1));
+    let all: Vec<_> = (0..4).map(|id| addresses(&stage, id)).collect();
+    assert_eq!(all, [vec![], text(5), text(6), text(1)]);
+    let hello = frame(mac(0), mac(7), b"hello");
+    stage.frame(0, &hello);
+    stage.players[1].gets(&hello);
+    // The kernel knows the device without a tag: only the native VLAN reaches it.
+    for player in [2, 3] {
+        stage.frame(player, &arp(1, ALL, (mac(9), 50), ([0; 6], 1)));
+    }
+    stage.players[3].gets(&arp(2, mac(9), (SERVER, 1), (mac(9), 50)));
+    // A tag of a peer is not accepted, not even its own.
+    for vlan in [5, 6] {
+        let tagged = [&ALL[..], &mac(0), &[0x81, 0, 0, vlan], &EXPERIMENT, b"tagged"].concat();
+        stage.frame(0, &tagged);
+    }
+    assert_eq!(stage.handle.dropped().foreign, 2);
+    let last = frame(mac(0), mac(7), b"last");
+    stage.frame(0, &last);
+    stage.players[1].gets(&last);
+    assert!(stage.players[2].receive(super::QUIET).is_none());
 }

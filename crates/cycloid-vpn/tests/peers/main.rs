@@ -56,22 +56,15 @@ impl Stage {
         let namespaces = Namespaces::new();
         let tun = namespaces.tun(0, workers, 1400);
         namespaces.check(0, "ip route add 10.77.1.0/24 dev tun0");
-        Self::on(namespaces, tun, players, workers, client_to_client)
+        let peers = Peers::Many { client_to_client, vlans: None };
+        Self::on(namespaces, tun, players, workers, peers)
     }
 
-    fn on(
-        namespaces: Namespaces,
-        tun: Tun,
-        players: u32,
-        workers: usize,
-        client_to_client: bool,
-    ) -> Self {
+    fn on(namespaces: Namespaces, tun: Tun, players: u32, workers: usize, peers: Peers) -> Self {
         let local = endpoint(OUTER[0], 1194).remote;
         let group =
             namespaces.run(0, move || udp::bind(local, workers, &Options::default()).unwrap());
-        let (handle, events) =
-            data_path::start(tun.into_queues(), vec![group], Peers::Many { client_to_client })
-                .unwrap();
+        let (handle, events) = data_path::start(tun.into_queues(), vec![group], peers).unwrap();
         let sockets = namespaces.run(1, move || (0..players).map(|_| socket()).collect::<Vec<_>>());
         let players = (0..players)
             .zip(sockets)

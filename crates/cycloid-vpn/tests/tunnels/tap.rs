@@ -20,14 +20,14 @@ fn tap() -> Settings {
 }
 
 /// A further machine, joined to the server's by a cable.
-struct Machine {
+pub(crate) struct Machine {
     namespace: String,
     /// The end of the cable at the server's side.
     cable: String,
 }
 
 impl Machine {
-    fn new(bed: &TestBed, name: &str) -> Self {
+    pub(crate) fn new(bed: &TestBed, name: &str) -> Self {
         let unique = bed.directory.path().file_name().expect("a name").to_string_lossy();
         let machine =
             Self { namespace: format!("cyclovpn{unique}-{name}"), cable: format!("to-{name}") };
@@ -41,7 +41,7 @@ impl Machine {
         machine
     }
 
-    fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &self.namespace]);
         command
@@ -52,7 +52,7 @@ impl Machine {
     }
 
     /// Starts a client, which reaches the server through the cable.
-    fn client(&self, bed: &TestBed, who: Who, settings: &Settings) -> Running {
+    pub(crate) fn client(&self, bed: &TestBed, who: Who, settings: &Settings) -> Running {
         bed.server(&format!("ip addr replace 10.98.0.1/24 dev {}", self.cable));
         bed.server(&format!("ip link set {} up", self.cable));
         self.ip("addr replace 10.98.0.2/24 dev eth0");
@@ -125,7 +125,7 @@ fn await_addresses(command: impl Fn() -> Command) {
 }
 
 /// Waits until `to` answers a ping of this command's namespace.
-fn await_ping(command: impl Fn() -> Command, to: &str, logs: &[&Running]) {
+pub(crate) fn await_ping(command: impl Fn() -> Command, to: &str, logs: &[&Running]) {
     let end = Instant::now() + LIMIT;
     loop {
         let mut command = command();
@@ -139,7 +139,7 @@ fn await_ping(command: impl Fn() -> Command, to: &str, logs: &[&Running]) {
 }
 
 /// Returns the IPv4 address of `tap0`.
-fn address_of(command: &mut Command) -> String {
+pub(crate) fn address_of(command: &mut Command) -> String {
     let text = run(command.args(["ip", "-4", "-o", "addr", "show", "dev", "tap0"]));
     let address = text.split_once("inet ").and_then(|(_, rest)| rest.split_once('/'));
     address.expect("an address").0.to_owned()
@@ -340,7 +340,7 @@ fn a_hardware_address_moves_between_clients() {
         await_ping(|| bob.command(), INNER, &logs);
         // The status names the owner of the address by its outer address.
         let owner = |outer: &str, text: &str| {
-            text.lines().any(|line| line.starts_with(&format!("{MOVING},alice,{outer}")))
+            text.lines().any(|line| line.starts_with(&format!("{MOVING}@0,alice,{outer}")))
         };
         wait_for_file(&status, |text| owner("10.99.0.2:", text));
         bed.client("ip link set dev tap0 address 02:00:5e:10:00:02");

@@ -9,7 +9,7 @@ use super::tunnel;
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::place::{BOTH, PER_CLIENT, SERVER, Scope};
-use crate::config::server::{AuthToken, Bridge, Network, Pool, Pool6};
+use crate::config::server::{AuthToken, Bridge, Network, Pool, Pool6, VlanAccept};
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 
@@ -149,8 +149,12 @@ pub(super) const TABLE: &[Entry] = &[
         draft.server.max_clients = call.number(0, 1..=(1 << 24) - 2)?;
         Ok(())
     }),
-    used("max-routes-per-client", SERVER, 1, 1, |draft, call| {
-        draft.server.max_routes_per_client = call.number(0, 1..=1_000_000)?;
+    used("max-routes-per-client", SERVER | PER_CLIENT, 1, 1, |draft, call| {
+        let most = call.number(0, 1..=1_000_000)?;
+        match call.scope {
+            Scope::PerClient => draft.per_client.max_routes = Some(most),
+            _ => draft.server.max_routes_per_client = most,
+        }
         Ok(())
     }),
     used("username-as-common-name", SERVER, 0, 0, |draft, _| {
@@ -192,8 +196,24 @@ pub(super) const TABLE: &[Entry] = &[
         "addresses of single clients are not limited to a network",
         "remove it, and check the files of client-config-dir",
     ),
-    refused("vlan-accept", "the tunnel has no VLANs", "run one server per network"),
-    refused("vlan-pvid", "the tunnel has no VLANs", "run one server per network"),
+    used("vlan-tagging", SERVER, 0, 0, |_, _| Ok(())),
+    used("vlan-accept", SERVER, 1, 1, |draft, call| {
+        let words = [
+            ("all", VlanAccept::All),
+            ("tagged", VlanAccept::Tagged),
+            ("untagged", VlanAccept::Untagged),
+        ];
+        draft.vlans.accept = call.choice(0, &words)?;
+        Ok(())
+    }),
+    used("vlan-pvid", SERVER | PER_CLIENT, 1, 1, |draft, call| {
+        let number = call.number(0, 1..=4094)?;
+        match call.scope {
+            Scope::PerClient => draft.per_client.vlan = Some(number),
+            _ => draft.vlans.native = number,
+        }
+        Ok(())
+    }),
 ];
 
 /// Returns a pool from its lowest and highest address.

@@ -147,7 +147,6 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("mtu-dynamic", BOTH, "sizes follow from tun-mtu and the ciphers"),
     ignored("mtu-test", BOTH, "sizes are not probed; mssfix follows from tun-mtu"),
     ignored("max-routes", BOTH | PUSHED, "the number of routes has no such limit"),
-    refused("vlan-tagging", "the tunnel has no VLANs", "run one server per network"),
     used("lladdr", BOTH, 1, 1, |draft, call| {
         draft.common.tunnel.hardware_address = Some(hardware_address(call.text(0))?);
         Ok(())

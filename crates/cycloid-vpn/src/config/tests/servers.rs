@@ -340,3 +340,36 @@ fn the_forms_of_a_bridge() {
         assert_eq!(server.common.tunnel.ifconfig, None);
     }
 }
+
+#[test]
+fn vlans_of_clients() {
+    let base = format!("dev tap\nserver 10.8.0.0 255.255.255.0\n{BLOCKS}");
+    let of = |lines: &str| server(&format!("{base}{lines}")).0.vlans;
+    let vlans = |accept, native| Some(Vlans { accept, native });
+    assert_eq!(of(""), None);
+    assert_eq!(of("vlan-tagging\n"), vlans(VlanAccept::All, 1));
+    assert_eq!(
+        of("vlan-accept tagged\nvlan-tagging\nvlan-pvid 4094\n"),
+        vlans(VlanAccept::Tagged, 4094)
+    );
+    assert_eq!(of("vlan-tagging\nvlan-accept untagged\n"), vlans(VlanAccept::Untagged, 1));
+    let wrong = |text: &str| parse(Path::new("/etc/vpn/x.conf"), text.as_bytes()).unwrap_err();
+    for (lines, message) in [
+        ("vlan-pvid 5\n", "vlan-pvid needs vlan-tagging"),
+        ("vlan-accept tagged\n", "vlan-accept needs vlan-tagging"),
+        ("vlan-tagging\nvlan-pvid 0\n", "'0' is not a number"),
+        ("vlan-tagging\nvlan-pvid 4095\n", "'4095' is not a number"),
+        ("vlan-tagging\nvlan-accept none\n", "vlan-accept does not accept 'none'"),
+    ] {
+        let error = wrong(&format!("{base}{lines}"));
+        assert!(error.message.contains(message), "{}", error.message);
+    }
+    let error = wrong(&format!("server 10.8.0.0 255.255.255.0\nvlan-tagging\n{BLOCKS}"));
+    assert!(error.message.contains("vlan-tagging needs a TAP device"), "{}", error.message);
+
+    let own = |text: &str| PerClient::parse(Path::new("ccd/alice"), text.as_bytes()).unwrap().0;
+    let mut first = own("vlan-pvid 5\nmax-routes-per-client 7\n");
+    assert_eq!((first.vlan, first.max_routes), (Some(5), Some(7)));
+    first.add(own("vlan-pvid 6\n"));
+    assert_eq!((first.vlan, first.max_routes), (Some(6), Some(7)));
+}

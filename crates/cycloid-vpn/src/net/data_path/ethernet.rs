@@ -11,14 +11,14 @@ use crate::proto::data::OCC_EXIT;
 const HEADER: usize = 14;
 
 /// Bytes of a VLAN tag.
-const TAG: usize = 4;
+pub(super) const TAG: usize = 4;
 
 /// The most VLAN tags of a frame.
 const MAX_TAGS: usize = 2;
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-const VLAN: u16 = 0x8100;
+pub(super) const VLAN: u16 = 0x8100;
 const SERVICE_VLAN: u16 = 0x88a8;
 
 /// Bytes that begin each message of OpenVPN's option check. As the first bytes of a frame they

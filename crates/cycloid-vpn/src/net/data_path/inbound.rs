@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{Timespec, epoll};
 
 use super::batch::Batch;
-use super::ethernet::Mac;
+use super::ethernet::{Mac, TAG};
 use super::events::{Event, clear};
 use super::inner::addresses;
 use super::outbound::{MANY_PACKETS, Sender, lock};
@@ -291,6 +291,14 @@ impl<'a> Turn<'a> {
                     let peer = current.peer;
                     if let Some(opener) = current.receiving.opener(key_id) {
                         let inner = opener.apart();
+                        if let Peers::Many { vlans: Some(_), .. } = self.shared.peers {
+                            // It may need room for a tag.
+                            let mut room = [&[0; TAG][..], &*inner].concat();
+                            let place = TAG..room.len();
+                            self.deliver(peer, &mut room, place);
+                            self.write(&mut room);
+                            continue;
+                        }
                         let place = 0..inner.len();
                         self.deliver(peer, inner, place);
                         self.write(inner);
@@ -330,7 +338,7 @@ impl<'a> Turn<'a> {
         if let Some(rules) = peer.nat() {
             translate(&rules, inner, Way::In);
         }
-        if let Peers::Many { client_to_client } = self.shared.peers {
+        if let Peers::Many { client_to_client, .. } = self.shared.peers {
             if !self.has(peer, source) {
                 return self.shared.drops.spoofed.add(1);
             }

@@ -35,17 +35,20 @@ mod peer;
 mod remote;
 mod shared;
 mod table;
+mod vlan;
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 pub use events::{Event, Events};
 pub use peer::Counters;
 pub use remote::{PeerId, Peers, Remote, StreamId};
 pub use shared::Dropped;
+pub use vlan::{VlanId, Vlans};
 
 use self::batch::Batch;
 use self::peer::Peer;
@@ -127,6 +130,23 @@ impl Handle {
     /// Limits the number of hardware addresses behind each peer (`max-routes-per-client`).
     pub fn limit_hardware_addresses(&self, most: usize) {
         self.shared.change_macs(|macs| macs.limit(most));
+    }
+
+    /// The same for a single peer.
+    pub fn limit_hardware_addresses_of(&self, id: PeerId, most: usize) {
+        self.shared.change_macs(|macs| macs.limit_of(id, most));
+    }
+
+    /// Forgets the hardware addresses from which no frame came for this time
+    /// (`stale-routes-check`).
+    pub fn forget_hardware_addresses(&self, unused: Duration) {
+        let since = self.shared.now().checked_sub(unused);
+        self.shared.change_macs(|macs| since.into_iter().for_each(|it| macs.forget_unused(it)));
+    }
+
+    /// Puts a peer into a VLAN.
+    pub fn set_vlan(&self, id: PeerId, vlan: VlanId) {
+        self.with_peer(id, |peer| peer.set_vlan(vlan));
     }
 
     /// Returns the hardware addresses behind a peer, in the order in which they were learned.

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::Duration;
 
 use super::pacer::Pacer;
+use super::vlan::VlanId;
 use super::{PeerId, Remote};
 use crate::net::nat::Rule;
 use crate::proto::data::{Opener, Sealer};
@@ -29,6 +30,8 @@ pub(super) struct Peer {
     pub(super) received: Flow,
     /// Maximum length of packets of inner TCP connections; zero is unlimited.
     largest_tcp: AtomicU16,
+    /// Its VLAN; zero without VLANs.
+    vlan: AtomicU16,
     /// The translation of inner addresses, and whether there is any.
     nat: RwLock<Arc<[Rule]>>,
     has_nat: AtomicBool,
@@ -122,6 +125,7 @@ impl Peer {
             sent: Flow::default(),
             received: Flow::default(),
             largest_tcp: AtomicU16::new(0),
+            vlan: AtomicU16::new(0),
             nat: RwLock::new(Arc::new([])),
             has_nat: AtomicBool::new(false),
         }
@@ -200,6 +204,14 @@ impl Peer {
 
     pub(super) fn set_largest_tcp(&self, largest: Option<u16>) {
         self.largest_tcp.store(largest.unwrap_or(0), Relaxed);
+    }
+
+    pub(super) fn vlan(&self) -> VlanId {
+        self.vlan.load(Relaxed)
+    }
+
+    pub(super) fn set_vlan(&self, vlan: VlanId) {
+        self.vlan.store(vlan, Relaxed);
     }
 
     /// Returns the rules for the translation of inner addresses, if there are any.

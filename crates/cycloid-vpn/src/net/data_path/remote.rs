@@ -1,5 +1,6 @@
 //! The ids and addresses of peers and streams.
 
+use super::vlan::Vlans;
 use crate::net::udp::Endpoint;
 
 /// A peer's id, 24 bits, as in data channel packets.
@@ -52,6 +53,8 @@ pub enum Peers {
     Many {
         /// Packets between peers bypass the TUN device (`client-to-client`).
         client_to_client: bool,
+        /// Each peer is in a VLAN of the TAP device (`vlan-tagging`).
+        vlans: Option<Vlans>,
     },
 }
 

@@ -272,6 +272,8 @@ drops! {
     rejected,
     /// Inner source address not assigned to the peer, or a frame from a group.
     spoofed,
+    /// Frame with a tag from a peer, or of a VLAN that the device does not carry.
+    foreign,
     /// Inner destination without a peer, or neither an IP packet nor a frame.
     unroutable,
     /// Peer without a key, or with an exhausted one.

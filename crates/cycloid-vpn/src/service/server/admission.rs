@@ -407,6 +407,7 @@ impl Program<'_> {
         if self.config.many {
             self.handle.add_peer(id.0, peer.way);
             self.handle.set_routes(id.0, &peer.networks);
+            self.enter_network(id, &admission.name, &admission.own);
         }
         self.peers.insert(id, peer);
         Ok(Box::new(reply?))

@@ -181,7 +181,7 @@ impl Program<'_> {
     fn snapshot(&self) -> Snapshot {
         let dropped = self.handle.dropped();
         let mut snapshot = self.counts;
-        snapshot.dropped = dropped.unknown + dropped.rejected + dropped.spoofed;
+        snapshot.dropped = dropped.unknown + dropped.rejected + dropped.spoofed + dropped.foreign;
         for (id, _) in self.peers.iter().filter(|(_, peer)| peer.cipher.is_some()) {
             let counters = self.handle.counters(id.0).unwrap_or_default();
             snapshot.tunnels += 1;

@@ -3,16 +3,20 @@
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use super::Program;
+use super::peers::Peer;
 use crate::net::data_path::{Remote, StreamId};
 use crate::net::port_share::{Beginning, beginning};
 use crate::proto::{Now, Transport};
 
 /// A stream that does not become a client within this time is closed.
 const STREAM_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How often such streams are looked for.
+const STRANGERS_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The most streams without a client.
 const MAX_UNAUTHENTICATED_STREAMS: usize = 256;
@@ -28,7 +32,8 @@ impl Program<'_> {
                     Some(_) if stream.set_nonblocking(true).is_ok() => {
                         self.silent.push_back((stream, address, now.monotonic));
                         if self.silent.len() > MAX_UNAUTHENTICATED_STREAMS {
-                            self.silent.pop_front();
+                            let all = self.silent.iter().map(|(_, address, _)| address.ip());
+                            self.silent.remove(first_of_most(all));
                         }
                     }
                     _ => self.add_stream(stream, address, now),
@@ -36,16 +41,19 @@ impl Program<'_> {
             }
         }
         self.judge_silent_streams(now);
-        let peers = &self.peers;
-        let late: Vec<StreamId> = self
-            .streams
-            .iter()
-            .filter(|(id, (_, since))| {
-                now.monotonic > *since + STREAM_TIMEOUT
-                    && !peers.values().any(|peer| peer.way == Remote::Tcp(**id))
-            })
-            .map(|(id, _)| *id)
-            .collect();
+        if now.monotonic >= self.strangers_due {
+            self.strangers_due = now.monotonic + STRANGERS_INTERVAL;
+            self.close_strangers(now);
+        }
+    }
+
+    /// Closes the streams that have not become clients in time.
+    fn close_strangers(&mut self, now: Now) {
+        let known = self.streams_of(|_| true);
+        let is_late = |(id, (_, since)): &(&StreamId, &(SocketAddr, Duration))| {
+            now.monotonic > *since + STREAM_TIMEOUT && !known.contains(id)
+        };
+        let late: Vec<StreamId> = self.streams.iter().filter(is_late).map(|(id, _)| *id).collect();
         for id in late {
             self.streams.remove(&id);
             self.handle.close_stream(id);
@@ -58,6 +66,16 @@ impl Program<'_> {
         if let Ok((id, _)) = self.handle.add_stream(stream) {
             self.streams.insert(id, (address, now.monotonic));
         }
+    }
+
+    /// Returns the streams of peers of a kind.
+    fn streams_of(&self, is_meant: impl Fn(&Peer) -> bool) -> HashSet<StreamId> {
+        let streams = self.peers.values().filter(|peer| is_meant(peer));
+        let streams = streams.filter_map(|peer| match peer.way {
+            Remote::Tcp(stream) => Some(stream),
+            Remote::Udp { .. } => None,
+        });
+        streams.collect()
     }
 
     /// Decides about connections that may belong to the service of `port-share`.
@@ -87,15 +105,7 @@ impl Program<'_> {
         if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
             return;
         }
-        let clients: HashSet<StreamId> = self
-            .peers
-            .values()
-            .filter(|peer| peer.cipher.is_some())
-            .filter_map(|peer| match peer.way {
-                Remote::Tcp(stream) => Some(stream),
-                Remote::Udp { .. } => None,
-            })
-            .collect();
+        let clients = self.streams_of(|peer| peer.cipher.is_some());
         let strangers = || self.streams.iter().filter(|(id, _)| !clients.contains(id));
         if strangers().count() < MAX_UNAUTHENTICATED_STREAMS {
             return;
@@ -109,5 +119,33 @@ impl Program<'_> {
         self.streams.remove(&id);
         self.handle.close_stream(id);
         self.with_core(|core, link| core.disconnected(address, link));
+    }
+}
+
+/// Returns the index of the first entry of the address that occurs most often. So whoever opens many
+/// connections loses his own.
+fn first_of_most(addresses: impl Iterator<Item = IpAddr>) -> usize {
+    let mut seen: HashMap<IpAddr, (usize, usize)> = HashMap::new();
+    for (index, address) in addresses.enumerate() {
+        seen.entry(address).or_insert((0, index)).0 += 1;
+    }
+    let most = seen.into_values().max_by_key(|(count, first)| (*count, Reverse(*first)));
+    most.map_or(0, |(_, first)| first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_opens_many_connections_loses_his_own() {
+        let of = |last: &[u8]| {
+            let addresses: Vec<IpAddr> = last.iter().map(|it| [192, 0, 2, *it].into()).collect();
+            first_of_most(addresses.into_iter())
+        };
+        assert_eq!(of(&[1, 2, 2, 3, 2]), 1);
+        assert_eq!(of(&[1, 2, 3]), 0);
+        assert_eq!(of(&[3, 1, 1, 2, 2]), 1);
+        assert_eq!(of(&[]), 0);
     }
 }

@@ -5,20 +5,23 @@ use std::sync::Arc;
 
 use super::Turn;
 use crate::net::data_path::Peers;
-use crate::net::data_path::ethernet::{Mac, addresses, ip_packet_mut, is_message};
+use crate::net::data_path::ethernet::{Mac, TAG, addresses, ip_packet_mut, is_message};
 use crate::net::data_path::events::Event;
+use crate::net::data_path::macs::Station;
 use crate::net::data_path::peer::Peer;
+use crate::net::data_path::vlan::{self, Exit};
 use crate::net::offload::clamp_mss;
 
 impl Turn<'_> {
     /// Forwards an authentic frame. With `client-to-client`, a frame to a group goes to all other
     /// peers and to the device, and a frame to another peer's address to that peer only. All other
-    /// frames go to the device.
+    /// frames go to the device. With VLANs, other peers are those of the same VLAN, and the device
+    /// gets the frame with its tag: the [`TAG`] bytes before the frame must be free.
     pub(super) fn deliver_frame(
         &mut self,
         peer: &Arc<Peer>,
         buffer: &mut [u8],
-        place: Range<usize>,
+        mut place: Range<usize>,
     ) {
         let frame = &mut buffer[place.clone()];
         if is_message(frame) {
@@ -31,13 +34,24 @@ impl Turn<'_> {
         if let Some(largest) = peer.largest_tcp() {
             clamp_mss(ip_packet_mut(frame), largest);
         }
-        if let Peers::Many { client_to_client } = self.shared.peers {
+        if let Peers::Many { client_to_client, vlans } = self.shared.peers {
             if !source.is_single() {
                 return self.shared.drops.spoofed.add(1);
+            }
+            if vlans.is_some() && vlan::number(frame) != 0 {
+                return self.shared.drops.foreign.add(1);
             }
             self.learn(peer, source);
             if client_to_client && self.is_for_peers(peer, destination, frame) {
                 return;
+            }
+            match vlans.map_or(Exit::AsItIs, |vlans| vlans.exit(peer.vlan())) {
+                Exit::AsItIs => {}
+                Exit::Tagged(number) if place.start >= TAG => {
+                    let start = place.start - TAG;
+                    place.start = start + vlan::set_number(&mut buffer[start..place.end], number);
+                }
+                Exit::Tagged(_) | Exit::Dropped => return self.shared.drops.foreign.add(1),
             }
         }
         self.joiner.push(buffer, place);
@@ -47,12 +61,13 @@ impl Turn<'_> {
     fn is_for_peers(&mut self, from: &Peer, destination: Mac, frame: &[u8]) -> bool {
         let table = self.table;
         if destination.is_group() {
-            for other in table.peers().filter(|other| other.id != from.id) {
+            let others = table.peers().filter(|other| other.id != from.id);
+            for other in others.filter(|other| other.vlan() == from.vlan()) {
                 self.batch.push(self.shared, table, other, frame);
             }
             return false;
         }
-        let owner = self.shared.macs().find(destination);
+        let owner = self.shared.macs().find(Station { vlan: from.vlan(), mac: destination });
         let Some(owner) = owner.and_then(|id| table.peer(id)) else { return false };
         // Two machines behind one peer already have the frame.
         if owner.id != from.id {
@@ -67,9 +82,10 @@ impl Turn<'_> {
         if self.mac == latest {
             return;
         }
-        let is_known = self.shared.macs().find(source) == Some(peer.id);
+        let (station, now) = (Station { vlan: peer.vlan(), mac: source }, self.shared.now());
+        let is_known = self.shared.macs().is_used_by(peer.id, station, now);
         if !is_known {
-            self.shared.change_macs(|macs| macs.learn(peer.id, source));
+            self.shared.change_macs(|macs| macs.learn(peer.id, station, now));
         }
         self.mac = latest;
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Sender;
 use crate::net::data_path::Peers;
 use crate::net::data_path::ethernet::{addresses, ip_packet_mut};
+use crate::net::data_path::macs::Station;
 use crate::net::data_path::pacer::TcpData;
 use crate::net::data_path::peer::Peer;
 use crate::net::data_path::shared::Shared;
@@ -13,7 +14,7 @@ use crate::net::offload::{VirtioHeader, clamp_mss, split};
 
 impl Sender {
     /// Moves one frame. A frame to a group, or to an address that no peer is known to have, goes to
-    /// all peers.
+    /// all peers of its VLAN.
     pub(super) fn frame(
         &mut self,
         shared: &Shared,
@@ -30,7 +31,14 @@ impl Sender {
         let (Some((source, destination)), Some(mut whole)) = (macs, whole) else {
             return shared.drops.unroutable.add(1);
         };
-        let Some(frame) = whole.next() else { return };
+        let Some(mut frame) = whole.next() else { return };
+        let mut vlan = 0;
+        if let Peers::Many { vlans: Some(vlans), .. } = shared.peers {
+            match vlans.admit(frame) {
+                Some(admitted) => (vlan, frame) = admitted,
+                None => return shared.drops.foreign.add(1),
+            }
+        }
         let one = match shared.peers {
             Peers::One { .. } | Peers::Static { .. } => {
                 let only = table.only();
@@ -41,6 +49,7 @@ impl Sender {
             }
             Peers::Many { .. } => {
                 let known = shared.macs();
+                let [source, destination] = [source, destination].map(|mac| Station { vlan, mac });
                 let moved = known.find(source).is_some();
                 let owner = known.find(destination);
                 drop(known);
@@ -59,7 +68,7 @@ impl Sender {
                 self.send_frame(shared, table, peer, frame);
             }
             None => {
-                for peer in table.peers() {
+                for peer in table.peers().filter(|peer| peer.vlan() == vlan) {
                     self.send_frame(shared, table, peer, frame);
                 }
             }
