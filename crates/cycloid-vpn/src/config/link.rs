@@ -87,8 +87,12 @@ pub struct Fragment {
 }
 
 impl Fragment {
-    /// The least size: a datagram with less room would carry more headers than data.
-    pub const LEAST: u16 = 128;
+    /// The least size, as in OpenVPN 2.6.
+    pub const LEAST: u16 = 68;
+
+    /// The least size whose fragments carry packets of the usual MTU, whatever the cipher is. A
+    /// packet has at most 32 fragments.
+    pub const ROOMY: u16 = 160;
 }
 
 /// `mtu-disc`.

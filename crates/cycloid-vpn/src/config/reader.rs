@@ -16,6 +16,8 @@ use super::values::Call;
 
 /// The largest configuration file, in bytes.
 const MAX_FILE: u64 = 4 << 20;
+/// Refused directives that OpenVPN 2.6 does not know either. `setenv opt` lets it ignore them.
+const GONE: [&str; 4] = ["keysize", "management-client-pf", "ncp-disable", "no-iv"];
 /// The deepest nesting of `config`.
 const MAX_DEPTH: usize = 10;
 
@@ -52,7 +54,8 @@ impl Draft {
                 if inner.arguments.len() > 1 {
                     inner.name = inner.arguments.remove(1);
                     inner.arguments.remove(0);
-                    return match directives::find(&inner.name) {
+                    let known = directives::find(&inner.name);
+                    return match known.filter(|entry| !GONE.contains(&entry.name)) {
                         Some(_) => self.directive(scope, &inner),
                         None => {
                             self.unknown_ignored(&inner);

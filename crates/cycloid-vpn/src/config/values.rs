@@ -168,7 +168,7 @@ impl Call<'_> {
             (Ok(host), _) => Ok(RemoteHost::Plain(host)),
             (_, Some(address)) => Ok(RemoteHost::Short(address)),
             (Err(_), _)
-                if text.bytes().all(|byte| byte.is_ascii_graphic())
+                if text.chars().all(|it| !it.is_control() && !it.is_whitespace())
                     && text.bytes().any(|byte| !byte.is_ascii_digit() && byte != b'.')
                     && text.len() <= 253 =>
             {
@@ -221,7 +221,8 @@ pub(super) enum RemoteHost {
     Plain(String),
     /// An address with fewer than four numbers, or with octal ones.
     Short(Ipv4Addr),
-    /// Text that no resolver can know, such as the placeholder `<server>`.
+    /// Text that no resolver can know, such as the placeholder `<server>`, or a name with letters
+    /// beyond ASCII, which OpenVPN passes to the resolver as it is.
     Strange(String),
 }
 

@@ -247,7 +247,7 @@ pub fn max_control_packet(link: &config::Link) -> usize {
 /// they are those of IPv6, which are longer than those of IPv4.
 pub fn fragment(link: &config::Link, transport: Transport) -> Option<u16> {
     let fragment = link.fragment.filter(|_| transport == Transport::Udp)?;
-    Some(if fragment.with_headers { fragment.size - 48 } else { fragment.size })
+    Some(if fragment.with_headers { fragment.size.saturating_sub(48) } else { fragment.size })
 }
 
 /// Returns the rules of `client-nat`.

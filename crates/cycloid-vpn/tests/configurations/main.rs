@@ -44,7 +44,6 @@ const REASONS: [&str; 39] = [
     "the peer's address is unknown",
     "others can compute it",
     // Not part of this program.
-    "the tunnel has no VLANs",
     "creates its device at the start",
     "removes its device at the end",
     "names in extensions",
@@ -57,6 +56,7 @@ const REASONS: [&str; 39] = [
     "no management client can choose",
     // Mistakes that OpenVPN notices later, or never.
     "is not a key usage",
+    "control character",
     "is not a number",
     "neither an address nor a host name",
     "unknown option 'EXT1'",

@@ -50,3 +50,22 @@ fn long_packets_pass_a_path_for_short_ones() {
         }
     }
 }
+
+/// The least size that OpenVPN takes.
+#[test]
+fn the_least_fragments_pass() {
+    let bed = TestBed::new();
+    for (server, client) in ALL {
+        let settings = Settings { both: "fragment 68".into(), ..Settings::default() };
+        let gate = bed.start(server, true, &settings);
+        let alice = bed.start(client, false, &settings);
+        for bytes in ["40", "700"] {
+            assert!(
+                (0..3).any(|_| ping(&bed, bytes) == 5),
+                "{bytes} bytes, {server:?} {client:?}\n{}\n--- client\n{}",
+                gate.text(),
+                alice.text()
+            );
+        }
+    }
+}

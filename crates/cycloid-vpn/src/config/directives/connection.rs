@@ -57,6 +57,13 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("connect-retry", ANY, 1, 2, |draft, call| {
+        if call.text(0) == "infinite" {
+            // OpenVPN reads it as 0 and waits for as long as without the line.
+            let message =
+                "connect-retry infinite is ignored: it is a time, not a number of attempts";
+            draft.warn(call.directive, message);
+            return Ok(());
+        }
         let times = &mut draft.common.link.connect_retry;
         times.0 = call.seconds(0)?.max(std::time::Duration::from_secs(1));
         if call.get(1).is_some() {
@@ -136,6 +143,12 @@ pub(super) const TABLE: &[Entry] = &[
             None => false,
         };
         let size = call.number(0, Fragment::LEAST..=u16::MAX)?;
+        if size < Fragment::ROOMY {
+            let message = format!(
+                "fragment {size}: long packets may be lost, because they need more than 32 datagrams"
+            );
+            draft.warn(call.directive, message);
+        }
         draft.common.link.fragment = Some(Fragment { size, with_headers });
         Ok(())
     }),
@@ -177,10 +190,16 @@ fn remote(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
             address.to_string()
         }
         RemoteHost::Strange(host) => {
-            let message = format!(
-                "'{host}' is neither an address nor a host name, and no connection will succeed: \
-                 replace it with the server's"
-            );
+            let message = match host.is_ascii() {
+                true => format!(
+                    "'{host}' is neither an address nor a host name, and no connection will \
+                     succeed: replace it with the server's"
+                ),
+                false => format!(
+                    "'{host}' is looked up as it is, and most name servers do not know such names: \
+                     write the form of the name that begins with xn--"
+                ),
+            };
             draft.warn(call.directive, message);
             host
         }

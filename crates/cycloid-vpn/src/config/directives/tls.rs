@@ -442,9 +442,11 @@ fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
 }
 
 /// Returns whether a name is that of a cipher suite with RSA or finite-field Diffie-Hellman, in the
-/// form of IANA.
+/// form of IANA or of OpenSSL.
 fn is_static_suite(name: &str) -> bool {
-    ["TLS-DHE-", "TLS-RSA-", "TLS-DH-"].iter().any(|prefix| name.starts_with(prefix))
+    let iana = ["TLS-DHE-", "TLS-RSA-", "TLS-DH-"];
+    let openssl = ["DHE-", "EDH-", "AES128-", "AES256-", "CAMELLIA128-", "CAMELLIA256-", "DES-"];
+    iana.iter().chain(&openssl).any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether OpenVPN knows a digest that is not supported here.

@@ -54,7 +54,7 @@ fn lines_of_clients() {
         ("comp-lzo maybe", "does not accept 'maybe'", "adaptive"),
         ("compress zstd", "does not accept 'zstd'", "lz4-v2"),
         ("proto tcp\nfragment 1300", "only over UDP", "proto udp"),
-        ("fragment 100", "'100' is not", "128"),
+        ("fragment 67", "'67' is not", "68"),
         ("fragment 1300 fixed", "does not accept 'fixed'", "mtu"),
         ("secret static.key", "does not go with a static key", "certificates"),
         ("no-replay", "sent again", "remove"),
