@@ -436,12 +436,10 @@ impl Writer<'_> {
         let Some(bytes) = self.read(name, material) else { return };
         let parse = |der: &CertificateDer<'_>| Certificate::from_der(der).ok();
         let chain = certificates_from_pem(&bytes).ok();
-        let chain = match chain.and_then(|all| all.iter().map(parse).collect::<Option<Vec<_>>>()) {
-            Some(chain) => chain,
-            None => {
-                let hint = "a certificate begins with -----BEGIN CERTIFICATE-----";
-                return self.fail(format!("{name}: no certificate in {material}"), hint);
-            }
+        let chain = chain.and_then(|all| all.iter().map(parse).collect::<Option<Vec<_>>>());
+        let Some(chain) = chain else {
+            let hint = "a certificate begins with -----BEGIN CERTIFICATE-----";
+            return self.fail(format!("{name}: no certificate in {material}"), hint);
         };
         for certificate in chain {
             let certificate = certificate.tbs_certificate();

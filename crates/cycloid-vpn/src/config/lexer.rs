@@ -3,7 +3,8 @@
 //! Blanks separate words. `"…"` and `'…'` enclose a word with blanks. Outside of single quotes, a
 //! backslash escapes a blank, a quotation mark or a backslash. `#` and `;` at the start of a word
 //! begin a comment. `<name>` alone on a line opens a block, whose bytes are kept verbatim up to a
-//! line that begins with `</name>`. A backslash at the end of a line is ignored. Lines end in LF or CRLF. A byte order mark is ignored.
+//! line that begins with `</name>`. A backslash at the end of a line is ignored. Lines end in LF or
+//! CRLF. A byte order mark is ignored.
 //!
 //! Source: openvpn(8), "--config" and "INLINE FILE SUPPORT".
 

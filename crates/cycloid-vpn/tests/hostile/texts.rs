@@ -178,8 +178,8 @@ fn a_silent_server_times_out() {
     assert!(matches!(world.client_side.end, Some(ClientEnd::Failed(Error::TimedOut(_)))));
 }
 
-/// Answers to challenges may start scripts, so a client sends few of them, and only while the server
-/// decides about it.
+/// Answers to challenges may start scripts, so a client sends few of them, and only while the
+/// server decides about it.
 #[test]
 fn a_flood_of_answers_to_challenges_ends_that_client() {
     let authority = Authority::new("authority");

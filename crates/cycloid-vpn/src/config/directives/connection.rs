@@ -145,7 +145,8 @@ pub(super) const TABLE: &[Entry] = &[
         let size = call.number(0, Fragment::LEAST..=u16::MAX)?;
         if size < Fragment::ROOMY {
             let message = format!(
-                "fragment {size}: long packets may be lost, because they need more than 32 datagrams"
+                "fragment {size}: long packets may be lost, because they need more than 32 \
+                 datagrams"
             );
             draft.warn(call.directive, message);
         }

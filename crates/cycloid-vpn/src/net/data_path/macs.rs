@@ -261,8 +261,8 @@ mod tests {
     }
 
     proptest! {
-        /// Compares with the obvious model: a list of pairs and the times of their last uses, in the
-        /// order in which they were learned.
+        /// Compares with the obvious model: a list of pairs and the times of their last uses, in
+        /// the order in which they were learned.
         #[test]
         fn addresses_agree_with_a_list(
             most in 1_usize..5,

@@ -46,8 +46,8 @@ pub(super) fn number(frame: &[u8]) -> VlanId {
 }
 
 impl Vlans {
-    /// Returns the VLAN of a frame from the device, and the frame as peers get it: without the number
-    /// of a VLAN. Returns `None` if the device does not carry such frames.
+    /// Returns the VLAN of a frame from the device, and the frame as peers get it: without the
+    /// number of a VLAN. Returns `None` if the device does not carry such frames.
     pub(super) fn admit<'a>(&self, frame: &'a mut [u8]) -> Option<(VlanId, &'a mut [u8])> {
         match number(frame) {
             0 => self.untagged.then_some((self.native, frame)),

@@ -199,8 +199,8 @@ impl PushReply {
     }
 }
 
-/// Options by their names, each with its place in the list. The time for a change does not depend on
-/// the number of the others: a message may have thousands.
+/// Options by their names, each with its place in the list. The time for a change does not depend
+/// on the number of the others: a message may have thousands.
 #[derive(Default)]
 struct ByName {
     lists: BTreeMap<String, Vec<(usize, String)>>,

@@ -122,8 +122,8 @@ impl Program<'_> {
     }
 }
 
-/// Returns the index of the first entry of the address that occurs most often. So whoever opens many
-/// connections loses his own.
+/// Returns the index of the first entry of the address that occurs most often. So whoever opens
+/// many connections loses his own.
 fn first_of_most(addresses: impl Iterator<Item = IpAddr>) -> usize {
     let mut seen: HashMap<IpAddr, (usize, usize)> = HashMap::new();
     for (index, address) in addresses.enumerate() {
