@@ -44,9 +44,10 @@ impl Place {
         log_in(&session, self.pin.as_ref()).map_err(|error| reason(&error))?;
         let key = private_key(&session, &self.name).map_err(|error| reason(&error))?;
         let key = key.ok_or("the key is no longer in the token")?;
-        let outcome = act(&session, key).map_err(|error| reason(&error));
+        // A session that fails is not used again: its state is unknown.
+        let signature = act(&session, key).map_err(|error| reason(&error))?;
         self.session = Some((session, key));
-        outcome
+        Ok(signature)
     }
 }
 
@@ -62,7 +63,8 @@ fn is_lost(error: &Error) -> bool {
                 | RvError::TokenNotPresent
                 | RvError::KeyHandleInvalid
                 | RvError::ObjectHandleInvalid
-                | RvError::UserNotLoggedIn,
+                | RvError::UserNotLoggedIn
+                | RvError::OperationActive,
             _
         )
     )
