@@ -492,8 +492,9 @@ fn a_token_that_is_gone_at_a_renegotiation_keeps_the_tunnel() {
             its_peer.wait_for(told, 1, LIMIT);
             // Without the message, it would wait for `hand-window`, which is a minute.
             assert!(begun.elapsed() < Duration::from_secs(50), "{what}\n{}", its_peer.text());
-            fs::remove_file(&gone).expect("the file");
             bed.assert_reaches(&what, [&mut gate, &mut alice]);
+            fs::remove_file(&gone).expect("the file");
+            bed.assert_reaches_again(&what, [&mut gate, &mut alice]);
             alice.end("TERM");
             gate.end("TERM");
         }
