@@ -26,7 +26,9 @@ pub(crate) fn run_all() -> Outcome {
     for features in ["", "--no-default-features "] {
         run(&mut cargo(&format!("clippy -p cycloid {features}--locked -- -D warnings")))?;
     }
-    run(&mut cargo("fmt --check --manifest-path xtask/no-std/Cargo.toml"))?;
+    for program in ["no-std", "size"] {
+        run(&mut cargo(&format!("fmt --check --manifest-path xtask/{program}/Cargo.toml")))?;
+    }
     run(cargo(&format!("doc {everything} --no-deps --locked")).env("RUSTDOCFLAGS", "-Dwarnings"))?;
     publish::package()
 }

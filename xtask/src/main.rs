@@ -1,6 +1,6 @@
 //! The project's own commands: `cargo xtask test`, `lint`, `layers`, `deny`, `publish-check`,
 //! `targets`, `tables`, `ct`, `residue`, `fuzz-smoke`, `no-std`, `packages`, `install`,
-//! `dependants`, `cortex-m4`, `aarch64`.
+//! `dependants`, `cortex-m4`, `aarch64`, `size`.
 //!
 //! The few dependencies (large numbers, JSON, parsing of Rust) build in seconds. Each command is
 //! printed before it is run.
@@ -27,6 +27,7 @@ mod process;
 mod public_values;
 mod publish;
 mod residue;
+mod size;
 mod tables;
 mod targets;
 mod test;
@@ -46,7 +47,7 @@ struct Command {
     run: fn(&[String]) -> Outcome,
 }
 
-const COMMANDS: [Command; 16] = [
+const COMMANDS: [Command; 17] = [
     Command {
         name: "test",
         options: "",
@@ -129,6 +130,12 @@ const COMMANDS: [Command; 16] = [
         options: "",
         about: "run the kernels for AArch64 beside plain Rust under QEMU",
         run: |arguments| none(arguments).and_then(|()| aarch64::run().map(print)),
+    },
+    Command {
+        name: "size",
+        options: "",
+        about: "measure the bytes that the library adds to a program, and compare them with limits",
+        run: |arguments| none(arguments).and_then(|()| size::run()),
     },
     Command {
         name: "packages",

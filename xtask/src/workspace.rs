@@ -25,11 +25,12 @@ pub(crate) struct Dependency {
 }
 
 /// The manifests of all workspaces.
-pub(crate) const MANIFESTS: [&str; 4] = [
+pub(crate) const MANIFESTS: [&str; 5] = [
     "Cargo.toml",
     "crates/cycloid-aarch64/Cargo.toml",
     "crates/cycloid-m4/Cargo.toml",
     "xtask/no-std/Cargo.toml",
+    "xtask/size/Cargo.toml",
 ];
 
 /// Returns the packages of the workspace with this manifest.

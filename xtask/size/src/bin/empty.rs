@@ -1,0 +1,3 @@
+//! Nothing: the size of a program without the library.
+
+fn main() {}
