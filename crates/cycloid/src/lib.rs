@@ -30,6 +30,10 @@ extern crate std;
     not(all(feature = "alloc", feature = "bls12-381", feature = "encoding")),
     allow(dead_code, unused_imports)
 )]
+#[cfg_attr(
+    not(feature = "avx512"),
+    allow(dead_code, unused_imports, unused_macros, unused_variables)
+)]
 mod machine;
 mod math;
 pub mod scheme;

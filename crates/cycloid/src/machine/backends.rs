@@ -22,10 +22,11 @@ macro_rules! backends {
             }
             eight {
                 /// AVX-512 F, DQ, BW and VL (Intel servers since Skylake, AMD since Zen 4).
-                Avx512 "avx512" (target_arch = "x86_64")
+                Avx512 "avx512" (all(target_arch = "x86_64", feature = "avx512"))
                     ["avx512f" "avx512dq" "avx512bw" "avx512vl"] [Adx];
                 /// AVX-512 IFMA (Intel since Ice Lake, AMD since Zen 4).
-                Ifma "ifma" (target_arch = "x86_64") ["avx512ifma"] [Avx512];
+                Ifma "ifma" (all(target_arch = "x86_64", feature = "avx512"))
+                    ["avx512ifma"] [Avx512];
             }
         }
     };
@@ -58,6 +59,13 @@ macro_rules! enumeration {
         }
 
         impl Backend {
+            /// Whether there is a backend besides plain Rust.
+            #[allow(dead_code, reason = "only the choice for eight depends on it")]
+            pub(super) const HAS_OTHERS: bool = {
+                let others: &[()] = &[$(#[cfg $cfg] (),)*];
+                !others.is_empty()
+            };
+
             /// The levels of these backends, whether or not the processor has them.
             #[cfg(test)]
             pub(crate) const LEVELS: &[$crate::machine::cpu::Level] = &[

@@ -39,7 +39,7 @@ mod tests;
 )]
 mod triangle;
 mod vector;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64;
 
 use super::backends::with_vectors;

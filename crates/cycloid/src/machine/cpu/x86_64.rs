@@ -1,9 +1,8 @@
 //! Features of x86-64 other than those of backends.
 
-use super::{Level, detected};
-
 cpufeatures::new!(sha, "sha", "sse4.1");
 cpufeatures::new!(avx, "avx");
+cpufeatures::new!(avx512, "avx512f", "avx512dq", "avx512bw", "avx512vl");
 
 /// Returns whether the processor has SHA-256 instructions.
 pub(super) fn has_sha() -> bool {
@@ -25,7 +24,7 @@ pub(in super::super) enum VectorRegisters {
 /// and the C library use whatever exists.
 #[inline]
 pub(in super::super) fn vector_registers() -> VectorRegisters {
-    if detected().contains(Level::Avx512.own_features()) {
+    if avx512::get() {
         VectorRegisters::Avx512
     } else if avx::get() {
         VectorRegisters::Avx

@@ -12,7 +12,7 @@ pub mod sha;
 #[cfg(test)]
 pub(crate) mod tests;
 pub(super) mod vector;
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64;
 
 use super::backends::{backends, enumeration, with_eight};
@@ -130,7 +130,14 @@ impl Backend {
     ///
     /// Returns `None` if only the portable one is available, because eight single operations are
     /// faster than that.
+    ///
+    /// Inlined, so that a program without such a backend contains no code for eight.
+    #[inline]
     pub fn best() -> Option<Self> {
+        if Self::HAS_OTHERS { Self::fastest() } else { None }
+    }
+
+    fn fastest() -> Option<Self> {
         Self::available().skip(1).last()
     }
 

@@ -289,7 +289,7 @@ macro_rules! wide {
 #[cfg(any(test, not(target_arch = "x86_64")))]
 wide!(lanes::Portable, (), spread);
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64 {
     use super::super::super::super::cpu::{Avx512, Ifma};
     use super::*;

@@ -396,7 +396,7 @@ backend!(super::super::lanes::Portable, inline(never), ());
 #[cfg(any(test, not(target_arch = "x86_64")))]
 lazy_p25519!(super::super::lanes::Portable, ());
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64 {
     use super::super::super::cpu::{Avx512, Ifma};
     use super::*;

@@ -376,7 +376,7 @@ macro_rules! spread {
 #[cfg(any(test, not(target_arch = "x86_64")))]
 spread!(super::super::super::lanes::Portable, inline(never), ());
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64 {
     use super::super::super::super::cpu::Ifma;
     use super::*;

@@ -10,7 +10,7 @@
 //! instructions, one block of SHA-256 takes about a fifth of that, estimated from published
 //! latencies; six lanes are required then. [`Sha2Word::pays`] implements the rule.
 
-#[cfg(target_arch = "x86_64")]
+#[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod avx512;
 mod portable;
 #[cfg(test)]

@@ -40,10 +40,6 @@ pub(super) fn one<T: WideTask<Bls12Base>>(task: T) -> T::Output {
 
 /// Runs work on one element side by side, if the processor has a fast way.
 pub(super) fn spread<T: SpreadTask>(task: T) -> Option<T::Output> {
-    // Elsewhere nothing has it, and programs shall not contain it.
-    if cfg!(not(target_arch = "x86_64")) {
-        return None;
-    }
     run_spread(lanes::Backend::best()?, task)
 }
 
