@@ -39,13 +39,13 @@ use coefficient::{Coefficient, MinusThree};
 use combined::AllHold;
 pub(crate) use combined::{Equation, Equations, all_hold_vartime};
 pub(crate) use multiply::BaseTable;
-use multiply::{Multiply, MultiplyEach};
+use multiply::{MultiplyBase, MultiplyBaseEach, MultiplyPoint};
 pub(crate) use multiply::{
     multiply, multiply_base, multiply_base_each, multiply_base_eight, multiply_eight,
 };
 use multiply_vartime::{HasX, HasXEight, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};
-use operations::{Backend, operations};
+use operations::operations;
 use prepared::{HasXPrepared, WriteMultiples};
 pub(crate) use prepared::{
     has_x_prepared_eight_vartime, has_x_prepared_vartime, multiples_limbs, write_multiples,
@@ -111,13 +111,19 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     #[doc(hidden)]
     fn lanes() -> Option<lanes::Backend>;
 
-    /// Computes multiples of points or of the generator.
+    /// Computes a multiple of the generator, or several one after the other or side by side.
     #[doc(hidden)]
-    fn multiply(backend: Backend, task: Multiply<'_, Self>);
+    fn multiply_base(task: MultiplyBase<'_, Self>);
+    #[doc(hidden)]
+    fn multiply_base_each(task: MultiplyBaseEach<'_, Self>);
+    #[doc(hidden)]
+    fn multiply_base_eight(backend: lanes::Backend, task: MultiplyBase<'_, Self>);
 
-    /// Computes multiples one after the other.
+    /// Computes a multiple of a point, or eight.
     #[doc(hidden)]
-    fn multiply_each(task: MultiplyEach<'_, Self>);
+    fn multiply_point(task: MultiplyPoint<'_, Self>);
+    #[doc(hidden)]
+    fn multiply_point_eight(backend: lanes::Backend, task: MultiplyPoint<'_, Self>);
 
     /// Computes a sum of two public multiples; `None` for infinity.
     #[doc(hidden)]
@@ -143,7 +149,9 @@ pub trait Curve: Copy + Debug + Default + PartialEq + Eq + Send + Sync + 'static
     /// Tests whether sums of two public multiples have the given x coordinates, using precomputed
     /// multiples.
     #[doc(hidden)]
-    fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>);
+    fn has_x_prepared_vartime(task: HasXPrepared<'_, Self>);
+    #[doc(hidden)]
+    fn has_x_prepared_eight_vartime(backend: lanes::Backend, task: HasXPrepared<'_, Self>);
 
     /// Returns whether a combination of equations holds.
     #[doc(hidden)]
@@ -196,6 +204,7 @@ macro_rules! curves {
             const BASE_EIGHT: BaseTable =
                 BaseTable { window: $w8, spacing: $s8, limbs: &tables::$t8 };
 
+            #[inline]
             fn lanes() -> Option<lanes::Backend> {
                 lanes::Backend::best()
             }

@@ -10,11 +10,13 @@
 //! Doubling is always correct. A table of odd multiples up to 31 never adds equal points, since n
 //! is large. The scalar 0 is computed as 1, and the result replaced by infinity.
 
+use core::slice::from_ref;
+
 use super::compact::{Term, is_compact, sum_of_multiples};
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
 use super::tables::{SIZE, Size};
-use super::{AffinePoint, Backend, Curve, Scalar};
+use super::{AffinePoint, Curve, Scalar};
 use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
@@ -63,16 +65,17 @@ pub(crate) fn multiply<C: Curve>(
     scalar: &Scalar<C>,
     point: &AffinePoint<C>,
 ) -> Option<AffinePoint<C>> {
-    products(
-        Backend::One(words::Backend::best()),
-        core::slice::from_ref(scalar),
-        Some(core::slice::from_ref(point)),
-    )[0]
+    let mut products = [None];
+    let (scalars, points) = (from_ref(scalar), from_ref(point));
+    C::multiply_point(MultiplyPoint { scalars, points, products: &mut products });
+    products[0]
 }
 
 /// Returns k·G; `None` for k = 0, which becomes public.
 pub(crate) fn multiply_base<C: Curve>(scalar: &Scalar<C>) -> Option<AffinePoint<C>> {
-    products(Backend::One(words::Backend::best()), core::slice::from_ref(scalar), None)[0]
+    let mut products = [None];
+    C::multiply_base(MultiplyBase { scalars: from_ref(scalar), products: &mut products });
+    products[0]
 }
 
 /// Like [`multiply`], for eight.
@@ -81,7 +84,9 @@ pub(crate) fn multiply_eight<C: Curve>(
     scalars: &[Scalar<C>; LANES],
     points: &[AffinePoint<C>; LANES],
 ) -> [Option<AffinePoint<C>>; LANES] {
-    products(Backend::Eight(backend), scalars, Some(points))
+    let mut products = [None; LANES];
+    C::multiply_point_eight(backend, MultiplyPoint { scalars, points, products: &mut products });
+    products
 }
 
 /// Like [`multiply_base`], for eight.
@@ -89,7 +94,9 @@ pub(crate) fn multiply_base_eight<C: Curve>(
     backend: lanes::Backend,
     scalars: &[Scalar<C>; LANES],
 ) -> [Option<AffinePoint<C>>; LANES] {
-    products(Backend::Eight(backend), scalars, None)
+    let mut products = [None; LANES];
+    C::multiply_base_eight(backend, MultiplyBase { scalars, products: &mut products });
+    products
 }
 
 /// Like [`multiply_base`], for up to [`LANES`] scalars one after the other, with a single
@@ -98,67 +105,70 @@ pub(crate) fn multiply_base_each<C: Curve>(
     scalars: &[Scalar<C>],
 ) -> [Option<AffinePoint<C>>; LANES] {
     let mut products = [None; LANES];
-    let all = Multiply { scalars, points: None, products: &mut products[..scalars.len()] };
-    C::multiply_each(MultiplyEach(all));
+    let all = MultiplyBase { scalars, products: &mut products[..scalars.len()] };
+    C::multiply_base_each(MultiplyBaseEach(all));
     products
 }
 
-fn products<C: Curve>(
-    backend: Backend,
-    scalars: &[Scalar<C>],
-    points: Option<&[AffinePoint<C>]>,
-) -> [Option<AffinePoint<C>>; LANES] {
-    let mut products = [None; LANES];
-    C::multiply(backend, Multiply { scalars, points, products: &mut products[..scalars.len()] });
-    products
-}
-
-/// Multiplies as many scalars as an element holds numbers by as many points, or by G.
-pub struct Multiply<'a, C: Curve> {
+/// Multiplies G by as many scalars as an element holds numbers.
+pub struct MultiplyBase<'a, C: Curve> {
     scalars: &'a [Scalar<C>],
-    points: Option<&'a [AffinePoint<C>]>,
     products: &'a mut [Option<AffinePoint<C>>],
 }
 
-impl<C: Curve> CurveTask<C::Field> for Multiply<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for MultiplyBase<'_, C> {
     type Output = ();
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
-        let product: Jacobian<C, A> = match self.points {
-            Some(points) => point_multiple(self.scalars, &Affine::of_points(arithmetic, points)),
-            None => base_multiple(arithmetic, self.scalars),
-        };
-        let infinity = product.is_infinity();
-        let mut coordinates = [[C::B; 2]; MAX_WIDTH];
-        product.store(&mut coordinates[..A::WIDTH]);
-        for (i, product) in self.products.iter_mut().enumerate() {
-            // Infinity is the result and has no coordinates; scalars of keys and nonces never lead
-            // to it.
-            let some = !infinity.at(i).reveal();
-            *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
-        }
+        store(&base_multiple(arithmetic, self.scalars), self.products);
     }
 }
 
-/// The same for up to [`LANES`] scalars, one number at a time.
-pub struct MultiplyEach<'a, C: Curve>(Multiply<'a, C>);
+/// Multiplies as many points as an element holds numbers by as many scalars.
+pub struct MultiplyPoint<'a, C: Curve> {
+    scalars: &'a [Scalar<C>],
+    points: &'a [AffinePoint<C>],
+    products: &'a mut [Option<AffinePoint<C>>],
+}
 
-impl<C: Curve> CurveTask<C::Field> for MultiplyEach<'_, C> {
+impl<C: Curve> CurveTask<C::Field> for MultiplyPoint<'_, C> {
+    type Output = ();
+
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
+        let points = Affine::of_points(arithmetic, self.points);
+        store(&point_multiple(self.scalars, &points), self.products);
+    }
+}
+
+/// Writes the affine coordinates of products, `None` for infinity.
+fn store<C: Curve, A: CurveArithmetic<C::Field>>(
+    product: &Jacobian<C, A>,
+    products: &mut [Option<AffinePoint<C>>],
+) {
+    let infinity = product.is_infinity();
+    let mut coordinates = [[C::B; 2]; MAX_WIDTH];
+    product.store(&mut coordinates[..A::WIDTH]);
+    for (i, product) in products.iter_mut().enumerate() {
+        // Infinity is the result and has no coordinates; scalars of keys and nonces never lead to
+        // it.
+        let some = !infinity.at(i).reveal();
+        *product = some.then_some(AffinePoint::new_unchecked(coordinates[i]));
+    }
+}
+
+/// Multiplies G by up to [`LANES`] scalars, one number at a time.
+pub struct MultiplyBaseEach<'a, C: Curve>(MultiplyBase<'a, C>);
+
+impl<C: Curve> CurveTask<C::Field> for MultiplyBaseEach<'_, C> {
     type Output = ();
 
     /// Computes the multiples one after the other, and their affine coordinates with one inversion.
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
-        use core::slice::from_ref;
         let Self(all) = self;
         let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
         let mut multiples = [generator; LANES];
-        for (i, scalar) in all.scalars.iter().enumerate() {
-            multiples[i] = match all.points {
-                Some(points) => {
-                    point_multiple(from_ref(scalar), &Affine::of_points(arithmetic, &[points[i]]))
-                }
-                None => base_multiple(arithmetic, from_ref(scalar)),
-            };
+        for (multiple, scalar) in multiples.iter_mut().zip(all.scalars) {
+            *multiple = base_multiple(arithmetic, from_ref(scalar));
         }
         // G replaces infinity, whose Z has no inverse.
         let finite = multiples

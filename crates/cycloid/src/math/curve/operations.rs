@@ -1,29 +1,30 @@
 //! Curve computations as functions compiled once per curve in this library, instead of wherever
 //! keys of the curve are used.
-
-use crate::machine::{lanes, words};
-
-/// A backend for one number, or for eight.
-#[derive(Clone, Copy, Debug)]
-pub enum Backend {
-    /// For one.
-    One(words::Backend),
-    /// For eight.
-    Eight(lanes::Backend),
-}
+//!
+//! Each computation on one number is a function of its own, apart from those on eight: so a program
+//! without batches contains no code and no table for eight.
 
 /// Declares the computing methods of [`Curve`](super::Curve).
 macro_rules! operations {
     () => {
-        fn multiply(backend: Backend, task: Multiply<'_, Self>) {
-            match backend {
-                Backend::One(backend) => Self::Field::run_one_curve(backend, task),
-                Backend::Eight(backend) => Self::Field::run_eight_curve(backend, task),
-            }
+        fn multiply_base(task: MultiplyBase<'_, Self>) {
+            Self::Field::run_one_curve(words::Backend::best(), task)
         }
 
-        fn multiply_each(task: MultiplyEach<'_, Self>) {
+        fn multiply_base_each(task: MultiplyBaseEach<'_, Self>) {
             Self::Field::run_one_curve(words::Backend::best(), task)
+        }
+
+        fn multiply_base_eight(backend: lanes::Backend, task: MultiplyBase<'_, Self>) {
+            Self::Field::run_eight_curve(backend, task)
+        }
+
+        fn multiply_point(task: MultiplyPoint<'_, Self>) {
+            Self::Field::run_one_curve(words::Backend::best(), task)
+        }
+
+        fn multiply_point_eight(backend: lanes::Backend, task: MultiplyPoint<'_, Self>) {
+            Self::Field::run_eight_curve(backend, task)
         }
 
         fn sum_vartime(task: Sum<'_, Self>) -> Option<AffinePoint<Self>> {
@@ -49,11 +50,12 @@ macro_rules! operations {
             Self::Field::run_one_curve(words::Backend::best(), task)
         }
 
-        fn has_x_prepared_vartime(backend: Backend, task: HasXPrepared<'_, Self>) {
-            match backend {
-                Backend::One(backend) => Self::Field::run_one_curve(backend, task),
-                Backend::Eight(backend) => Self::Field::run_eight_curve(backend, task),
-            }
+        fn has_x_prepared_vartime(task: HasXPrepared<'_, Self>) {
+            Self::Field::run_one_curve(words::Backend::best(), task)
+        }
+
+        fn has_x_prepared_eight_vartime(backend: lanes::Backend, task: HasXPrepared<'_, Self>) {
+            Self::Field::run_eight_curve(backend, task)
         }
 
         fn all_hold_vartime(task: AllHold<'_, Self>) -> bool {

@@ -9,11 +9,10 @@ use super::digits::digits;
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, odd_scalars, sum_of_columns};
 use super::multiply_vartime::has_x;
-use super::operations::Backend;
 use super::{AffinePoint, Curve, Scalar, Words};
 use crate::machine::field::{CurveArithmetic, CurveTask, Limbs, Masks};
 use crate::machine::lanes::{self, LANES};
-use crate::machine::words::{self, LIMB_BITS, Limb};
+use crate::machine::words::{LIMB_BITS, Limb};
 use crate::math::field::MAX_WIDTH;
 
 /// Bits per digit.
@@ -58,10 +57,13 @@ pub(crate) fn has_x_prepared_vartime<C: Curve>(
 ) -> bool {
     use core::slice::from_ref;
     let mut right = [false];
-    C::has_x_prepared_vartime(
-        Backend::One(words::Backend::best()),
-        HasXPrepared::new(from_ref(u1), from_ref(u2), &[multiples], from_ref(x), &mut right),
-    );
+    C::has_x_prepared_vartime(HasXPrepared::new(
+        from_ref(u1),
+        from_ref(u2),
+        &[multiples],
+        from_ref(x),
+        &mut right,
+    ));
     right[0]
 }
 
@@ -74,10 +76,8 @@ pub(crate) fn has_x_prepared_eight_vartime<C: Curve>(
     x: &[Scalar<C>; LANES],
 ) -> [bool; LANES] {
     let mut right = [false; LANES];
-    C::has_x_prepared_vartime(
-        Backend::Eight(backend),
-        HasXPrepared::new(u1, u2, multiples, x, &mut right),
-    );
+    let task = HasXPrepared::new(u1, u2, multiples, x, &mut right);
+    C::has_x_prepared_eight_vartime(backend, task);
     right
 }
 

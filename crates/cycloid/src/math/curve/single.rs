@@ -5,9 +5,9 @@ use super::affine::{AffinePoint, IsOnCurve, Ordinate};
 use super::any_point::{AnyPoint, Operation};
 use super::coefficient::{Coefficient, double_times};
 use super::combined::AllHold;
-use super::multiply::{BaseTable, Multiply, MultiplyEach};
+use super::multiply::{BaseTable, MultiplyBase, MultiplyBaseEach, MultiplyPoint};
 use super::multiply_vartime::{HasX, HasXEight, Sum};
-use super::operations::{Backend, operations};
+use super::operations::operations;
 use super::prepared::{HasXPrepared, WriteMultiples};
 use super::{Curve, Words, scalar};
 use crate::machine::field::CurvePrime as _;
@@ -61,6 +61,7 @@ macro_rules! single_curves {
             const BASE_ONE: [BaseTable; 2] = [BaseTable::NONE; 2];
             const BASE_EIGHT: BaseTable = BaseTable::NONE;
 
+            #[inline]
             fn lanes() -> Option<lanes::Backend> {
                 None
             }
