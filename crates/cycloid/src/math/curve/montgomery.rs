@@ -36,11 +36,12 @@ pub(crate) fn multiply_each(
     }
 }
 
-/// Multiplies one number.
+/// Multiplies one number, across the lanes if these multiply integers.
 pub(crate) fn multiply(factors: &Factors) -> [Limb; 4] {
-    let mut product = [[0; 4]];
-    multiply_each(lanes::Backend::best(), &[factors], &mut product);
-    product[0]
+    lanes::Backend::best()
+        .filter(|lanes| lanes.multiplication() == Multiplication::Integer)
+        .and_then(|lanes| across(lanes, factors))
+        .unwrap_or_else(|| one::<Ladder>(factors))
 }
 
 /// Multiplies one number by a ladder across the lanes, if the backend has one.

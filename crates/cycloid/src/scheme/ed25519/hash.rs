@@ -96,18 +96,24 @@ impl Digest {
 }
 
 /// Computes the digests of all preimages as numbers modulo L, side by side on a backend. `scalars`
-/// has the same length.
+/// has the same length. Inlined, so that callers that never pass a backend contain no code for it.
+#[inline(always)]
 pub(super) fn reduced_digests(
     backend: Option<Backend>,
     preimages: &[Preimage<'_>],
     scalars: &mut [Scalar],
 ) {
-    if let Some(backend) = backend.filter(|_| preimages.len() > 1) {
-        for (preimages, scalars) in preimages.chunks(LANES).zip(scalars.chunks_mut(LANES)) {
-            reduced_digests_eight(backend, preimages, scalars);
+    match backend.filter(|_| preimages.len() > 1) {
+        Some(backend) => {
+            for (preimages, scalars) in preimages.chunks(LANES).zip(scalars.chunks_mut(LANES)) {
+                reduced_digests_eight(backend, preimages, scalars);
+            }
         }
-        return;
+        None => reduced_digests_apart(preimages, scalars),
     }
+}
+
+fn reduced_digests_apart(preimages: &[Preimage<'_>], scalars: &mut [Scalar]) {
     for (preimage, scalar) in preimages.iter().zip(scalars) {
         let mut hash = Sha512::new();
         preimage.parts().for_each(|part| hash.update(part));

@@ -221,6 +221,7 @@ pub(super) fn verify_made<const MOST: usize>(
     made: &[Made<'_>],
     right: &mut [bool],
 ) {
+    let backend = backend.filter(|_| MOST > 1);
     let count = made.len();
     let job = |i: usize| made.get(i).unwrap_or(&made[0]);
     let encodings: [Encoding; MOST] = core::array::from_fn(|i| limbs(&job(i).key.encoding));
@@ -267,6 +268,8 @@ pub(super) fn verify_all<const MOST: usize>(
     verifications: &[Verification<'_>],
     outcomes: &mut [Result<(), Error>],
 ) {
+    // As in `sign_all`.
+    let backend = backend.filter(|_| MOST > 1);
     let count = verifications.len();
     let verification = |i: usize| verifications.get(i).unwrap_or(&verifications[0]);
 

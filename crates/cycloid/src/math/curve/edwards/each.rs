@@ -24,7 +24,8 @@ pub(crate) trait Each {
 }
 
 /// Runs the function on every input, with an output for each. Inputs that go side by side use
-/// `lanes`.
+/// `lanes`. Inlined, so that callers that never pass lanes contain no code for them.
+#[inline(always)]
 pub(crate) fn each<E: Each>(
     lanes: Option<lanes::Backend>,
     inputs: &[&E::Input],
@@ -42,16 +43,27 @@ pub(crate) fn one<E: Each>(input: &E::Input) -> E::Output {
 }
 
 /// Like [`each`], with a given backend for single inputs as well.
+#[inline(always)]
 pub(super) fn each_on<E: Each>(
     words: words::Backend,
     lanes: Option<lanes::Backend>,
     inputs: &[&E::Input],
     outputs: &mut [E::Output],
 ) {
+    match lanes {
+        Some(lanes) => each_on_lanes::<E>(words, lanes, inputs, outputs),
+        None => each_apart::<E>(words, inputs, outputs),
+    }
+}
+
+fn each_on_lanes<E: Each>(
+    words: words::Backend,
+    lanes: lanes::Backend,
+    inputs: &[&E::Input],
+    outputs: &mut [E::Output],
+) {
     for (inputs, outputs) in inputs.chunks(LANES).zip(outputs.chunks_mut(LANES)) {
-        if let Some(lanes) = lanes
-            && are_side_by_side(lanes, inputs.len())
-        {
+        if are_side_by_side(lanes, inputs.len()) {
             // Unused lanes repeat the first input.
             let all: [_; LANES] =
                 core::array::from_fn(|lane| *inputs.get(lane).unwrap_or(&inputs[0]));
@@ -60,10 +72,14 @@ pub(super) fn each_on<E: Each>(
             outputs.copy_from_slice(&results[..outputs.len()]);
             results.iter_mut().for_each(|result| ct::wipe(result.as_mut()));
         } else {
-            for (input, output) in inputs.chunks(1).zip(outputs.chunks_mut(1)) {
-                P25519::run_one_curve(words, Run::<E> { inputs: input, outputs: output });
-            }
+            each_apart::<E>(words, inputs, outputs);
         }
+    }
+}
+
+fn each_apart<E: Each>(words: words::Backend, inputs: &[&E::Input], outputs: &mut [E::Output]) {
+    for (input, output) in inputs.chunks(1).zip(outputs.chunks_mut(1)) {
+        P25519::run_one_curve(words, Run::<E> { inputs: input, outputs: output });
     }
 }
 
