@@ -230,49 +230,126 @@ impl Hash {
     }
 
     /// Hashes the concatenation of the parts.
+    #[inline(always)]
     pub(crate) fn digest(self, parts: &[&[u8]]) -> DigestBytes {
+        self.function()(parts)
+    }
+
+    /// Returns the function that hashes the concatenation of parts. Inlined up to a program's call,
+    /// so that a program that names one hash function does not contain the others.
+    #[inline(always)]
+    pub(crate) const fn function(self) -> Function {
         match self {
             #[cfg(feature = "sha1")]
-            Self::Sha1 => DigestBytes::new::<sha1::Sha1>(parts),
-            #[cfg(feature = "small")]
-            Self::Sha224 | Self::Sha256 => DigestBytes::sha2_of_length(self.digest_length(), parts),
-            #[cfg(not(feature = "small"))]
-            Self::Sha224 => DigestBytes::new::<Sha224>(parts),
-            #[cfg(not(feature = "small"))]
-            Self::Sha256 => DigestBytes::new::<Sha256>(parts),
+            Self::Sha1 => sha1,
+            Self::Sha224 => sha224,
+            Self::Sha256 => sha256,
             #[cfg(feature = "sha512")]
-            Self::Sha384 => DigestBytes::new::<Sha384>(parts),
+            Self::Sha384 => sha384,
             #[cfg(feature = "sha512")]
-            Self::Sha512 => DigestBytes::new::<Sha512>(parts),
+            Self::Sha512 => sha512,
             #[cfg(feature = "sha512")]
-            Self::Sha512_224 => DigestBytes::new::<Sha512_224>(parts),
+            Self::Sha512_224 => sha512_224,
             #[cfg(feature = "sha512")]
-            Self::Sha512_256 => DigestBytes::new::<Sha512_256>(parts),
+            Self::Sha512_256 => sha512_256,
             #[cfg(feature = "sha3")]
-            Self::Sha3_224 => DigestBytes::new::<Sha3_224>(parts),
+            Self::Sha3_224 => sha3_224,
             #[cfg(feature = "sha3")]
-            Self::Sha3_256 => DigestBytes::new::<Sha3_256>(parts),
+            Self::Sha3_256 => sha3_256,
             #[cfg(feature = "sha3")]
-            Self::Sha3_384 => DigestBytes::new::<Sha3_384>(parts),
+            Self::Sha3_384 => sha3_384,
             #[cfg(feature = "sha3")]
-            Self::Sha3_512 => DigestBytes::new::<Sha3_512>(parts),
+            Self::Sha3_512 => sha3_512,
             #[cfg(feature = "sha3")]
-            Self::Shake128 => DigestBytes::extendable::<Shake128>(parts, self.digest_length()),
+            Self::Shake128 => shake128,
             #[cfg(feature = "sha3")]
-            Self::Shake256 => DigestBytes::extendable::<Shake256>(parts, self.digest_length()),
+            Self::Shake256 => shake256,
         }
     }
 
-    /// Computes `data ^= SHAKE(seed)`. Returns `false`, without a change, for any other function.
-    #[cfg(feature = "sha3")]
-    pub(crate) fn mask(self, seed: &[u8], data: &mut [u8]) -> bool {
+    /// Returns the function that computes `data ^= SHAKE(seed)` if this is SHAKE. Inlined like
+    /// [`function`](Self::function).
+    #[inline(always)]
+    pub(crate) const fn mask_function(self) -> Option<MaskFunction> {
         match self {
-            Self::Shake128 => mask(extended::<Shake128>(&[seed]), data),
-            Self::Shake256 => mask(extended::<Shake256>(&[seed]), data),
-            _ => return false,
+            #[cfg(feature = "sha3")]
+            Self::Shake128 => Some(mask128),
+            #[cfg(feature = "sha3")]
+            Self::Shake256 => Some(mask256),
+            _ => None,
         }
-        true
     }
+}
+
+/// Hashes the concatenation of parts.
+pub(crate) type Function = fn(&[&[u8]]) -> DigestBytes;
+
+/// Computes `data ^= mask(seed)`.
+pub(crate) type MaskFunction = fn(&[u8], &mut [u8]);
+
+/// Declares functions of their own, compiled with the library.
+macro_rules! functions {
+    ($($(#[$attribute:meta])* $name:ident $digest:ty;)+) => {$(
+        $(#[$attribute])*
+        fn $name(parts: &[&[u8]]) -> DigestBytes {
+            DigestBytes::new::<$digest>(parts)
+        }
+    )+};
+}
+
+functions! {
+    #[cfg(feature = "sha1")]
+    sha1 sha1::Sha1;
+    #[cfg(not(feature = "small"))]
+    sha224 Sha224;
+    #[cfg(not(feature = "small"))]
+    sha256 Sha256;
+    #[cfg(feature = "sha512")]
+    sha384 Sha384;
+    #[cfg(feature = "sha512")]
+    sha512 Sha512;
+    #[cfg(feature = "sha512")]
+    sha512_224 Sha512_224;
+    #[cfg(feature = "sha512")]
+    sha512_256 Sha512_256;
+    #[cfg(feature = "sha3")]
+    sha3_224 Sha3_224;
+    #[cfg(feature = "sha3")]
+    sha3_256 Sha3_256;
+    #[cfg(feature = "sha3")]
+    sha3_384 Sha3_384;
+    #[cfg(feature = "sha3")]
+    sha3_512 Sha3_512;
+}
+
+#[cfg(feature = "small")]
+fn sha224(parts: &[&[u8]]) -> DigestBytes {
+    DigestBytes::sha2_of_length(28, parts)
+}
+
+#[cfg(feature = "small")]
+fn sha256(parts: &[&[u8]]) -> DigestBytes {
+    DigestBytes::sha2_of_length(32, parts)
+}
+
+#[cfg(feature = "sha3")]
+fn shake128(parts: &[&[u8]]) -> DigestBytes {
+    DigestBytes::extendable::<Shake128>(parts, Hash::Shake128.digest_length())
+}
+
+#[cfg(feature = "sha3")]
+fn shake256(parts: &[&[u8]]) -> DigestBytes {
+    DigestBytes::extendable::<Shake256>(parts, Hash::Shake256.digest_length())
+}
+
+#[cfg(feature = "sha3")]
+fn mask128(seed: &[u8], data: &mut [u8]) {
+    mask(extended::<Shake128>(&[seed]), data);
+}
+
+#[cfg(feature = "sha3")]
+fn mask256(seed: &[u8], data: &mut [u8]) {
+    mask(extended::<Shake256>(&[seed]), data);
 }
 
 /// Returns the output of an extendable-output function.

@@ -3,7 +3,7 @@
 //! approved.
 
 pub(crate) mod eight;
-#[cfg(all(any(test, target_arch = "x86_64"), not(feature = "small")))]
+#[cfg(all(any(test, all(target_arch = "x86_64", feature = "avx512")), not(feature = "small")))]
 mod on_vectors;
 #[cfg(any(test, feature = "small"))]
 mod stateless;
@@ -11,9 +11,9 @@ mod stateless;
 mod states;
 
 #[cfg(feature = "small")]
-pub(crate) use stateless::Keyed;
+pub(crate) use stateless::{Algorithm, Keyed};
 #[cfg(not(feature = "small"))]
-pub(crate) use states::Keyed;
+pub(crate) use states::{Algorithm, Keyed};
 
 /// The longest block of a function for eight side by side, in bytes.
 const MAX_BLOCK: usize = 128;

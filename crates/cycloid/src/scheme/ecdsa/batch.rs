@@ -17,6 +17,7 @@ use crate::math::curve::{
 };
 use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
 use crate::scheme::hash::DigestBytes;
+use crate::scheme::hmac::Algorithm;
 use crate::scheme::stack_use;
 
 /// With fewer jobs than this, one by one is faster than eight side by side.
@@ -363,7 +364,10 @@ pub(super) fn sign_eight_by<C: Curve>(
 fn sign_each<C: Curve>(jobs: &mut Eight<'_, Signing<'_, C>>) -> Points<C> {
     let digests = digests(jobs);
     let nonces = core::array::from_fn(|lane| match &jobs[lane] {
-        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], job.random).next(),
+        Some(job) => {
+            Nonces::new(Algorithm::of(job.hash), job.key.scalar(), &digests[lane], job.random)
+                .next()
+        }
         None => Scalar::one(),
     });
     sign_each_by(jobs, &digests, nonces)
@@ -428,7 +432,10 @@ fn nonces<C: Curve>(
         return first_nonces(backend, hash, keys, digests, random);
     }
     core::array::from_fn(|lane| match &jobs[lane] {
-        Some(job) => Nonces::new(job.hash, job.key.scalar(), &digests[lane], job.random).next(),
+        Some(job) => {
+            Nonces::new(Algorithm::of(job.hash), job.key.scalar(), &digests[lane], job.random)
+                .next()
+        }
         None => Scalar::one(),
     })
 }

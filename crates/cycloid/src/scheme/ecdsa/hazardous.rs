@@ -7,6 +7,7 @@ use super::{Hash, Signature, signature};
 use crate::machine::stack;
 use crate::math::curve::{Scalar, multiply_base};
 use crate::scheme::ec::{Curve, Error, PrivateKey};
+use crate::scheme::hmac::Algorithm;
 use crate::scheme::stack_use;
 
 impl<C: Curve> PrivateKey<C> {
@@ -59,7 +60,7 @@ impl<C: Curve> NonceGenerator<C> {
     pub fn new(key: &PrivateKey<C>, hash: Hash, digest: &[u8], random: &[u8]) -> Self {
         let nonces = stack::clean(stack_use::ecdsa_sign::<C>(), || {
             let digest = Scalar::<C>::from_leftmost_bits(digest);
-            Nonces::new(hash, key.scalar(), &digest, random)
+            Nonces::new(Algorithm::of(hash), key.scalar(), &digest, random)
         });
         Self { nonces, curve: core::marker::PhantomData }
     }

@@ -45,6 +45,7 @@ pub use signature::{Signature, SignatureBytes};
 pub use traits::{DerSignature, SigningKey, VerifyingKey};
 
 use super::ec::{Curve, Error, PreparedPublicKey, PrivateKey, PublicKey};
+use super::hmac::Algorithm;
 use super::{Hash, VerifyAfterSign, stack_use};
 use crate::machine::stack;
 use crate::math::curve::{
@@ -54,26 +55,37 @@ use nonce::Nonces;
 
 /// ECDSA.
 impl<C: Curve> PrivateKey<C> {
+    // The functions with a hash function are inlined up to the program's call: `Hash::function`.
+
     /// Signs a message with the nonce of RFC 6979, section 3.2.
+    #[inline(always)]
     pub fn sign(&self, hash: Hash, message: &[u8]) -> Signature<C> {
         self.sign_prehashed(hash, &hash.digest(&[message]))
     }
 
     /// Signs a digest of any length. `hash` is the hash function of the nonce's HMAC, usually the
     /// one that computed the digest.
+    #[inline(always)]
     pub fn sign_prehashed(&self, hash: Hash, digest: &[u8]) -> Signature<C> {
         self.sign_hedged(hash, digest, &[])
     }
 
     /// Like [`sign_prehashed`](Self::sign_prehashed), with `random` mixed into the nonce (RFC 6979,
     /// section 3.6). Even bad randomness makes the nonce no worse than without it.
+    #[inline(always)]
     pub fn sign_hedged(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
-        stack::clean(stack_use::ecdsa_sign::<C>(), || self.sign_in_frames(hash, digest, random))
+        self.sign_with(Algorithm::of(hash), digest, random)
     }
 
-    fn sign_in_frames(&self, hash: Hash, digest: &[u8], random: &[u8]) -> Signature<C> {
+    fn sign_with(&self, algorithm: Algorithm, digest: &[u8], random: &[u8]) -> Signature<C> {
+        stack::clean(stack_use::ecdsa_sign::<C>(), || {
+            self.sign_in_frames(algorithm, digest, random)
+        })
+    }
+
+    fn sign_in_frames(&self, algorithm: Algorithm, digest: &[u8], random: &[u8]) -> Signature<C> {
         let digest = Scalar::from_leftmost_bits(digest);
-        let mut nonces = Nonces::new(hash, self.scalar(), &digest, random);
+        let mut nonces = Nonces::new(algorithm, self.scalar(), &digest, random);
         sign_by(self.scalar(), &digest, || nonces.next())
     }
 
@@ -105,6 +117,7 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
     ///
     /// # Errors
     /// [`Error::Fault`].
+    #[inline(always)]
     pub fn sign(&self, hash: Hash, message: &[u8]) -> Result<Signature<C>, Error> {
         self.sign_prehashed(hash, &hash.digest(&[message]))
     }
@@ -113,6 +126,7 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
     ///
     /// # Errors
     /// [`Error::Fault`].
+    #[inline(always)]
     pub fn sign_prehashed(&self, hash: Hash, digest: &[u8]) -> Result<Signature<C>, Error> {
         self.sign_hedged(hash, digest, &[])
     }
@@ -121,13 +135,23 @@ impl<C: Curve> VerifyAfterSign<'_, PrivateKey<C>, PublicKey<C>> {
     ///
     /// # Errors
     /// [`Error::Fault`].
+    #[inline(always)]
     pub fn sign_hedged(
         &self,
         hash: Hash,
         digest: &[u8],
         random: &[u8],
     ) -> Result<Signature<C>, Error> {
-        let signature = self.key.sign_hedged(hash, digest, random);
+        self.sign_with(Algorithm::of(hash), digest, random)
+    }
+
+    fn sign_with(
+        &self,
+        algorithm: Algorithm,
+        digest: &[u8],
+        random: &[u8],
+    ) -> Result<Signature<C>, Error> {
+        let signature = self.key.sign_with(algorithm, digest, random);
         match self.public.verify_prehashed(digest, &signature) {
             Ok(()) => Ok(signature),
             Err(_) => Err(Error::Fault),
@@ -154,6 +178,7 @@ impl<C: Curve> PublicKey<C> {
     ///
     /// # Errors
     /// [`Error::Verification`].
+    #[inline(always)]
     pub fn verify(
         &self,
         hash: Hash,
@@ -180,6 +205,7 @@ impl<C: Curve, M: AsRef<[u64]>> PreparedPublicKey<C, M> {
     ///
     /// # Errors
     /// [`Error::Verification`]; [`Error::MemoryTooSmall`] if the memory has shrunk.
+    #[inline(always)]
     pub fn verify(
         &self,
         hash: Hash,

@@ -2,8 +2,8 @@
 //! 3.6): HMAC_DRBG outputs, the first one that is a valid scalar.
 
 use super::super::hash::DigestBytes;
-use super::super::hmac::Keyed;
 use super::super::hmac::eight::KeyedEight;
+use super::super::hmac::{Algorithm, Keyed};
 use super::Hash;
 use crate::machine::ct;
 use crate::machine::lanes::{Backend, LANES};
@@ -12,7 +12,7 @@ use crate::scheme::ec::MAX_BYTES;
 
 /// The generator of nonces for one key and one digest.
 pub(super) struct Nonces {
-    hash: Hash,
+    algorithm: Algorithm,
     /// K.
     keyed: Keyed,
     /// V.
@@ -24,7 +24,7 @@ pub(super) struct Nonces {
 impl Nonces {
     /// Runs steps b to g. `random` is k′ of section 3.6, or empty without it.
     pub(super) fn new<C: Curve>(
-        hash: Hash,
+        algorithm: Algorithm,
         key: &Scalar<C>,
         digest: &Scalar<C>,
         random: &[u8],
@@ -34,10 +34,10 @@ impl Nonces {
         let (key_octets, digest_octets) = octets.split_at_mut(C::BYTES);
         key.to_bytes(key_octets);
         digest.to_bytes(digest_octets);
-        let length = hash.digest_length();
+        let length = algorithm.digest_length();
         let mut nonces = Self {
-            hash,
-            keyed: Keyed::new(hash, &DigestBytes::filled(0, length)),
+            algorithm,
+            keyed: algorithm.keyed(&DigestBytes::filled(0, length)),
             value: DigestBytes::filled(1, length),
             used: false,
         };
@@ -63,7 +63,7 @@ impl Nonces {
                 self.rekey(0, &[]);
             }
             let mut bytes = [0; MAX_BYTES];
-            for part in bytes[..C::BYTES].chunks_mut(self.hash.digest_length()) {
+            for part in bytes[..C::BYTES].chunks_mut(self.algorithm.digest_length()) {
                 self.value = self.keyed.authenticate(&[&self.value]);
                 part.copy_from_slice(&self.value[..part.len()]);
             }
@@ -80,7 +80,7 @@ impl Nonces {
         let [first, second] =
             [parts.first(), parts.get(1)].map(|part| part.copied().unwrap_or(&[]));
         let key = self.keyed.authenticate(&[&self.value, &[separator], first, second]);
-        self.keyed = Keyed::new(self.hash, &key);
+        self.keyed = self.algorithm.keyed(&key);
         self.value = self.keyed.authenticate(&[&self.value]);
     }
 }
@@ -136,7 +136,9 @@ fn first_nonces_where<C: Curve>(
     let nonces = core::array::from_fn(|lane| {
         let nonce = accept(lane, &bytes[lane][..C::BYTES]);
         // In a lane whose candidate is out of range, the single form starts over and skips it.
-        nonce.unwrap_or_else(|| Nonces::new(hash, keys[lane], &digests[lane], random[lane]).next())
+        nonce.unwrap_or_else(|| {
+            Nonces::new(Algorithm::of(hash), keys[lane], &digests[lane], random[lane]).next()
+        })
     });
     ct::wipe_bytes(bytes.as_flattened_mut());
     nonces
@@ -167,7 +169,9 @@ mod tests {
                 let random = core::array::from_fn(|lane| &[0x5a; 100][..lane / 2 * 33]);
                 let nonces = first_nonces(backend, hash, keys, &scalars, random);
                 for lane in 0..LANES {
-                    let one = Nonces::new(hash, keys[lane], &scalars[lane], random[lane]).next();
+                    let one =
+                        Nonces::new(Algorithm::of(hash), keys[lane], &scalars[lane], random[lane])
+                            .next();
                     assert!(nonces[lane].equal(&one).reveal());
                 }
             }
@@ -189,7 +193,9 @@ mod tests {
             scalar.to_bytes(&mut octets);
             octets
         };
-        let hmac = |k: &[u8], message: &[u8]| Keyed::new(hash, k).authenticate(&[message]).to_vec();
+        let hmac = |k: &[u8], message: &[u8]| {
+            Algorithm::of(hash).keyed(k).authenticate(&[message]).to_vec()
+        };
         let input = [octets(key), octets(digest), random.to_vec()].concat();
         let mut v = vec![1; hash.digest_length()];
         let mut k = vec![0; hash.digest_length()];
@@ -219,16 +225,17 @@ mod tests {
                     Scalar::<C>::from_leftmost_bits_in_range(candidate).expect("nearly all are")
                 });
                 // Takes nonces one after the other, as happens if r or s is 0.
-                let mut nonces = Nonces::new(hash, &key, &digest, random);
+                let mut nonces = Nonces::new(Algorithm::of(hash), &key, &digest, random);
                 for scalar in &scalars {
                     assert!(nonces.next::<C>().equal(scalar).reveal(), "{} {hash:?}", C::NAME);
                 }
                 // The first two candidates are out of range.
                 let mut seen = Vec::new();
-                let third = Nonces::new(hash, &key, &digest, random).next_where::<C>(|candidate| {
-                    seen.push(candidate.to_vec());
-                    (seen.len() == 3).then(|| Scalar::from_leftmost_bits(candidate))
-                });
+                let third = Nonces::new(Algorithm::of(hash), &key, &digest, random)
+                    .next_where::<C>(|candidate| {
+                        seen.push(candidate.to_vec());
+                        (seen.len() == 3).then(|| Scalar::from_leftmost_bits(candidate))
+                    });
                 assert_eq!(seen, candidates[..3]);
                 assert!(third.equal(&scalars[2]).reveal());
             }
@@ -260,7 +267,9 @@ mod tests {
                 let (hash, random) = (Hash::Sha256, [&b"random"[..]; LANES]);
                 let nonces = first_nonces_where(backend, hash, keys, &scalars, random, accept);
                 for lane in 0..LANES {
-                    let one = Nonces::new(hash, keys[lane], &scalars[lane], random[lane]).next();
+                    let one =
+                        Nonces::new(Algorithm::of(hash), keys[lane], &scalars[lane], random[lane])
+                            .next();
                     let twice = one.add(&one);
                     let expected = if refused.contains(&lane) { &one } else { &twice };
                     assert!(nonces[lane].equal(expected).reveal(), "{lane} of {refused:?}");

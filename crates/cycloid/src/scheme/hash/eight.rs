@@ -29,16 +29,12 @@ pub(crate) struct StatesOf<W: Sha2Word> {
 impl States {
     /// Returns the states before the first block; `None` for functions without a form for eight.
     pub(crate) fn new(hash: Hash) -> Option<Self> {
-        let [first, second] = INITIAL;
         match hash {
-            Hash::Sha224 => Some(Self::Narrow(StatesOf::new(second.map(|word| word << 32)))),
-            Hash::Sha256 => Some(Self::Narrow(StatesOf::new(first))),
             #[cfg(feature = "sha512")]
-            Hash::Sha384 => Some(Self::Wide(StatesOf::new(second))),
+            Hash::Sha384 => Some(Self::Wide(StatesOf::new(INITIAL[1]))),
             #[cfg(feature = "sha512")]
             Hash::Sha512 => Some(Self::sha512()),
-            #[cfg(any(feature = "sha1", feature = "sha3", feature = "sha512"))]
-            _ => None,
+            _ => StatesOf::narrow(hash).map(Self::Narrow),
         }
     }
 
@@ -77,20 +73,17 @@ impl States {
             Self::Wide(states) => states.finish(backend, messages, length),
         }
     }
+}
 
-    /// Returns the digest, of `length` bytes, of one lane's absorbed blocks followed by a message
-    /// in parts.
-    #[cfg(any(test, target_arch = "x86_64"))]
-    pub(crate) fn finish_one<'a>(
-        &self,
-        backend: Backend,
-        lane: usize,
-        message: impl Iterator<Item = &'a [u8]> + Clone,
-        length: usize,
-    ) -> DigestBytes {
-        match self {
-            Self::Narrow(states) => states.finish_one(backend, lane, message, length),
-            Self::Wide(states) => states.finish_one(backend, lane, message, length),
+impl StatesOf<u32> {
+    /// Returns the states of SHA-224 or SHA-256 before the first block; `None` for other functions.
+    pub(crate) fn narrow(hash: Hash) -> Option<Self> {
+        let [first, second] = INITIAL;
+        match hash {
+            Hash::Sha224 => Some(Self::new(second.map(|word| word << 32))),
+            Hash::Sha256 => Some(Self::new(first)),
+            #[cfg(any(feature = "sha1", feature = "sha3", feature = "sha512"))]
+            _ => None,
         }
     }
 }
@@ -100,7 +93,8 @@ impl<W: Sha2Word> StatesOf<W> {
         Self { words: initial.map(|word| [W::from_leading(word); LANES]), blocks: 0 }
     }
 
-    fn absorb(&mut self, backend: Option<Backend>, from: [&[u8]; LANES]) {
+    /// Absorbs one block in each lane.
+    pub(crate) fn absorb(&mut self, backend: Option<Backend>, from: [&[u8]; LANES]) {
         let mut blocks = [W::ZERO_BLOCK; LANES];
         for (block, from) in blocks.iter_mut().zip(from) {
             block.as_mut().copy_from_slice(from);
@@ -134,8 +128,10 @@ impl<W: Sha2Word> StatesOf<W> {
         core::array::from_fn(|lane| states.digest(lane, length))
     }
 
-    #[cfg(any(test, target_arch = "x86_64"))]
-    fn finish_one<'a>(
+    /// Returns the digest, of `length` bytes, of one lane's absorbed blocks followed by a message
+    /// in parts.
+    #[cfg(any(test, all(target_arch = "x86_64", feature = "avx512")))]
+    pub(crate) fn finish_one<'a>(
         &self,
         backend: Backend,
         lane: usize,

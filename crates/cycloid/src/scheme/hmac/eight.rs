@@ -2,7 +2,7 @@
 
 use zeroize::Zeroize;
 
-use super::{Keyed, MAX_BLOCK};
+use super::{Algorithm, Keyed, MAX_BLOCK};
 use crate::machine::lanes::{Backend, LANES};
 use crate::scheme::hash::eight::States;
 use crate::scheme::hash::{DigestBytes, Hash};
@@ -24,7 +24,8 @@ impl KeyedEight {
     pub(crate) fn new(backend: Option<Backend>, hash: Hash, keys: [&[u8]; LANES]) -> Self {
         let length = hash.digest_length();
         let (Some(mut inner), Some(mut outer)) = (States::new(hash), States::new(hash)) else {
-            let keys = Keys::OneAfterTheOther(keys.map(|key| Keyed::new(hash, key)));
+            let algorithm = Algorithm::of(hash);
+            let keys = Keys::OneAfterTheOther(keys.map(|key| algorithm.keyed(key)));
             return Self { backend, keys, length };
         };
         let block = inner.block_length();
@@ -81,7 +82,8 @@ mod tests {
                     for _ in 0..2 {
                         let codes = keyed.authenticate(parts.each_ref().map(|parts| &parts[..]));
                         for lane in 0..LANES {
-                            let expected = Keyed::new(hash, keys[lane]).authenticate(&parts[lane]);
+                            let expected = Algorithm::of(hash).keyed(keys[lane]);
+                            let expected = expected.authenticate(&parts[lane]);
                             assert_eq!(*codes[lane], *expected, "{hash:?} {start} {lane}");
                         }
                     }

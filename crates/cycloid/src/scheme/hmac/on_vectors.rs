@@ -5,13 +5,14 @@ use zeroize::Zeroize;
 use super::MAX_BLOCK;
 use crate::machine::cpu;
 use crate::machine::lanes::Backend;
-use crate::scheme::hash::eight::States;
+use crate::machine::lanes::sha::Sha2Word;
+use crate::scheme::hash::eight::StatesOf;
 use crate::scheme::hash::{DigestBytes, Hash};
 
 /// The states after the inner pad and after the outer pad, in two of the eight lanes.
 pub(crate) struct OnVectors {
     backend: Backend,
-    states: States,
+    states: StatesOf<u32>,
     length: usize,
 }
 
@@ -27,10 +28,11 @@ impl OnVectors {
         Self::new(Backend::best().filter(|_| faster)?, hash, key)
     }
 
-    /// Returns `None` for a function without a form for eight and for a key longer than a block.
+    /// Returns `None` for a function other than SHA-224 and SHA-256, and for a key longer than a
+    /// block.
     pub(super) fn new(backend: Backend, hash: Hash, key: &[u8]) -> Option<Self> {
-        let mut states = States::new(hash)?;
-        let block = states.block_length();
+        let mut states = StatesOf::narrow(hash)?;
+        let block = u32::BLOCK;
         if key.len() > block {
             return None;
         }

@@ -10,6 +10,35 @@ const MAX_BLOCK: usize = 144;
 /// The most parts of a message.
 const MAX_PARTS: usize = 4;
 
+/// HMAC with one hash function.
+#[derive(Clone, Copy)]
+pub(crate) struct Algorithm(Hash);
+
+impl Algorithm {
+    /// Returns HMAC with a hash function.
+    pub(crate) const fn of(hash: Hash) -> Self {
+        Self(hash.fixed_length())
+    }
+
+    /// Returns the length of a code, in bytes.
+    #[cfg_attr(not(feature = "small"), expect(dead_code, reason = "the tests compare codes only"))]
+    pub(crate) const fn digest_length(self) -> usize {
+        self.0.digest_length()
+    }
+
+    /// Absorbs a key.
+    pub(crate) fn keyed(self, key: &[u8]) -> Keyed {
+        let Self(hash) = self;
+        let mut keyed = Keyed { hash, block: [0; MAX_BLOCK] };
+        if key.len() <= hash.block_length() {
+            keyed.block[..key.len()].copy_from_slice(key);
+        } else {
+            keyed.block[..hash.digest_length()].copy_from_slice(&hash.digest(&[key]));
+        }
+        keyed
+    }
+}
+
 /// A key, ready for any number of messages; wiped when dropped.
 pub(crate) struct Keyed {
     hash: Hash,
@@ -24,17 +53,6 @@ impl Drop for Keyed {
 }
 
 impl Keyed {
-    pub(crate) fn new(hash: Hash, key: &[u8]) -> Self {
-        let hash = hash.fixed_length();
-        let mut keyed = Self { hash, block: [0; MAX_BLOCK] };
-        if key.len() <= hash.block_length() {
-            keyed.block[..key.len()].copy_from_slice(key);
-        } else {
-            keyed.block[..hash.digest_length()].copy_from_slice(&hash.digest(&[key]));
-        }
-        keyed
-    }
-
     /// Returns the code of the concatenated parts, at most [`MAX_PARTS`].
     pub(crate) fn authenticate(&self, parts: &[&[u8]]) -> DigestBytes {
         let mut pad = self.block;
@@ -78,7 +96,8 @@ mod tests {
             for length in (0..200).step_by(3).chain([63, 64, 65, 127, 128, 129, 143, 144, 145]) {
                 let key = &bytes[..length];
                 let parts = [&bytes[..length / 2], &bytes[length..], &[7], &bytes[..90]];
-                let (ours, expected) = (Keyed::new(hash, key), states::Keyed::new(hash, key));
+                let ours = Algorithm::of(hash).keyed(key);
+                let expected = states::Algorithm::of(hash).keyed(key);
                 for parts in [&parts[..], &parts[..1], &[]] {
                     let code = ours.authenticate(parts);
                     assert_eq!(*code, *expected.authenticate(parts), "{hash:?} {length}");

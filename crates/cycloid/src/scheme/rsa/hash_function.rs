@@ -6,7 +6,7 @@ use sha2::digest::Digest;
 use sha2::digest::typenum::Unsigned;
 
 use super::Hash;
-use crate::scheme::hash::{DigestBytes, MAX_DIGEST};
+use crate::scheme::hash::{DigestBytes, Function, MAX_DIGEST, MaskFunction};
 
 /// Digests of fewer bytes are for verifying old signatures only, as by SHA-1 and MD5.
 pub(super) const FEWEST: usize = 28;
@@ -35,10 +35,12 @@ pub(super) const FEWEST: usize = 28;
 #[derive(Clone, Copy)]
 pub struct HashFunction(Kind);
 
+/// The functions are those of the hash function, so that a program that names one hash function
+/// does not contain the others.
 #[derive(Clone, Copy)]
 enum Kind {
-    Known(Hash),
-    Other { length: usize, digest: fn(&[&[u8]]) -> DigestBytes },
+    Known { hash: Hash, digest: Function, mask: Option<MaskFunction> },
+    Other { length: usize, digest: Function },
 }
 
 impl HashFunction {
@@ -55,7 +57,7 @@ impl HashFunction {
     /// Returns the length of the digest, in bytes.
     pub const fn digest_length(self) -> usize {
         match self.0 {
-            Kind::Known(hash) => hash.digest_length(),
+            Kind::Known { hash, .. } => hash.digest_length(),
             Kind::Other { length, .. } => length,
         }
     }
@@ -63,7 +65,7 @@ impl HashFunction {
     /// Returns the function if it is one of [`enum@Hash`], by which restrictions name functions.
     pub(super) const fn known(self) -> Option<Hash> {
         match self.0 {
-            Kind::Known(hash) => Some(hash),
+            Kind::Known { hash, .. } => Some(hash),
             Kind::Other { .. } => None,
         }
     }
@@ -71,35 +73,43 @@ impl HashFunction {
     /// Returns whether digests are too short for new signatures.
     pub(super) const fn is_retired(self) -> bool {
         match self.0 {
-            Kind::Known(hash) => hash.is_retired(),
+            Kind::Known { hash, .. } => hash.is_retired(),
             Kind::Other { length, .. } => length < FEWEST,
         }
     }
 
     /// Returns whether the function has an output of any length.
     pub(super) const fn is_extendable(self) -> bool {
-        matches!(self.0, Kind::Known(hash) if hash.is_extendable())
+        self.mask().is_some()
+    }
+
+    /// Returns the function that masks data if the function has an output of any length.
+    pub(super) const fn mask(self) -> Option<MaskFunction> {
+        match self.0 {
+            Kind::Known { mask, .. } => mask,
+            Kind::Other { .. } => None,
+        }
     }
 
     /// Hashes the concatenation of the parts.
     pub(super) fn digest(self, parts: &[&[u8]]) -> DigestBytes {
         match self.0 {
-            Kind::Known(hash) => hash.digest(parts),
-            Kind::Other { digest, .. } => digest(parts),
+            Kind::Known { digest, .. } | Kind::Other { digest, .. } => digest(parts),
         }
     }
 }
 
 impl From<Hash> for HashFunction {
+    #[inline(always)]
     fn from(hash: Hash) -> Self {
-        Self(Kind::Known(hash))
+        Self(Kind::Known { hash, digest: hash.function(), mask: hash.mask_function() })
     }
 }
 
 impl fmt::Debug for HashFunction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Kind::Known(hash) => hash.fmt(f),
+            Kind::Known { hash, .. } => hash.fmt(f),
             Kind::Other { length, .. } => write!(f, "rsa::HashFunction({length} bytes)"),
         }
     }

@@ -19,8 +19,8 @@ use super::generate::check_generated_length;
 use super::operation::{Operation, Purpose};
 use super::private::any_private_key_scratch_limbs;
 use super::{
-    DigestInfo, Error, HashFunction, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents, PrivateKey,
-    Pss, Restriction, Signature, SignatureScheme, check_primes_scratch_limbs,
+    DigestInfo, Error, Hash, HashFunction, MAX_BITS, Oaep, OwnedPublicKey, PrivateComponents,
+    PrivateKey, Pss, Restriction, Signature, SignatureScheme, check_primes_scratch_limbs,
     generate_scratch_limbs, private_key_limbs,
 };
 use crate::machine::ct;
@@ -186,12 +186,15 @@ impl KeyPair {
         self.0.key.check_primes(rounds, rng, &mut scratch)
     }
 
+    // The functions with a scheme are inlined up to the program's call: `Hash::function`.
+
     /// Signs a message.
     ///
     /// # Errors
     /// [`Error::HashRetired`], [`Error::HashUnsuitable`], [`Error::Restricted`],
     /// [`Error::RestrictedPss`], [`Error::SaltTooLong`], [`Error::RandomGenerator`],
     /// [`Error::Fault`].
+    #[inline(always)]
     pub fn sign(
         &self,
         scheme: SignatureScheme,
@@ -205,22 +208,27 @@ impl KeyPair {
     ///
     /// # Errors
     /// As [`sign`](Self::sign), and [`Error::DigestLength`].
+    #[inline(always)]
     pub fn sign_prehashed(
         &self,
         scheme: SignatureScheme,
         digest: &[u8],
         rng: &mut impl CryptoRng,
     ) -> Result<Signature, Error> {
+        match scheme {
+            SignatureScheme::Pkcs1v15(hash) => self.sign_pkcs1v15(hash, digest, rng),
+            SignatureScheme::Pss(pss) => self.sign_pss_with(pss.general(), digest, rng),
+        }
+    }
+
+    fn sign_pkcs1v15(
+        &self,
+        hash: Hash,
+        digest: &[u8],
+        rng: &mut impl CryptoRng,
+    ) -> Result<Signature, Error> {
         let mut signature = Signature::blank(self.0.public.length());
-        let output = signature.bytes_mut();
-        let operation = match scheme {
-            SignatureScheme::Pkcs1v15(hash) => {
-                Operation::sign_pkcs1v15(hash, digest, output).map(Operation::any)
-            }
-            SignatureScheme::Pss(pss) => {
-                Operation::sign_pss(pss.general(), digest, output).map(Operation::any)
-            }
-        };
+        let operation = Operation::sign_pkcs1v15(hash, digest, signature.bytes_mut());
         self.perform(operation?, rng)?;
         Ok(signature)
     }

@@ -12,7 +12,8 @@ use rand_core::CryptoRng;
 use super::encoding::{der_scratch_limbs, public_key_der_length, public_key_pem_length};
 use super::public::{encrypt_scratch_limbs, public_key_limbs, verify_scratch_limbs};
 use super::{
-    DigestInfo, Error, HashFunction, MAX_BITS, Oaep, Pss, PublicKey, Restriction, SignatureScheme,
+    DigestInfo, Error, Hash, HashFunction, MAX_BITS, Oaep, Pss, PublicKey, Restriction,
+    SignatureScheme,
 };
 use crate::machine::words::Limb;
 
@@ -111,11 +112,14 @@ impl OwnedPublicKey {
         self.0.restriction()
     }
 
+    // The functions with a scheme are inlined up to the program's call: `Hash::function`.
+
     /// Verifies a signature of a message. All values are public.
     ///
     /// # Errors
     /// [`Error::Signature`] if it is not valid; [`Error::HashUnsuitable`], [`Error::Restricted`],
     /// [`Error::RestrictedPss`].
+    #[inline(always)]
     pub fn verify(
         &self,
         scheme: SignatureScheme,
@@ -129,18 +133,32 @@ impl OwnedPublicKey {
     ///
     /// # Errors
     /// As [`verify`](Self::verify), and [`Error::DigestLength`].
+    #[inline(always)]
     pub fn verify_prehashed(
         &self,
         scheme: SignatureScheme,
         digest: &[u8],
         signature: &[u8],
     ) -> Result<(), Error> {
-        self.with_scratch(|scratch| match scheme {
-            SignatureScheme::Pkcs1v15(hash) => {
-                self.0.verify_pkcs1v15_prehashed(hash, digest, signature, scratch)
-            }
-            SignatureScheme::Pss(pss) => self.0.verify_pss_with(pss, digest, signature, scratch),
+        match scheme {
+            SignatureScheme::Pkcs1v15(hash) => self.verify_pkcs1v15(hash, digest, signature),
+            SignatureScheme::Pss(pss) => self.verify_pss(pss.general(), digest, signature),
+        }
+    }
+
+    fn verify_pkcs1v15(&self, hash: Hash, digest: &[u8], signature: &[u8]) -> Result<(), Error> {
+        self.with_scratch(|scratch| {
+            self.0.verify_pkcs1v15_prehashed(hash, digest, signature, scratch)
         })
+    }
+
+    fn verify_pss(
+        &self,
+        pss: Pss<HashFunction>,
+        digest: &[u8],
+        signature: &[u8],
+    ) -> Result<(), Error> {
+        self.with_scratch(|scratch| self.0.verify_pss_with(pss, digest, signature, scratch))
     }
 
     /// Verifies an RSASSA-PKCS1-v1_5 signature of a digest by any hash function.
@@ -162,7 +180,7 @@ impl OwnedPublicKey {
         digest: &[u8],
         signature: &[u8],
     ) -> Result<(), Error> {
-        self.with_scratch(|scratch| self.0.verify_pss_with(pss, digest, signature, scratch))
+        self.verify_pss(pss.general(), digest, signature)
     }
 
     /// Passes scratch for any operation to a closure.

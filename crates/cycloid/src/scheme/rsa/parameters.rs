@@ -36,6 +36,7 @@ impl Pss<HashFunction> {
 
 impl<H: Into<HashFunction>> Pss<H> {
     /// Returns the same parameters, with hash functions of any kind.
+    #[inline(always)]
     pub(super) fn general(self) -> Pss<HashFunction> {
         let (hash, mask_hash) = (self.hash.into(), self.mask_hash.into());
         Pss { hash, mask_hash, salt_length: self.salt_length }
@@ -93,6 +94,7 @@ impl Oaep<'_, HashFunction> {
 
 impl<'a, H: Into<HashFunction>> Oaep<'a, H> {
     /// Returns the same parameters, with hash functions of any kind.
+    #[inline(always)]
     pub(super) fn general(self) -> Oaep<'a, HashFunction> {
         let (hash, mask_hash) = (self.hash.into(), self.mask_hash.into());
         Oaep { hash, mask_hash, label: self.label }

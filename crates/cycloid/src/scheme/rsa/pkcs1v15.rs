@@ -6,7 +6,6 @@ use super::context::Context;
 use super::digest_info::DigestInfo;
 use super::operation::Operation;
 use super::public::PublicKey;
-use super::verification::Scheme;
 use super::{Error, Hash};
 use crate::machine::words::Limb;
 
@@ -16,6 +15,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// # Errors
     /// [`Error::Length`], [`Error::HashRetired`], [`Error::HashUnsuitable`], [`Error::Restricted`],
     /// [`Error::RandomGenerator`], [`Error::Fault`]; `signature` is untouched then.
+    #[inline(always)]
     pub fn sign_pkcs1v15(
         &mut self,
         hash: Hash,
@@ -62,6 +62,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::Signature`] if it is not valid; [`Error::HashUnsuitable`],
     /// [`Error::MemoryTooSmall`], [`Error::Restricted`].
+    #[inline(always)]
     pub fn verify_pkcs1v15(
         &self,
         hash: Hash,
@@ -83,6 +84,11 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        self.verify(Scheme::Pkcs1v15, hash, digest, signature, scratch)
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        hash.check_suits_pkcs1v15()?;
+        let info = DigestInfo::known(hash, digest).ok_or(Error::DigestLength)?;
+        self.verify_digest_info(&info, signature, scratch)
     }
 }

@@ -18,6 +18,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     /// # Errors
     /// [`Error::Length`], [`Error::HashRetired`], [`Error::RestrictedPss`],
     /// [`Error::RandomGenerator`], [`Error::Fault`]; `signature` is untouched then.
+    #[inline(always)]
     pub fn sign_pss(
         &mut self,
         hash: Hash,
@@ -48,6 +49,7 @@ impl<M: AsRef<[Limb]> + AsMut<[Limb]>, R: CryptoRng> Context<'_, M, R> {
     ///
     /// # Errors
     /// As [`sign_pss_prehashed`](Self::sign_pss_prehashed).
+    #[inline(always)]
     pub fn sign_pss_with(
         &mut self,
         pss: Pss<impl Into<HashFunction>>,
@@ -66,6 +68,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     /// # Errors
     /// [`Error::Signature`] if it is not valid; [`Error::MemoryTooSmall`];
     /// [`Error::RestrictedPss`].
+    #[inline(always)]
     pub fn verify_pss(
         &self,
         hash: Hash,
@@ -97,6 +100,7 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
     ///
     /// # Errors
     /// As [`verify_pss_prehashed`](Self::verify_pss_prehashed).
+    #[inline(always)]
     pub fn verify_pss_with(
         &self,
         pss: Pss<impl Into<HashFunction>>,
@@ -104,11 +108,21 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
         signature: &[u8],
         scratch: &mut [Limb],
     ) -> Result<(), Error> {
-        let Pss { hash, mask_hash, salt_length } = pss.general();
+        self.verify_pss_general(pss.general(), digest, signature, scratch)
+    }
+
+    fn verify_pss_general(
+        &self,
+        pss: Pss<HashFunction>,
+        digest: &[u8],
+        signature: &[u8],
+        scratch: &mut [Limb],
+    ) -> Result<(), Error> {
+        let Pss { hash, mask_hash, salt_length } = pss;
         if digest.len() != hash.digest_length() {
             return Err(Error::DigestLength);
         }
-        self.restriction().allows_pss(Pss { hash, mask_hash, salt_length })?;
+        self.restriction().allows_pss(pss)?;
         let (bits, salt) = (self.bits(), Salt::Exactly(salt_length));
         let encoded = self.opened(signature, scratch)?;
         if is_encoding_of(encoded, bits, hash, mask_hash, digest, salt) {

@@ -6,7 +6,7 @@ use super::super::backend::Scalars;
 use super::super::{Error, Fr};
 use crate::machine::ct;
 use crate::scheme::hash::{DigestBytes, Hash};
-use crate::scheme::hmac::Keyed;
+use crate::scheme::hmac::{Algorithm, Keyed};
 
 /// The minimum length of key material, in bytes.
 const MIN_KEY_MATERIAL: usize = 32;
@@ -28,8 +28,9 @@ struct Expand<'a> {
 impl<'a> Expand<'a> {
     /// Runs HKDF-Extract on a salt and key material in parts, ready for expansion.
     fn extract(salt: &[u8], material: &[&[u8]], info: &'a [&'a [u8]]) -> Self {
-        let key = Keyed::new(Hash::Sha256, salt).authenticate(material);
-        Self { keyed: Keyed::new(Hash::Sha256, &key), info, last: None, count: 0 }
+        let algorithm = Algorithm::of(Hash::Sha256);
+        let key = algorithm.keyed(salt).authenticate(material);
+        Self { keyed: algorithm.keyed(&key), info, last: None, count: 0 }
     }
 
     /// Returns the next 32 bytes, up to 255 times.

@@ -5,9 +5,8 @@ use crate::scheme::rsa::hash_function::HashFunction;
 
 /// Computes `data ^= MGF1(seed)`, or `data ^= SHAKE(seed)` if `hash` is SHAKE.
 pub(in crate::scheme::rsa) fn mask(hash: HashFunction, seed: &[u8], data: &mut [u8]) {
-    #[cfg(feature = "sha3")]
-    if hash.known().is_some_and(|hash| hash.mask(seed, data)) {
-        return;
+    if let Some(mask) = hash.mask() {
+        return mask(seed, data);
     }
     for (counter, block) in (0u32..).zip(data.chunks_mut(hash.digest_length())) {
         let digest = hash.digest(&[seed, &counter.to_be_bytes()]);
