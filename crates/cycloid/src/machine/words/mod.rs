@@ -18,6 +18,7 @@ mod linear;
 #[cfg(not(all(cycloid_armv7em, feature = "small")))]
 mod masked;
 pub mod portable;
+pub mod rare;
 #[cfg(any(target_pointer_width = "32", test))]
 mod rows;
 #[cfg(test)]

@@ -22,7 +22,11 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         let mut numbers = [P::Words::ZERO; MAX_WIDTH];
         let used = &mut numbers[..A::WIDTH];
         nonzero.store(used);
-        P::run_one(words::Backend::best(), InvertAll { numbers: used });
+        if A::WIDTH == 1 {
+            used[0] = modular::invert_fixed(&used[0], &P::MODULUS);
+        } else {
+            P::run_one(words::Backend::best(), InvertAll { numbers: used });
+        }
         let inverse = Self::load(self.arithmetic(), used);
         used.iter_mut().for_each(|number| ct::wipe(number.as_mut()));
         Self::select(zero, &Self::zero(self.arithmetic()), &inverse)
@@ -57,10 +61,6 @@ impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
     fn run<A: Arithmetic<P>>(self, arithmetic: A) {
         let (first, rest) = self.numbers.split_at_mut(1);
         let first = &mut first[0];
-        if rest.is_empty() {
-            *first = modular::invert_fixed(first, &P::MODULUS);
-            return;
-        }
         let element = |number: &P::Words| Element::<P, A>::load(arithmetic, &[*number]);
         let mut products = [element(first); MAX_WIDTH];
         for (i, number) in rest.iter().enumerate() {

@@ -8,6 +8,11 @@ mod narrow;
 #[cfg(any(not(target_pointer_width = "32"), test))]
 mod wide;
 
+#[cfg(target_pointer_width = "32")]
+use narrow::{for_length, of_any_length};
+#[cfg(not(target_pointer_width = "32"))]
+use wide::{for_length, of_any_length};
+
 use super::{Checked, Error, STACK_USE_WORDS, checked_scratch, split_result};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
@@ -46,8 +51,29 @@ pub(crate) fn invert_in_frames(
     modulus: &[Limb],
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
+    invert_by(for_length, result, x, modulus, scratch)
+}
+
+/// Like [`invert_in_frames`], without code for the lengths of the elliptic curves.
+pub(crate) fn invert_long_in_frames(
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    invert_by(|_| of_any_length, result, x, modulus, scratch)
+}
+
+fn invert_by(
+    steps: Choice,
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
     with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
-        all_steps(modulus, x, [&mut *f, g, &mut *d, e]);
+        let all_batches = steps(modulus.limbs.len());
+        all_batches(modulus.bits, modulus.limbs, x, [&mut *f, g, &mut *d, e]);
         finish(modulus.limbs, f, d)?;
         result.copy_from_slice(&d[..result.len()]);
         Ok(())
@@ -71,7 +97,8 @@ pub(crate) fn invert_fixed<W: AsRef<[Limb]> + AsMut<[Limb]> + Copy>(x: &W, modul
         return inverse;
     }
     let mut scratch = [0; invert_scratch_limbs(FIXED_LIMBS)];
-    let outcome = invert_in_frames(inverse.as_mut(), x.as_ref(), m, &mut scratch);
+    let steps: Choice = |_| const { for_length(size_of::<W>() / size_of::<Limb>()) };
+    let outcome = invert_by(steps, inverse.as_mut(), x.as_ref(), m, &mut scratch);
     debug_assert!(outcome.is_ok());
     inverse
 }
@@ -116,13 +143,32 @@ pub fn gcd(
     modulus: &[Limb],
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
-    stack::clean(STACK_USE_WORDS, || {
-        with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
-            all_steps(modulus, x, [&mut *f, g, d, e]);
-            negate_if(Mask::from_bit(f[modulus.limbs.len()] >> 63), f);
-            result.copy_from_slice(&f[..result.len()]);
-            Ok(())
-        })
+    stack::clean(STACK_USE_WORDS, || gcd_by(for_length, result, x, modulus, scratch))
+}
+
+/// Like [`gcd`], without code for the lengths of the elliptic curves. Does not clean the stack.
+pub(crate) fn gcd_long_in_frames(
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    gcd_by(|_| of_any_length, result, x, modulus, scratch)
+}
+
+fn gcd_by(
+    steps: Choice,
+    result: &mut [Limb],
+    x: &[Limb],
+    modulus: &[Limb],
+    scratch: &mut [Limb],
+) -> Result<(), Error> {
+    with_checked(result, x, modulus, scratch, |result, modulus, x, [f, g, d, e]| {
+        let all_batches = steps(modulus.limbs.len());
+        all_batches(modulus.bits, modulus.limbs, x, [&mut *f, g, d, e]);
+        negate_if(Mask::from_bit(f[modulus.limbs.len()] >> 63), f);
+        result.copy_from_slice(&f[..result.len()]);
+        Ok(())
     })
 }
 
@@ -154,17 +200,21 @@ fn with_checked(
     outcome
 }
 
-/// Computes `f` = ±gcd, and `d` = ±1 / x mod modulus with the same sign, if the gcd is 1.
+/// Computes `f` = ±gcd, and `d` = ±1 / x mod modulus with the same sign, if the gcd is 1: for a
+/// modulus of `bits` bits in as many limbs as these take, x, and f, g, d and e.
 ///
 /// All four are numbers in two's complement. f and g start as modulus and x; g ends as 0. The
 /// invariants are d·x ≡ f and e·x ≡ g modulo the modulus, up to the power of two that each step
 /// divides by; d and e stay between −2m and m. x is at most the modulus.
-pub(super) fn all_steps(modulus: Checked<'_>, x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
-    let numbers = [f, g, d, e];
-    #[cfg(target_pointer_width = "32")]
-    narrow::all_batches(modulus.bits, modulus.limbs, x, numbers);
-    #[cfg(not(target_pointer_width = "32"))]
-    wide::all_batches(modulus.bits, modulus.limbs, x, numbers);
+type AllBatches = fn(usize, &[Limb], &[Limb], [&mut [Limb]; 4]);
+
+/// Returns the steps for a modulus of so many limbs. A function, so that a program contains the code
+/// for the lengths that it uses only.
+type Choice = fn(usize) -> AllBatches;
+
+/// Runs [`AllBatches`].
+pub(super) fn all_steps(modulus: Checked<'_>, x: &[Limb], numbers: [&mut [Limb]; 4]) {
+    for_length(modulus.limbs.len())(modulus.bits, modulus.limbs, x, numbers);
 }
 
 /// Returns the number of steps after which g is 0 for every pair of numbers of at most `bits` bits:
@@ -219,7 +269,8 @@ mod tests {
         };
         let expected = run(&mut wide, &|all| all_steps(checked, &x[..n], all));
         let bits = checked.bits;
-        let found = run(&mut narrow, &|all| narrow::all_batches(bits, checked.limbs, &x[..n], all));
+        let found =
+            run(&mut narrow, &|all| narrow::of_any_length(bits, checked.limbs, &x[..n], all));
         assert_eq!(found, expected, "{x:x?} mod {modulus:x?}");
         if n == narrow::SHORT {
             let [mut f, mut d] = narrow::all_short_batches(bits, checked.limbs, &x[..n]);

@@ -72,7 +72,7 @@ pub use eight::{
 pub use exponent::Exponent;
 pub use fixed_base::{Comb, FixedBase};
 pub use inverse::{gcd, invert, invert_scratch_limbs};
-pub(crate) use inverse::{invert_fixed, invert_in_frames};
+pub(crate) use inverse::{gcd_long_in_frames, invert_fixed, invert_long_in_frames};
 pub use modulus::Modulus;
 pub(crate) use residues8::Residues8;
 pub use strategy::{Exponentiation, Reduction, Strategy};

@@ -6,7 +6,7 @@ use super::numbers::{equal, fill, invert_exponent, modulo};
 use super::public::{bit_length, trimmed};
 use super::{Error, KeyError};
 use crate::machine::ct::Mask;
-use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
+use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words, rare};
 use crate::math::modular;
 use crate::math::prime::powers_of_two;
 
@@ -92,7 +92,7 @@ pub(super) fn completed<T>(
     if is_missing(components.coefficient) {
         let (residue, rest) = scratch.split_at_mut(length);
         modulo(residue, q, p);
-        match modular::invert(q_inverse, residue, p, rest) {
+        match modular::invert_long_in_frames(q_inverse, residue, p, rest) {
             Err(modular::Error::NotInvertible) => return Err(Error::Key(KeyError::Primes)),
             outcome => outcome?,
         }
@@ -149,45 +149,45 @@ fn factor(
         return Err(KeyError::PrivateExponent.into());
     }
     Portable.mul(multiple, d, &[exponent]);
-    words::decrement(multiple);
+    rare::decrement(multiple);
     modulo(remainder, multiple, odd);
     let (divisor, rest) = rest.split_at_mut(length);
-    modular::gcd(divisor, remainder, odd, rest)?;
+    modular::gcd_long_in_frames(divisor, remainder, odd, rest)?;
     product[2 * length + 1] = 0;
     Portable.mul(&mut product[..2 * length + 1], multiple, divisor);
     powers_of_two::put_in(product, twos);
     // 2. m = ⌊a/n⌋ and r = a − m·n: since u·(p + q − 1) < n, u = m + 1 and n − r = u·(p + q − 1).
     divide(quotient, remainder, product, n);
-    words::add(quotient, &[1]);
+    rare::add(quotient, &[1]);
     let (u, beyond) = quotient.split_at(length);
-    let mut right = words::is_zero(beyond);
+    let mut right = rare::is_zero(beyond);
     // 3. b = (n − r)/(m + 1) + 1 = p + q.
     multiple[..length].copy_from_slice(n);
-    words::sub(&mut multiple[..length], remainder);
+    rare::sub(&mut multiple[..length], remainder);
     divide(&mut sum[..length], remainder, &multiple[..length], u);
-    right = right & words::is_zero(remainder);
+    right = right & rare::is_zero(remainder);
     sum[length] = 0;
-    words::add(sum, &[1]);
+    rare::add(sum, &[1]);
     // 4, 5. The root of b² − 4n is p − q.
     Portable.square(product, sum);
     let four = &mut quotient[..length + 1];
     four[..length].copy_from_slice(n);
     four[length] = 0;
-    words::double(four);
-    words::double(four);
-    right = right & !Mask::from_bit(words::sub(product, four));
+    rare::double(four);
+    rare::double(four);
+    right = right & !Mask::from_bit(rare::sub(product, four));
     let root = &mut quotient[..length + 1];
     square_root(root, product, scratch);
     // 6. p = (b + √)/2, q = (b − √)/2.
     let difference = &mut scratch[..length + 1];
     difference.copy_from_slice(sum);
-    words::add(sum, root);
-    words::sub(difference, root);
+    rare::add(sum, root);
+    rare::sub(difference, root);
     halve(p, sum);
     halve(q, difference);
     Portable.mul(&mut product[..2 * length], p, q);
     let (low, high) = product[..2 * length].split_at(length);
-    right = right & equal(low, n) & words::is_zero(high);
+    right = right & equal(low, n) & rare::is_zero(high);
     // Whether the exponent reveals primes is the result of the import.
     if right.reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
 }
@@ -206,10 +206,10 @@ fn divide(quotient: &mut [Limb], remainder: &mut [Limb], x: &[Limb], divisor: &[
     for (limb, quotient) in x.iter().zip(quotient).rev() {
         *quotient = 0;
         for bit in (0..LIMB_BITS).rev() {
-            let carry = words::double(remainder);
+            let carry = rare::double(remainder);
             remainder[0] |= limb >> bit & 1;
-            let is_less = words::is_less(remainder, divisor) & !Mask::from_bit(carry);
-            words::sub_if(!is_less, remainder, divisor);
+            let is_less = rare::is_less(remainder, divisor) & !Mask::from_bit(carry);
+            rare::sub_if(!is_less, remainder, divisor);
             *quotient = *quotient << 1 | !is_less.value() & 1;
         }
     }
@@ -225,17 +225,17 @@ fn square_root(root: &mut [Limb], x: &[Limb], scratch: &mut [Limb]) {
     for limb in x.iter().rev() {
         for pair in (0..LIMB_BITS).step_by(2).rev() {
             // The next bit of the root is 1 if rest ≥ 4·root + 1.
-            words::double(rest);
-            words::double(rest);
+            rare::double(rest);
+            rare::double(rest);
             rest[0] |= limb >> pair & 3;
             trial[..root.len()].copy_from_slice(root);
             trial[root.len()] = 0;
-            words::double(trial);
-            words::double(trial);
+            rare::double(trial);
+            rare::double(trial);
             trial[0] |= 1;
-            let is_less = words::is_less(rest, trial);
-            words::sub_if(!is_less, rest, trial);
-            words::double(root);
+            let is_less = rare::is_less(rest, trial);
+            rare::sub_if(!is_less, rest, trial);
+            rare::double(root);
             root[0] |= !is_less.value() & 1;
         }
     }

@@ -151,7 +151,7 @@ pub(super) fn renew(
     scratch: &mut [Limb],
 ) -> Result<(), Error> {
     if !IS_SMALL {
-        return blinding.renew(&key.public(), rng, scratch, modular::invert_in_frames);
+        return blinding.renew(&key.public(), rng, scratch, modular::invert_long_in_frames);
     }
     blinding.renew(&key.public(), rng, scratch, |inverse, x, _, scratch| {
         let parts = key.halves().ok_or(modular::Error::NotInvertible)?;

@@ -7,7 +7,7 @@ use super::components::PrivateComponents;
 use super::numbers::{are_apart, equal, fill, is_one, modulo};
 use super::{Error, KeyError, checked_memory, limbs};
 use crate::machine::ct::Mask;
-use crate::machine::words::{self, LIMB_BYTES, Limb};
+use crate::machine::words::{self, LIMB_BYTES, Limb, rare};
 use crate::math::modular::Modulus;
 
 /// The most primes of a key.
@@ -131,7 +131,7 @@ fn check_factors(
     let (product, scratch) = scratch.split_at_mut(room);
     let (next, scratch) = scratch.split_at_mut(room);
     let mut used = 0;
-    let mut right = words::is_less(d, n);
+    let mut right = rare::is_less(d, n);
     for (i, factor) in of(memory, lengths).enumerate() {
         let Factor { prime, exponent: residue, coefficient } = factor;
         let l = prime.len();
@@ -146,7 +146,7 @@ fn check_factors(
         let (remainder, rest) = rest.split_at_mut(l);
         order.copy_from_slice(prime);
         order[0] &= !1;
-        right = right & words::is_less(residue, order);
+        right = right & rare::is_less(residue, order);
         for candidate in [residue, d] {
             let multiple = &mut rest[..candidate.len() + 1];
             words::product(multiple, candidate, &[exponent]);
@@ -160,7 +160,7 @@ fn check_factors(
             let multiple = &mut rest[..2 * l];
             words::product(multiple, remainder, coefficient);
             modulo(remainder, multiple, prime);
-            right = right & is_one(remainder) & words::is_less(coefficient, prime);
+            right = right & is_one(remainder) & rare::is_less(coefficient, prime);
         }
         if i == 0 {
             product[..l].copy_from_slice(prime);
@@ -172,7 +172,7 @@ fn check_factors(
     }
     let (low, high) = product[..used].split_at(n.len());
     // Whether the parts form a key is the result of the import.
-    if !(equal(low, n) & words::is_zero(high)).reveal() {
+    if !(equal(low, n) & rare::is_zero(high)).reveal() {
         return Err(KeyError::Product.into());
     }
     // Whether the exponents and coefficients match is the result of the import.

@@ -126,7 +126,7 @@ fn fill(
     words::add(multiple, order_q);
     padded[..h].copy_from_slice(order_p);
     padded[h] = 0;
-    modular::gcd(divisor, padded, multiple, rest)?;
+    modular::gcd_long_in_frames(divisor, padded, multiple, rest)?;
     let (quotient, rest) = rest.split_at_mut(h);
     divide_exactly(quotient, order_q, &divisor[..h]);
     let twos_of_p = powers_of_two::take_out(order_p);
@@ -144,7 +144,7 @@ fn fill(
     // 1/q mod p.
     let residue = &mut product[..h];
     modular::mul(residue, q, &[1], &p_modulus, scratch)?;
-    modular::invert(q_inverse, residue, p, scratch)?;
+    modular::invert_long_in_frames(q_inverse, residue, p, scratch)?;
     Ok(())
 }
 

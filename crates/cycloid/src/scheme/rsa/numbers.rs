@@ -65,7 +65,7 @@ pub(super) fn remainder(x: &[Limb], exponent: u64) -> Limb {
 pub(super) fn inverse_of(x: Limb, exponent: u64) -> Option<Limb> {
     let mut inverse = [0];
     let mut scratch = [0; modular::invert_scratch_limbs(1)];
-    modular::invert(&mut inverse, &[x], &[exponent], &mut scratch).ok()?;
+    modular::invert_long_in_frames(&mut inverse, &[x], &[exponent], &mut scratch).ok()?;
     Some(inverse[0])
 }
 

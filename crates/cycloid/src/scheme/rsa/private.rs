@@ -12,7 +12,7 @@ use super::public::{PublicKey, bit_length, checked_exponent, checked_modulus_len
 use super::{Error, KeyError, Restriction, checked_memory, limbs, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
-use crate::machine::words::{self, LIMB_BITS, Limb};
+use crate::machine::words::{self, LIMB_BITS, Limb, rare};
 use crate::math::modular::{Modulus, montgomery_mul};
 use crate::math::prime;
 use crate::scheme::stack_use;
@@ -425,7 +425,7 @@ fn check_primes(parts: &Parts<&[Limb]>, bits: usize, scratch: &mut [Limb]) -> Re
     words::product(product, parts.p, parts.q);
     let (low, high) = product.split_at(parts.n.len());
     // Whether the parts form a key is the result of the import.
-    if !equal(low, parts.n).reveal() || !words::is_zero(high).reveal() {
+    if !equal(low, parts.n).reveal() || !rare::is_zero(high).reveal() {
         return Err(KeyError::Product.into());
     }
     // Whether the primes are far enough apart is the result of the import.
@@ -444,14 +444,14 @@ fn check_exponents(
 ) -> Result<(), Error> {
     let h = parts.p.len();
     let e = [exponent];
-    let mut right = words::is_less(parts.q_inverse, parts.p).value();
-    right &= words::is_less(parts.d, parts.n).value();
+    let mut right = rare::is_less(parts.q_inverse, parts.p).value();
+    right &= rare::is_less(parts.d, parts.n).value();
     for (prime, residue) in [(parts.p, parts.d_p), (parts.q, parts.d_q)] {
         let (order, rest) = scratch.split_at_mut(h);
         let (remainder, rest) = rest.split_at_mut(h);
         order.copy_from_slice(prime);
-        words::decrement(order);
-        right &= words::is_less(residue, order).value();
+        rare::decrement(order);
+        right &= rare::is_less(residue, order).value();
         for candidate in [residue, parts.d] {
             let product = &mut rest[..candidate.len() + 1];
             words::product(product, candidate, &e);

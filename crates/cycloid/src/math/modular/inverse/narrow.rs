@@ -26,8 +26,14 @@ struct Matrix {
     r: i32,
 }
 
-/// Computes all steps; see [`all_steps`](super::all_steps).
-pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
+/// Returns the function that computes all steps, the same for all lengths.
+#[cfg_attr(not(target_pointer_width = "32"), expect(dead_code))]
+pub(super) const fn for_length(_limbs: usize) -> super::AllBatches {
+    of_any_length
+}
+
+/// Computes all steps; see [`AllBatches`](super::AllBatches).
+pub(super) fn of_any_length(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
     let n = m.len();
     f[..n].copy_from_slice(m);
     f[n] = 0;

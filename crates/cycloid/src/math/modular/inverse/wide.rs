@@ -12,16 +12,31 @@ const BATCH: usize = 3 * DIVSTEPS;
 
 const LOW_BITS: Limb = (1 << BATCH) - 1;
 
-/// Computes all steps; see [`all_steps`](super::all_steps).
-pub(super) fn all_batches(bits: usize, m: &[Limb], x: &[Limb], [f, g, d, e]: [&mut [Limb]; 4]) {
-    let batches = steps(bits).div_ceil(BATCH);
-    // For the lengths of the elliptic curves, the loops over limbs are unrolled.
-    match m.len() {
-        4 => on_lengths(batches, exactly::<4>(m), exactly(x), [f, g, d, e].map(exactly_mut::<5>)),
-        6 => on_lengths(batches, exactly::<6>(m), exactly(x), [f, g, d, e].map(exactly_mut::<7>)),
-        9 => on_lengths(batches, exactly::<9>(m), exactly(x), [f, g, d, e].map(exactly_mut::<10>)),
-        _ => on_lengths(batches, m, x, [f, g, d, e]),
+/// Returns the function that computes all steps (see [`AllBatches`](super::AllBatches)) for moduli
+/// of `limbs` limbs. For the lengths of the elliptic curves, its loops over limbs are unrolled.
+#[inline(always)]
+pub(super) const fn for_length(limbs: usize) -> super::AllBatches {
+    match limbs {
+        4 => of_length::<4, 5>,
+        6 => of_length::<6, 7>,
+        9 => of_length::<9, 10>,
+        _ => of_any_length,
     }
+}
+
+fn of_length<const N: usize, const M: usize>(
+    bits: usize,
+    m: &[Limb],
+    x: &[Limb],
+    numbers: [&mut [Limb]; 4],
+) {
+    let numbers = numbers.map(exactly_mut::<M>);
+    on_lengths(steps(bits).div_ceil(BATCH), exactly::<N>(m), exactly::<N>(x), numbers);
+}
+
+/// Computes all steps for moduli of any length.
+pub(super) fn of_any_length(bits: usize, m: &[Limb], x: &[Limb], numbers: [&mut [Limb]; 4]) {
+    on_lengths(steps(bits).div_ceil(BATCH), m, x, numbers);
 }
 
 /// Returns the limbs as an array, which has exactly this length.
