@@ -20,7 +20,8 @@ pub(super) const ALGORITHM: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2
 
 /// Returns the object identifier of a curve (RFC 5480, section 2.1.1.1; RFC 5639, section 4.1).
 pub(super) const fn name<C: Curve>() -> ObjectIdentifier {
-    ObjectIdentifier::new_unwrap(C::OBJECT_IDENTIFIER)
+    // Evaluated when compiling, so that no program contains the code for it.
+    const { ObjectIdentifier::new_unwrap(C::OBJECT_IDENTIFIER) }
 }
 
 /// Returns the AlgorithmIdentifier of keys on a curve; `name` is the curve's [name].

@@ -207,9 +207,10 @@ impl<C: Curve> PrivateKey<C> {
     fn read_der(der: &[u8], format: PrivateFormat) -> Result<Self, Error> {
         let components = der::read_private(der, format, der::name::<C>())?;
         let key = Self::from_padded(components.scalar)?;
+        let public = key.public_key();
         for point in components.public.into_iter().flatten() {
-            let point = PublicKey::from_sec1(point).map_err(|_| FormatError::OtherPublicKey)?;
-            if point != *key.public_key() {
+            // An encoding is unique. So no point is decoded, which takes a square root.
+            if *point != *public.to_uncompressed() && *point != *public.to_compressed() {
                 return Err(FormatError::OtherPublicKey.into());
             }
         }
