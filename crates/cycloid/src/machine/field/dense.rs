@@ -8,6 +8,7 @@ use super::super::ct::{self, Mask};
 use super::super::words::{self, Limb, Portable, Words};
 use super::form::{equal_limbs, montgomery};
 use super::portable::one_number;
+use super::wide::complex;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order,
     P192, P448, Prime, Secp256k1, Wide,
@@ -128,6 +129,9 @@ macro_rules! wide {
                     self.montgomery_reduce(&mut residue, &mut wide, &$prime::MODULUS, N0);
                     residue
                 }
+
+                // A product takes much longer than a call.
+                complex!(inline(never), $prime);
             }
         };
     };

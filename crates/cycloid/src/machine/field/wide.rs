@@ -13,6 +13,200 @@ use super::super::words::{self, Limb};
 use super::form;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Combination, Limbs, Order, Prime};
 
+/// Declares the methods of [`Wide`] on numbers a₀ + a₁·i with i² = −1 for a prime: in formulas, or as
+/// functions that formulas call.
+macro_rules! complex {
+    ($inline:meta, $prime:ident) => {
+        /// Returns a + b of numbers a₀ + a₁·i with i² = −1.
+        #[$inline]
+        fn add_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            [
+                Arithmetic::<$prime>::add(self, &a[0], &b[0]),
+                Arithmetic::<$prime>::add(self, &a[1], &b[1]),
+            ]
+        }
+
+        /// Returns a − b.
+        #[$inline]
+        fn sub_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            [
+                Arithmetic::<$prime>::sub(self, &a[0], &b[0]),
+                Arithmetic::<$prime>::sub(self, &a[1], &b[1]),
+            ]
+        }
+
+        /// Returns (1 + i)·a.
+        #[$inline]
+        fn turn_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+            [
+                Arithmetic::<$prime>::sub(self, &a[0], &a[1]),
+                Arithmetic::<$prime>::add(self, &a[0], &a[1]),
+            ]
+        }
+
+        /// Returns a + (1 + i)·b.
+        #[$inline]
+        fn add_turned(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            Wide::<$prime>::add_complex(self, a, &Wide::<$prime>::turn_complex(self, b))
+        }
+
+        /// Returns 3a + 2b.
+        #[$inline]
+        fn thrice_more(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            let sum = Wide::<$prime>::add_complex(self, a, b);
+            Wide::<$prime>::add_complex(self, &Wide::<$prime>::add_complex(self, &sum, &sum), a)
+        }
+
+        /// Returns 3a − 2b.
+        #[$inline]
+        fn thrice_less(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            let difference = Wide::<$prime>::sub_complex(self, a, b);
+            Wide::<$prime>::add_complex(
+                self,
+                &Wide::<$prime>::add_complex(self, &difference, &difference),
+                a,
+            )
+        }
+
+        /// Returns (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
+        #[$inline]
+        fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
+            Wide::<$prime>::mul_complex_wide(self, a, b)
+                .map(|part| Wide::<$prime>::reduce_wide(self, &part))
+        }
+
+        /// Returns (a₀ + a₁·i)², by (a₀ + a₁)·(a₀ − a₁) and 2·a₀·a₁.
+        #[$inline]
+        fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
+            let real = Arithmetic::<$prime>::mul(
+                self,
+                &Arithmetic::<$prime>::add(self, &a[0], &a[1]),
+                &Arithmetic::<$prime>::sub(self, &a[0], &a[1]),
+            );
+            [
+                real,
+                Arithmetic::<$prime>::mul(self, &Arithmetic::<$prime>::double(self, &a[0]), &a[1]),
+            ]
+        }
+
+        /// Returns (a + b·t)² for t² = 1 + i: a² + (1 + i)·b² and 2·a·b = (a + b)² − a² − b².
+        #[$inline]
+        fn square_quartic(
+            self,
+            a: &[Self::Element; 2],
+            b: &[Self::Element; 2],
+        ) -> [[Self::Element; 2]; 2] {
+            let both =
+                Wide::<$prime>::square_complex(self, &Wide::<$prime>::add_complex(self, a, b));
+            let (aa, bb) =
+                (Wide::<$prime>::square_complex(self, a), Wide::<$prime>::square_complex(self, b));
+            [
+                Wide::<$prime>::add_turned(self, &aa, &bb),
+                Wide::<$prime>::sub_complex(
+                    self,
+                    &Wide::<$prime>::sub_complex(self, &both, &aa),
+                    &bb,
+                ),
+            ]
+        }
+
+        /// Returns the same product, unreduced (Karatsuba and Ofman, 1962).
+        #[$inline]
+        fn mul_complex_wide(
+            self,
+            a: &[Self::Element; 2],
+            b: &[Self::Element; 2],
+        ) -> [Self::Wide; 2] {
+            let low = Wide::<$prime>::mul_wide(self, &a[0], &b[0]);
+            let high = Wide::<$prime>::mul_wide(self, &a[1], &b[1]);
+            let both = Wide::<$prime>::mul_wide(
+                self,
+                &Arithmetic::<$prime>::add(self, &a[0], &a[1]),
+                &Arithmetic::<$prime>::add(self, &b[0], &b[1]),
+            );
+            let imaginary =
+                Wide::<$prime>::sub_wide(self, &Wide::<$prime>::sub_wide(self, &both, &low), &high);
+            [Wide::<$prime>::sub_wide(self, &low, &high), imaginary]
+        }
+
+        /// Returns the residues of both parts.
+        #[$inline]
+        fn reduce_complex_wide(self, wide: &[Self::Wide; 2]) -> [Self::Element; 2] {
+            let [real, imaginary] = wide;
+            [Wide::<$prime>::reduce_wide(self, real), Wide::<$prime>::reduce_wide(self, imaginary)]
+        }
+
+        /// Returns a·b + c·d of numbers a₀ + a₁·i with i² = −1.
+        #[$inline]
+        fn sum_of_complex_products(
+            self,
+            [a, b]: [&[Self::Element; 2]; 2],
+            [c, d]: [&[Self::Element; 2]; 2],
+        ) -> [Self::Element; 2] {
+            let mut sum = Wide::<$prime>::mul_complex_wide(self, a, b);
+            Wide::<$prime>::add_complex_wide(
+                self,
+                &mut sum,
+                &Wide::<$prime>::mul_complex_wide(self, c, d),
+            );
+            Wide::<$prime>::reduce_complex_wide(self, &sum)
+        }
+
+        /// Returns a·b − c·d.
+        #[$inline]
+        fn difference_of_complex_products(
+            self,
+            [a, b]: [&[Self::Element; 2]; 2],
+            [c, d]: [&[Self::Element; 2]; 2],
+        ) -> [Self::Element; 2] {
+            let mut difference = Wide::<$prime>::mul_complex_wide(self, a, b);
+            Wide::<$prime>::sub_complex_wide(
+                self,
+                &mut difference,
+                &Wide::<$prime>::mul_complex_wide(self, c, d),
+            );
+            Wide::<$prime>::reduce_complex_wide(self, &difference)
+        }
+
+        /// Computes a ← a − b, on unreduced products.
+        #[$inline]
+        fn sub_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+            *a = [
+                Wide::<$prime>::sub_wide(self, &a[0], &b[0]),
+                Wide::<$prime>::sub_wide(self, &a[1], &b[1]),
+            ];
+        }
+
+        /// Computes a ← a + b, on unreduced products.
+        #[$inline]
+        fn add_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+            *a = [
+                Wide::<$prime>::add_wide(self, &a[0], &b[0]),
+                Wide::<$prime>::add_wide(self, &a[1], &b[1]),
+            ];
+        }
+
+        /// Computes a ← a + (1 + i)·b.
+        #[$inline]
+        fn add_turned_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
+            let (real, imaginary) = (
+                Wide::<$prime>::sub_wide(self, &b[0], &b[1]),
+                Wide::<$prime>::add_wide(self, &b[0], &b[1]),
+            );
+            Wide::<$prime>::add_complex_wide(self, a, &[real, imaginary]);
+        }
+
+        /// Computes a ← a − b − c.
+        #[$inline]
+        fn sub_both_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2], c: &[Self::Wide; 2]) {
+            for (a, (b, c)) in a.iter_mut().zip(b.iter().zip(c)) {
+                *a = Wide::<$prime>::sub_wide(self, &Wide::<$prime>::sub_wide(self, a, b), c);
+            }
+        }
+    };
+}
+pub(super) use complex;
+
 /// Arithmetic with optionally unreduced products.
 ///
 /// A [`Wide`](Self::Wide) represents a sum of at most 64 products in total, added or subtracted.
@@ -99,136 +293,7 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
         self.add(a, b)
     }
 
-    /// Returns a + b of numbers a₀ + a₁·i with i² = −1.
-    #[inline(always)]
-    fn add_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        [self.add(&a[0], &b[0]), self.add(&a[1], &b[1])]
-    }
-
-    /// Returns a − b.
-    #[inline(always)]
-    fn sub_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        [self.sub(&a[0], &b[0]), self.sub(&a[1], &b[1])]
-    }
-
-    /// Returns (1 + i)·a.
-    #[inline(always)]
-    fn turn_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
-        [self.sub(&a[0], &a[1]), self.add(&a[0], &a[1])]
-    }
-
-    /// Returns a + (1 + i)·b.
-    #[inline(always)]
-    fn add_turned(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        self.add_complex(a, &self.turn_complex(b))
-    }
-
-    /// Returns 3a + 2b.
-    #[inline(always)]
-    fn thrice_more(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        let sum = self.add_complex(a, b);
-        self.add_complex(&self.add_complex(&sum, &sum), a)
-    }
-
-    /// Returns 3a − 2b.
-    #[inline(always)]
-    fn thrice_less(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        let difference = self.sub_complex(a, b);
-        self.add_complex(&self.add_complex(&difference, &difference), a)
-    }
-
-    /// Returns (a₀ + a₁·i)·(b₀ + b₁·i) for i² = −1: three products, two reductions.
-    #[inline(always)]
-    fn mul_complex(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Element; 2] {
-        self.mul_complex_wide(a, b).map(|part| self.reduce_wide(&part))
-    }
-
-    /// Returns (a₀ + a₁·i)², by (a₀ + a₁)·(a₀ − a₁) and 2·a₀·a₁.
-    #[inline(always)]
-    fn square_complex(self, a: &[Self::Element; 2]) -> [Self::Element; 2] {
-        let real = self.mul(&self.add(&a[0], &a[1]), &self.sub(&a[0], &a[1]));
-        [real, self.mul(&self.double(&a[0]), &a[1])]
-    }
-
-    /// Returns (a + b·t)² for t² = 1 + i: a² + (1 + i)·b² and 2·a·b = (a + b)² − a² − b².
-    #[inline(always)]
-    fn square_quartic(
-        self,
-        a: &[Self::Element; 2],
-        b: &[Self::Element; 2],
-    ) -> [[Self::Element; 2]; 2] {
-        let both = self.square_complex(&self.add_complex(a, b));
-        let (aa, bb) = (self.square_complex(a), self.square_complex(b));
-        [self.add_turned(&aa, &bb), self.sub_complex(&self.sub_complex(&both, &aa), &bb)]
-    }
-
-    /// Returns the same product, unreduced (Karatsuba and Ofman, 1962).
-    #[inline(always)]
-    fn mul_complex_wide(self, a: &[Self::Element; 2], b: &[Self::Element; 2]) -> [Self::Wide; 2] {
-        let low = self.mul_wide(&a[0], &b[0]);
-        let high = self.mul_wide(&a[1], &b[1]);
-        let both = self.mul_wide(&self.add(&a[0], &a[1]), &self.add(&b[0], &b[1]));
-        let imaginary = self.sub_wide(&self.sub_wide(&both, &low), &high);
-        [self.sub_wide(&low, &high), imaginary]
-    }
-
-    /// Returns the residues of both parts.
-    #[inline(always)]
-    fn reduce_complex_wide(self, wide: &[Self::Wide; 2]) -> [Self::Element; 2] {
-        let [real, imaginary] = wide;
-        [self.reduce_wide(real), self.reduce_wide(imaginary)]
-    }
-
-    /// Returns a·b + c·d of numbers a₀ + a₁·i with i² = −1.
-    #[inline(always)]
-    fn sum_of_complex_products(
-        self,
-        [a, b]: [&[Self::Element; 2]; 2],
-        [c, d]: [&[Self::Element; 2]; 2],
-    ) -> [Self::Element; 2] {
-        let mut sum = self.mul_complex_wide(a, b);
-        self.add_complex_wide(&mut sum, &self.mul_complex_wide(c, d));
-        self.reduce_complex_wide(&sum)
-    }
-
-    /// Returns a·b − c·d.
-    #[inline(always)]
-    fn difference_of_complex_products(
-        self,
-        [a, b]: [&[Self::Element; 2]; 2],
-        [c, d]: [&[Self::Element; 2]; 2],
-    ) -> [Self::Element; 2] {
-        let mut difference = self.mul_complex_wide(a, b);
-        self.sub_complex_wide(&mut difference, &self.mul_complex_wide(c, d));
-        self.reduce_complex_wide(&difference)
-    }
-
-    /// Computes a ← a − b, on unreduced products.
-    #[inline(always)]
-    fn sub_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
-        *a = [self.sub_wide(&a[0], &b[0]), self.sub_wide(&a[1], &b[1])];
-    }
-
-    /// Computes a ← a + b, on unreduced products.
-    #[inline(always)]
-    fn add_complex_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
-        *a = [self.add_wide(&a[0], &b[0]), self.add_wide(&a[1], &b[1])];
-    }
-
-    /// Computes a ← a + (1 + i)·b.
-    #[inline(always)]
-    fn add_turned_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2]) {
-        let (real, imaginary) = (self.sub_wide(&b[0], &b[1]), self.add_wide(&b[0], &b[1]));
-        self.add_complex_wide(a, &[real, imaginary]);
-    }
-
-    /// Computes a ← a − b − c.
-    #[inline(always)]
-    fn sub_both_wide(self, a: &mut [Self::Wide; 2], b: &[Self::Wide; 2], c: &[Self::Wide; 2]) {
-        for (a, (b, c)) in a.iter_mut().zip(b.iter().zip(c)) {
-            *a = self.sub_wide(&self.sub_wide(a, b), c);
-        }
-    }
+    complex!(inline(always), P);
 }
 
 /// Arithmetic on coefficients side by side.

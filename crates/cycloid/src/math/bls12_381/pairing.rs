@@ -214,10 +214,13 @@ impl<A: Wide<Bls12Base>> Exponentiation for Tower<A> {
         a.invert()
     }
 
+    // Functions, as a final exponentiation calls them many times and takes much longer.
+    #[inline(never)]
     fn conjugate(&self, a: &Fp12<A>) -> Fp12<A> {
         a.conjugate()
     }
 
+    #[inline(never)]
     fn frobenius(&self, a: &Fp12<A>) -> Fp12<A> {
         a.frobenius()
     }

@@ -193,10 +193,28 @@ impl<B: Pairing> Default for PairingProduct<B> {
 
 /// Returns e(p, q): the final exponentiation of the Miller loop.
 pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
-    stack::clean(stack_use::BLS_PAIRING, || match multi_pairing_in_frames(&[*p], &[*q]) {
-        Ok(value) => value,
-        Err(_) => unreachable!("one point of each"),
+    stack::clean(stack_use::BLS_PAIRING, || {
+        if p.is_identity() || q.is_identity() {
+            return Gt::one();
+        }
+        let value = Fq12::<B>::from_raw(B::miller_loop_few(&[*p], &[*q]));
+        // The value of a Miller loop is never 0.
+        value.final_exponentiation_in_frames().unwrap_or_else(Gt::one)
     })
+}
+
+/// Returns whether e(p₀, q₀) · e(p₁, q₁) = 1. Does not clean the points from the stack.
+pub(super) fn two_pairings_cancel<B: Pairing>(p: &[G1Affine<B>; 2], q: &[G2Affine<B>; 2]) -> bool {
+    let is_finite = |i: usize| !p[i].is_identity() && !q[i].is_identity();
+    match (is_finite(0), is_finite(1)) {
+        (true, true) => {
+            let value = Fq12::<B>::from_raw(B::miller_loop_few(p, q));
+            value.final_exponentiation_in_frames().is_none_or(|value| value.is_one())
+        }
+        // The pairing of two finite members is not 1, since the groups have a prime order.
+        (true, false) | (false, true) => false,
+        (false, false) => true,
+    }
 }
 
 /// Returns e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.

@@ -36,7 +36,7 @@ impl<B: Pairing> Fq12<B> {
 
     /// Returns 0.
     pub fn zero() -> Self {
-        Self(B::fq12_from_coefficients(&[[0; 48]; 12]))
+        Self(B::fq12_zero())
     }
 
     /// Returns 1.

@@ -22,6 +22,11 @@ pub trait Pairing: Group<First> + Group<Second> {
     /// [`fq12_from_coefficients`](Self::fq12_from_coefficients).
     fn fq12_coefficients(a: &Self::Fq12) -> [[u8; 48]; 12];
 
+    /// Returns 0.
+    fn fq12_zero() -> Self::Fq12 {
+        Self::fq12_from_coefficients(&[[0; 48]; 12])
+    }
+
     /// Returns 1.
     fn fq12_one() -> Self::Fq12;
 
@@ -86,6 +91,12 @@ pub trait Pairing: Group<First> + Group<Second> {
     /// Returns the product of the Miller loops of the pairs (pᵢ, qᵢ), all of them finite; 1 for no
     /// pairs. Two backends may differ by a factor that the final exponentiation maps to 1.
     fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Self::Fq12;
+
+    /// Like [`miller_loop`](Self::miller_loop), for one pair or two, as of a signature: apart from
+    /// code for many.
+    fn miller_loop_few(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Self::Fq12 {
+        Self::miller_loop(p, q)
+    }
 
     /// Like [`miller_loop`](Self::miller_loop), with prepared lines.
     fn miller_loop_prepared(p: &[G1Affine<Self>], q: &[&Self::Prepared]) -> Self::Fq12;

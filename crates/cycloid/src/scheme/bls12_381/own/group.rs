@@ -103,8 +103,7 @@ each! {
 
     /// Scalars are in parts.
     Multiply: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
-        let (points, mut parts) = points_and_parts::<G>(inputs);
-        let points = import::<G, A>(f, &points[..A::WIDTH]);
+        let (points, mut parts) = points_and_parts::<G, A>(f, inputs);
         export::<G, A>(&bls12_381::multiply(&points, &parts), outputs);
         bls12_381::wipe_parts(parts.as_flattened_mut());
     }
@@ -120,8 +119,7 @@ each! {
 
     /// Multiplies any points of the curve by integers of 128 bits.
     MultiplyShort: (Memory3<G>, [u128; 4]) => Memory3<G>, |f, inputs, outputs| {
-        let (points, parts) = points_and_parts::<G>(inputs);
-        let points = import::<G, A>(f, &points[..A::WIDTH]);
+        let (points, parts) = points_and_parts::<G, A>(f, inputs);
         export::<G, A>(&bls12_381::multiply_some(&points, &parts[..1], 128), outputs);
     }
 
@@ -210,18 +208,25 @@ fn sides<T: Copy, const N: usize>(inputs: &[[T; N]], i: usize) -> [T; MAX_WIDTH]
     core::array::from_fn(|place| inputs[place.min(inputs.len() - 1)][i])
 }
 
-fn points_and_parts<G: Curve>(
+/// Loads the points, and arranges the parts of their scalars by part.
+fn points_and_parts<G: Curve, A: Wide<Bls12Base>>(
+    f: A,
     inputs: &[(Memory3<G>, [u128; 4])],
-) -> ([Memory3<G>; MAX_WIDTH], [[u128; MAX_WIDTH]; 4]) {
-    let mut points = [[G::ZERO; 3]; MAX_WIDTH];
+) -> (Point<G::Field<A>>, [[u128; MAX_WIDTH]; 4]) {
     let mut parts = [[0; MAX_WIDTH]; 4];
+    if A::WIDTH == 1 {
+        let (point, values) = &inputs[0];
+        parts.iter_mut().zip(values).for_each(|(part, value)| part[0] = *value);
+        return (import::<G, A>(f, slice::from_ref(point)), parts);
+    }
     for (place, input) in inputs.iter().enumerate() {
-        points[place] = input.0;
         for (part, value) in parts.iter_mut().zip(input.1) {
             part[place] = value;
         }
     }
-    (points, parts)
+    let mut points = [[G::ZERO; 3]; MAX_WIDTH];
+    points.iter_mut().zip(inputs).for_each(|(point, input)| *point = input.0);
+    (import::<G, A>(f, &points[..A::WIDTH]), parts)
 }
 
 /// Returns the `i`-th field element of each input.
@@ -466,6 +471,21 @@ macro_rules! group {
                 } else {
                     single::<HashToCurve<$G>>(&input, infinity)
                 }
+            }
+
+            // Apart from `encode_to_curve`, so that a program contains only what it uses.
+            fn hash_to_curve(message: &super::super::Message<'_>, dst: &[u8]) -> [$memory; 3] {
+                let mut input = [[0; 64]; 4];
+                let uniform = input[..2 * $G::DEGREE].as_flattened_mut();
+                hash::expand(message, &hash::Dst::new(dst), uniform);
+                single::<HashToCurve<$G>>(&input, <Self as Group<$G>>::identity())
+            }
+
+            fn encode_to_curve(message: &super::super::Message<'_>, dst: &[u8]) -> [$memory; 3] {
+                let mut input = [[0; 64]; 4];
+                let uniform = input[..$G::DEGREE].as_flattened_mut();
+                hash::expand(message, &hash::Dst::new(dst), uniform);
+                single::<EncodeToCurve<$G>>(&input, <Self as Group<$G>>::identity())
             }
 
             fn hash_to_curve_many(

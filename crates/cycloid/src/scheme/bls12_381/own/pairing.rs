@@ -322,6 +322,10 @@ impl Pairing for Cycloid {
         coefficients
     }
 
+    fn fq12_zero() -> Memory {
+        ZERO
+    }
+
     fn fq12_one() -> Memory {
         let mut one = ZERO;
         one[0][0] = constants::ONE;
@@ -441,6 +445,10 @@ impl Pairing for Cycloid {
             product = Self::fq12_mul(&product, &factor);
         }
         product
+    }
+
+    fn miller_loop_few(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
+        side_by_side(SpreadMillerLoop { p, q }).unwrap_or_else(|| one(Together::<FEW> { p, q }))
     }
 
     fn miller_loop_prepared(p: &[G1Affine<Self>], q: &[&Prepared]) -> Memory {

@@ -7,6 +7,7 @@ use core::marker::PhantomData;
 
 use rand_core::TryCryptoRng;
 
+use super::super::pairing::two_pairings_cancel;
 use super::super::projective::CHUNK;
 use super::super::{Affine, Error, Message, PairingProduct, Projective};
 use super::{PublicKey, Scheme, Signature, SignatureBackend, SourceGroup, Variant, equal_counts};
@@ -89,9 +90,9 @@ pub(super) fn core_verify<B: SignatureBackend<V>, V: Variant>(
     signature: &Signature<B, V>,
 ) -> Result<(), Error> {
     let hash = Projective::<B, V::Signatures>::hash_parts_to_curve(message, tag);
-    let mut product = Product::<B, V>::new();
-    product.multiply(*key.as_affine(), hash.to_affine());
-    product.check(signature.as_affine())
+    let (p0, q0) = B::pair(*key.as_affine(), hash.to_affine());
+    let (p1, q1) = B::pair(-Affine::generator(), *signature.as_affine());
+    if two_pairings_cancel(&[p0, p1], &[q0, q1]) { Ok(()) } else { Err(Error::Verification) }
 }
 
 /// Verifies that the signature is the sum of the signatures of the messages by the keys
