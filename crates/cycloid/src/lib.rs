@@ -27,13 +27,10 @@ extern crate std;
 
 // Features that are off leave parts of it without a user.
 #[cfg_attr(
-    not(all(feature = "alloc", feature = "bls12-381", feature = "encoding")),
+    not(all(feature = "alloc", feature = "avx512", feature = "bls12-381", feature = "encoding")),
     allow(dead_code, unused_imports)
 )]
-#[cfg_attr(
-    not(feature = "avx512"),
-    allow(dead_code, unused_imports, unused_macros, unused_variables)
-)]
+#[cfg_attr(not(feature = "avx512"), allow(unused_macros, unused_variables))]
 mod machine;
 mod math;
 pub mod scheme;
