@@ -209,7 +209,8 @@ pub(super) fn two_pairings_cancel<B: Pairing>(p: &[G1Affine<B>; 2], q: &[G2Affin
     match (is_finite(0), is_finite(1)) {
         (true, true) => {
             let value = Fq12::<B>::from_raw(B::miller_loop_few(p, q));
-            value.final_exponentiation_in_frames().is_none_or(|value| value.is_one())
+            // The value of a Miller loop is never 0; if it were, this would refuse.
+            value.final_exponentiation_in_frames().is_some_and(|value| value.is_one())
         }
         // The pairing of two finite members is not 1, since the groups have a prime order.
         (true, false) | (false, true) => false,
