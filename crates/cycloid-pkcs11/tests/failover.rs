@@ -2,34 +2,20 @@
 
 mod support;
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 
-use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
 use cryptoki::error::{Error, RvError};
 use cryptoki::mechanism::Mechanism;
 use cryptoki::object::{Attribute, ObjectClass};
 use cryptoki::session::UserType;
 use cryptoki::types::AuthPin;
-use cycloid_hsm::daemon::{Server, Settings, initialize};
-use cycloid_hsm::rpc::Secret;
-use cycloid_hsm::store::{Store, Unlocking};
-use support::{LABEL, OFFICER_PIN, USER_PIN, module};
+use cycloid_hsm::daemon::Server;
+use support::USER_PIN;
+use support::two_daemons::TwoDaemons;
 
 const P256: &[u8] = &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7];
 const THREADS: usize = 4;
-
-fn unlocking() -> Unlocking {
-    Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) }
-}
-
-fn start(url: &str, socket: &Path) -> Server {
-    let store = Store::open(url).unwrap();
-    store.unlock(&unlocking()).unwrap();
-    let settings = Settings { socket: socket.to_owned(), ..Settings::default() };
-    Server::start(store, settings).unwrap()
-}
 
 /// Tells all threads that one ends, even by a panic.
 struct Ends<'a>(&'a AtomicBool);
@@ -43,19 +29,10 @@ impl Drop for Ends<'_> {
 /// A process can load only one module, so there is one test.
 #[test]
 fn a_program_rides_through_the_end_of_a_daemon() {
-    let directory = tempfile::tempdir().unwrap();
-    let url = format!("sqlite:{}", directory.path().join("keys.db").display());
-    let store = Store::create(&url, &unlocking()).unwrap();
-    initialize(&store, LABEL, OFFICER_PIN.as_bytes(), USER_PIN.as_bytes()).unwrap();
-    drop(store);
-    let sockets: [PathBuf; 2] = ["one", "two"].map(|name| directory.path().join(name));
+    let daemons = TwoDaemons::new();
     let mut servers: Vec<Option<Server>> =
-        sockets.iter().map(|socket| Some(start(&url, socket))).collect();
-    let list = format!("{},{}", sockets[0].display(), sockets[1].display());
-    // SAFETY: no other thread of this process accesses the environment now.
-    unsafe { std::env::set_var("CYCLOID_HSM_SOCKET", list) };
-    let program = Pkcs11::new(module()).unwrap();
-    program.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).unwrap();
+        (0..2).map(|number| Some(daemons.start(number))).collect();
+    let program = daemons.program();
     let slot = program.get_slots_with_token().unwrap()[0];
     let session = program.open_rw_session(slot).unwrap();
     session.login(UserType::User, Some(&AuthPin::new(USER_PIN.into()))).unwrap();
@@ -91,7 +68,7 @@ fn a_program_rides_through_the_end_of_a_daemon() {
                 thread::yield_now();
             }
             servers[round % 2].take().unwrap().stop();
-            servers[round % 2] = Some(start(&url, &sockets[round % 2]));
+            servers[round % 2] = Some(daemons.start(round % 2));
         }
         done.store(true, Ordering::SeqCst);
     });
@@ -115,7 +92,7 @@ fn a_program_rides_through_the_end_of_a_daemon() {
     // An object in memory ends with its daemon, and its handle names nothing else.
     let template = [Attribute::Token(false), Attribute::ValueLen(32.into())];
     let in_memory = session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
-    let again = start(&url, &sockets[0]);
+    let again = daemons.start(0);
     servers.remove(0).unwrap().stop();
     let other = session.generate_key(&Mechanism::AesKeyGen, &template).unwrap();
     assert_ne!(in_memory, other);
@@ -128,7 +105,7 @@ fn a_program_rides_through_the_end_of_a_daemon() {
     let long = vec![7; 1 << 20];
     session.sign_init(&Mechanism::Sha256Hmac, hmac).unwrap();
     session.sign_update(&long).unwrap();
-    let third = start(&url, &sockets[1]);
+    let third = daemons.start(1);
     again.stop();
     let outcome = session.sign_update(&long);
     assert!(

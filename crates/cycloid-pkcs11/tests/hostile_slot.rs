@@ -226,7 +226,7 @@ fn pin(role: Role, pin: &str) -> Request {
     Request::Login { role, pin: Secret::new(pin.as_bytes()) }
 }
 
-/// Whatever ends a login, a key or the use of all keys, it holds for requests in the memory.
+/// The end of a login, of a key or of the use of all keys also holds for requests in a slot.
 #[test]
 fn requests_in_a_slot_are_refused_as_those_on_the_socket() {
     let bed = TestBed::new();

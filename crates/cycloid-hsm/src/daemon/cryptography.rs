@@ -97,6 +97,21 @@ impl Daemon {
         });
     }
 
+    /// Calls `then` once the rate limit of a key admits a use, and that is logged, if required.
+    fn admitted_and_logged(
+        self: &Arc<Self>,
+        application: Arc<Application>,
+        object: &Arc<Object>,
+        usage: Use,
+        then: impl FnOnce(Result<()>) + Send + 'static,
+    ) {
+        let (daemon, with) = (self.clone(), object.clone());
+        self.admit(application.number, object, move |admitted| match admitted {
+            Err(error) => then(Err(error)),
+            Ok(()) => daemon.logged(&application, &with, usage, then),
+        });
+    }
+
     /// Checks a key again whose use has waited, perhaps for a server that was out of reach: other
     /// daemons may have destroyed the key meanwhile.
     ///

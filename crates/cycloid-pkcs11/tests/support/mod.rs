@@ -2,6 +2,8 @@
 
 #![allow(dead_code, missing_docs, unreachable_pub, reason = "each test uses some of it")]
 
+pub mod two_daemons;
+
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

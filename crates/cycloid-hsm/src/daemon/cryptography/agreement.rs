@@ -111,11 +111,7 @@ impl Daemon {
                     daemon.derive_from_secret(application, &base, &mechanism, template)
                 });
             };
-            let (daemon, with) = (self.clone(), object.clone());
-            return self.admit(application.number, &object, move |admitted| match admitted {
-                Err(error) => derive(Err(error)),
-                Ok(()) => daemon.logged(&application, &with, Use::Derive, derive),
-            });
+            return self.admitted_and_logged(application, &object, Use::Derive, derive);
         }
         let prepared = (|| {
             let (derivation, shared, public) = match (number, mechanism.parameter) {

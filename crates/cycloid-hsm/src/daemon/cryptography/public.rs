@@ -235,10 +235,6 @@ impl Daemon {
         if !object.has_secret() {
             return encrypt(Ok(()));
         }
-        let (daemon, with) = (self.clone(), object.clone());
-        self.admit(application.number, &object, move |admitted| match admitted {
-            Err(error) => encrypt(Err(error)),
-            Ok(()) => daemon.logged(&application, &with, Use::Encrypt, encrypt),
-        });
+        self.admitted_and_logged(application, &object, Use::Encrypt, encrypt);
     }
 }

@@ -28,7 +28,7 @@ impl Shared {
             if watch.is_none() {
                 watch = self.daemon.token.store.watch().ok();
                 match &watch {
-                    // What was announced before nobody repeats.
+                    // No server repeats an earlier announcement.
                     Some(_) => self.daemon.refresh(),
                     // The server is lost: the interval alone decides.
                     None => rest = rest.min(LONGEST_UNWATCHED),
