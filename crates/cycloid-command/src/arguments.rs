@@ -43,6 +43,11 @@ pub fn in_two_lines(error: &clap::Error) -> Failure {
     let text = error.render().to_string();
     let first = text.lines().next().unwrap_or_default();
     let message = first.strip_prefix("error: ").unwrap_or(first).trim_end_matches([':', '.']);
+    let message = match error.get(ContextKind::InvalidArg) {
+        // The first line names one argument, but not several.
+        Some(ContextValue::Strings(missing)) => format!("{message}: {}", missing.join(", ")),
+        _ => message.to_owned(),
+    };
     let suggestion =
         [ContextKind::SuggestedSubcommand, ContextKind::SuggestedArg, ContextKind::SuggestedValue]
             .into_iter()
@@ -86,6 +91,11 @@ mod tests {
             (
                 "p serve --count 300",
                 "invalid value '300' for '--count <COUNT>': 300 is not in 0..=255",
+                "add --help to the command to see its arguments",
+            ),
+            (
+                "p serve",
+                "the following required arguments were not provided: --count <COUNT>",
                 "add --help to the command to see its arguments",
             ),
             ("p", "no command is given", "run it"),
