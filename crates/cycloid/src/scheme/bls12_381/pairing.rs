@@ -159,11 +159,16 @@ impl<B: Pairing> PairingProduct<B> {
         stack::clean(stack_use::bls_pairings(CHUNK), || self.finish_in_frames())
     }
 
-    /// Like [`finish`](Self::finish), but does not clean the points from the stack.
-    pub(super) fn finish_in_frames(mut self) -> Gt<B> {
+    fn finish_in_frames(mut self) -> Gt<B> {
         self.compute();
         // The value of a Miller loop is never 0.
         self.value.final_exponentiation_in_frames().unwrap_or_else(Gt::one)
+    }
+
+    /// Returns whether the product is 1. Does not clean the points from the stack.
+    pub(super) fn is_one_in_frames(mut self) -> bool {
+        self.compute();
+        becomes_one(&self.value)
     }
 
     fn compute(&mut self) {
@@ -207,15 +212,17 @@ pub fn pairing<B: Pairing>(p: &G1Affine<B>, q: &G2Affine<B>) -> Gt<B> {
 pub(super) fn two_pairings_cancel<B: Pairing>(p: &[G1Affine<B>; 2], q: &[G2Affine<B>; 2]) -> bool {
     let is_finite = |i: usize| !p[i].is_identity() && !q[i].is_identity();
     match (is_finite(0), is_finite(1)) {
-        (true, true) => {
-            let value = Fq12::<B>::from_raw(B::miller_loop_few(p, q));
-            // The value of a Miller loop is never 0; if it were, this would refuse.
-            value.final_exponentiation_in_frames().is_some_and(|value| value.is_one())
-        }
+        (true, true) => becomes_one(&Fq12::<B>::from_raw(B::miller_loop_few(p, q))),
         // The pairing of two finite members is not 1, since the groups have a prime order.
         (true, false) | (false, true) => false,
         (false, false) => true,
     }
+}
+
+/// Returns whether the final exponentiation of a value is 1. The value of a Miller loop is never 0;
+/// if it were, this would refuse.
+fn becomes_one<B: Pairing>(value: &Fq12<B>) -> bool {
+    value.final_exponentiation_in_frames().is_some_and(|value| value.is_one())
 }
 
 /// Returns e(p₀, q₀) · e(p₁, q₁) · …, with one final exponentiation.
@@ -240,5 +247,22 @@ fn multi_pairing_in_frames<B: Pairing>(
 /// # Errors
 /// [`Error::Counts`].
 pub fn pairing_check<B: Pairing>(p: &[G1Affine<B>], q: &[G2Affine<B>]) -> Result<bool, Error> {
-    Ok(multi_pairing(p, q)?.is_one())
+    stack::clean(stack_use::bls_pairings(p.len()), || {
+        Ok(becomes_one(&miller_loop_in_frames(p, q)?))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_check_of_zero_refuses() {
+        assert!(becomes_one(&Fq12::<Cycloid>::one()));
+        assert!(!becomes_one(&Fq12::<Cycloid>::zero()));
+        let zero = || PairingProduct::<Cycloid> { value: Fq12::zero(), ..PairingProduct::new() };
+        assert_eq!(zero().finish(), Gt::one(), "its type has no 0");
+        assert!(!zero().is_one_in_frames());
+        assert!(PairingProduct::<Cycloid>::new().is_one_in_frames());
+    }
 }
