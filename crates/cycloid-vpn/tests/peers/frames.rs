@@ -249,12 +249,21 @@ fn frames_stay_in_their_vlan() {
         stage.frame(player, &arp(1, ALL, (mac(9), 50), ([0; 6], 1)));
     }
     stage.players[3].gets(&arp(2, mac(9), (SERVER, 1), (mac(9), 50)));
-    // A tag of a peer is not accepted, not even its own.
-    for vlan in [5, 6] {
-        let tagged = [&ALL[..], &mac(0), &[0x81, 0, 0, vlan], &EXPERIMENT, b"tagged"].concat();
-        stage.frame(0, &tagged);
+    // A tag of a peer is not accepted, not even its own, and neither is one behind another.
+    let tags: [&[u8]; 5] = [
+        &[0x81, 0, 0, 5],
+        &[0x81, 0, 0, 6],
+        &[0x81, 0, 0x60, 0, 0x81, 0, 0, 6],
+        &[0x81, 0, 0x60, 0, 0x88, 0xa8, 0, 6],
+        &[0x88, 0xa8, 0, 6],
+    ];
+    for (player, foreign) in [(0, 5), (3, 10)] {
+        for tag in tags {
+            let tagged = [&ALL[..], &mac(0), tag, &EXPERIMENT, b"tagged"].concat();
+            stage.frame(player, &tagged);
+        }
+        assert_eq!(stage.handle.dropped().foreign, foreign);
     }
-    assert_eq!(stage.handle.dropped().foreign, 2);
     let last = frame(mac(0), mac(7), b"last");
     stage.frame(0, &last);
     stage.players[1].gets(&last);

@@ -19,7 +19,7 @@ const MAX_TAGS: usize = 2;
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
 pub(super) const VLAN: u16 = 0x8100;
-const SERVICE_VLAN: u16 = 0x88a8;
+pub(super) const SERVICE_VLAN: u16 = 0x88a8;
 
 /// Bytes that begin each message of OpenVPN's option check. As the first bytes of a frame they
 /// would be an address and a type that nobody has.

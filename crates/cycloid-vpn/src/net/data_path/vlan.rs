@@ -4,7 +4,7 @@
 //! Source: IEEE 802.1Q, clause 9.6 (the tag); openvpn(8), `--vlan-tagging`, `--vlan-accept` and
 //! `--vlan-pvid`; frames of OpenVPN 2.6.14.
 
-use super::ethernet::{TAG, VLAN};
+use super::ethernet::{SERVICE_VLAN, TAG, VLAN};
 
 /// The number of a VLAN, 1 to 4094; 0 without VLANs.
 pub type VlanId = u16;
@@ -40,8 +40,19 @@ fn control(frame: &[u8]) -> Option<u16> {
     (tag[..2] == VLAN.to_be_bytes()).then(|| u16::from_be_bytes([tag[2], tag[3]]))
 }
 
+/// Returns whether a frame has a tag that may select a VLAN: any but a single one that has only a
+/// priority. Behind such a one, Linux takes the VLAN from the next tag.
+pub(super) fn is_tagged(frame: &[u8]) -> bool {
+    let kind = |at: usize| Some(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]));
+    let is_tag = |kind| matches!(kind, Some(VLAN | SERVICE_VLAN));
+    match kind(ADDRESSES) {
+        Some(VLAN) => number(frame) != 0 || is_tag(kind(ADDRESSES + TAG)),
+        first => is_tag(first),
+    }
+}
+
 /// Returns the VLAN in a frame's tag; 0 without a tag, and in one that has only a priority.
-pub(super) fn number(frame: &[u8]) -> VlanId {
+fn number(frame: &[u8]) -> VlanId {
     control(frame).unwrap_or(0) & ID_BITS
 }
 
@@ -142,6 +153,29 @@ mod tests {
         assert_eq!(set(&plain), frame(&[0x81, 0, 0, 5, 8, 0, 1, 2, 3]));
         let prio = frame(&[0x81, 0, 0x60, 0, 8, 0]);
         assert_eq!(set(&prio), frame(&[0x81, 0, 0x60, 5, 8, 0]));
+    }
+
+    #[test]
+    fn any_tag_but_a_single_one_without_a_number_is_one_of_a_vlan() {
+        const PRIO: &[u8] = &[0x81, 0, 0x60, 0];
+        const FIVE: &[u8] = &[0x81, 0, 0, 5];
+        const SERVICE: &[u8] = &[0x88, 0xa8, 0, 0];
+        for (tags, tagged) in [
+            (&[][..], false),
+            (&[PRIO], false),
+            (&[FIVE], true),
+            (&[PRIO, FIVE], true),
+            (&[PRIO, PRIO], true),
+            (&[PRIO, SERVICE], true),
+            (&[SERVICE], true),
+            (&[SERVICE, FIVE], true),
+        ] {
+            let frame = frame(&[&tags.concat()[..], &[8, 0, 1]].concat());
+            assert_eq!(is_tagged(&frame), tagged, "{tags:x?}");
+            for cut in 0..frame.len() {
+                is_tagged(&frame[..cut]);
+            }
+        }
     }
 
     proptest! {

@@ -38,7 +38,7 @@ impl Turn<'_> {
             if !source.is_single() {
                 return self.shared.drops.spoofed.add(1);
             }
-            if vlans.is_some() && vlan::number(frame) != 0 {
+            if vlans.is_some() && vlan::is_tagged(frame) {
                 return self.shared.drops.foreign.add(1);
             }
             self.learn(peer, source);
