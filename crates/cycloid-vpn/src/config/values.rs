@@ -65,6 +65,11 @@ impl Call<'_> {
         Ok(Duration::from_secs(u64::from(self.number(index, 0..=MAX_SECONDS)?)))
     }
 
+    /// Returns a duration of at least one second.
+    pub(super) fn seconds_from_one(&self, index: usize) -> Result<Duration> {
+        Ok(Duration::from_secs(u64::from(self.number(index, 1..=MAX_SECONDS)?)))
+    }
+
     /// Returns a duration in seconds, with `None` for 0.
     pub(super) fn seconds_or_never(&self, index: usize) -> Result<Option<Duration>> {
         Ok(Some(self.seconds(index)?).filter(|time| !time.is_zero()))

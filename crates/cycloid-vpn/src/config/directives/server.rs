@@ -184,8 +184,8 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("stale-routes-check", SERVER, 1, 2, |draft, call| {
-        let age = call.seconds(0)?;
-        let every = if call.get(1).is_some() { call.seconds(1)? } else { age };
+        let age = call.seconds_from_one(0)?;
+        let every = if call.get(1).is_some() { call.seconds_from_one(1)? } else { age };
         draft.server.stale_routes = Some((age, every));
         Ok(())
     }),

@@ -125,6 +125,8 @@ fn lines_of_servers() {
         ("proto tcp-client", "cannot connect", "tcp-server"),
         ("port-share 127.0.0.1 80", "needs TCP", "tcp-server"),
         ("proto tcp\nport-share 127.0.0.1 0", "'0' is not a number", "1 to 65535"),
+        ("stale-routes-check 0", "'0' is not a number", "from 1"),
+        ("stale-routes-check 300 0", "'0' is not a number", "from 1"),
         ("server-bridge", "needs a TAP device", "dev tap"),
         ("dev tap\nserver-bridge", "does not go with `server`", "bridge networks"),
         ("server-bridge a b", "no, one or four", "10.8.0.128"),
