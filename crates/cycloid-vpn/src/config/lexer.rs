@@ -142,11 +142,11 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
         ));
     }
     let mut words = Vec::new();
-    // The C library counts this as a blank, too.
-    let line: Vec<u8> = line.iter().map(|byte| if *byte == 0x0b { b' ' } else { *byte }).collect();
-    let mut rest = line.trim_ascii_end();
+    let end = line.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
+    let mut rest = &line[..end];
     loop {
-        rest = rest.trim_ascii_start();
+        let blanks = rest.iter().position(|byte| !is_blank(*byte)).unwrap_or(rest.len());
+        rest = &rest[blanks..];
         let word = match rest.first() {
             None | Some(b'#' | b';') => return Ok(words),
             Some(b'\'') => {
@@ -164,7 +164,7 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
                 word
             }
             Some(_) => {
-                let (word, end) = unescaped(rest, |byte| byte.is_ascii_whitespace())?;
+                let (word, end) = unescaped(rest, is_blank)?;
                 rest = &rest[end.unwrap_or(rest.len())..];
                 word
             }
@@ -177,6 +177,11 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
         }
         words.push(checked(word)?);
     }
+}
+
+/// Returns whether a byte separates words: the blanks of the C library, among them 0x0b.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == 0x0b
 }
 
 fn no_end(quote: char) -> Problem {
@@ -236,7 +241,7 @@ mod tests {
 
     #[test]
     fn words_quotes_escapes_and_comments() {
-        let cases: [(&str, &[&str]); 17] = [
+        let cases: [(&str, &[&str]); 18] = [
             ("", &[]),
             ("   \t\r\n", &[]),
             ("# dev tun", &[]),
@@ -253,6 +258,7 @@ mod tests {
             (r#"x "a"b"#, &["x", "a", "b"]),
             ("x a'b", &["x", "a'b"]),
             (r"x a\", &["x", "a"]),
+            ("x a\\ \r\n", &["x", "a "]),
             ("x\u{b}a\u{c}b\u{b}", &["x", "a", "b"]),
         ];
         assert_eq!(words(b"x caf\xE9").unwrap(), ["x", "caf\u{e9}"]);
@@ -265,11 +271,12 @@ mod tests {
     fn malformed_lines() {
         let long = format!("x {}", "a".repeat(MAX_LINE));
         let many = "x ".repeat(MAX_WORDS + 1);
-        let cases: [(&[u8], &str); 6] = [
+        let cases: [(&[u8], &str); 7] = [
             (br#"x "a"#, "unclosed quote"),
             (b"x 'a", "unclosed quote"),
             (br"ca C:\keys", "backslash"),
             (b"x a\x07b", "0x07"),
+            (b"x 'a\x0bb'", "0x0b"),
             (long.as_bytes(), "4096 bytes"),
             (many.as_bytes(), "64 words"),
         ];
