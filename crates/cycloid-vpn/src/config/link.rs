@@ -90,9 +90,15 @@ impl Fragment {
     /// The least size, as in OpenVPN 2.6.
     pub const LEAST: u16 = 68;
 
-    /// The least size whose fragments carry packets of the usual MTU, whatever the cipher is. A
+    /// The least payload whose fragments carry packets of the usual MTU, whatever the cipher is. A
     /// packet has at most 32 fragments.
     pub const ROOMY: u16 = 160;
+
+    /// Returns the bytes of the longest datagram without IP and UDP headers, which are counted as
+    /// those of IPv6: they are longer than those of IPv4.
+    pub fn payload(self) -> u16 {
+        if self.with_headers { self.size.saturating_sub(48) } else { self.size }
+    }
 }
 
 /// `mtu-disc`.

@@ -243,11 +243,9 @@ pub fn max_control_packet(link: &config::Link) -> usize {
     usize::from(link.max_control_packet) - 48
 }
 
-/// Returns the longest datagram of `fragment`; packets on a stream have no fragments. With headers,
-/// they are those of IPv6, which are longer than those of IPv4.
+/// Returns the longest datagram of `fragment`; packets on a stream have no fragments.
 pub fn fragment(link: &config::Link, transport: Transport) -> Option<u16> {
-    let fragment = link.fragment.filter(|_| transport == Transport::Udp)?;
-    Some(if fragment.with_headers { fragment.size.saturating_sub(48) } else { fragment.size })
+    link.fragment.filter(|_| transport == Transport::Udp).map(config::Fragment::payload)
 }
 
 /// Returns the rules of `client-nat`.

@@ -143,14 +143,16 @@ pub(super) const TABLE: &[Entry] = &[
             None => false,
         };
         let size = call.number(0, Fragment::LEAST..=u16::MAX)?;
-        if size < Fragment::ROOMY {
+        let fragment = Fragment { size, with_headers };
+        let payload = fragment.payload();
+        if payload < Fragment::ROOMY {
             let message = format!(
-                "fragment {size}: long packets may be lost, because they need more than 32 \
-                 datagrams"
+                "fragment: long packets may be lost, because they need more than 32 datagrams of \
+                 {payload} bytes"
             );
             draft.warn(call.directive, message);
         }
-        draft.common.link.fragment = Some(Fragment { size, with_headers });
+        draft.common.link.fragment = Some(fragment);
         Ok(())
     }),
     used("port-share", SERVER, 2, 3, |draft, call| {

@@ -291,3 +291,14 @@ fn lines_of_provider_files() {
         ControlKey::Auth { direction: Some(Direction::Inverse), .. }
     ));
 }
+
+#[test]
+fn small_fragments_cause_a_warning() {
+    for (size, warns) in
+        [("160", false), ("159", true), ("208 mtu", false), ("207 mtu", true), ("68 mtu", true)]
+    {
+        let (_, warnings) = client(&format!("client\nremote h\nfragment {size}\n{BLOCKS}"));
+        let found = warnings.iter().any(|text| text.contains("32 datagrams"));
+        assert_eq!(found, warns, "{size}: {warnings:?}");
+    }
+}
