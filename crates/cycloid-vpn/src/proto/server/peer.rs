@@ -57,8 +57,8 @@ pub(super) enum Stage {
 const MAX_ANSWERS: u32 = 16;
 
 impl Peer {
-    /// Returns whether an answer to a challenge is for the caller: only one that waits for a
-    /// decision about the client has asked for it.
+    /// Returns whether the caller gets an answer to a challenge: only while it decides about the
+    /// client.
     ///
     /// # Errors
     /// Too many answers.

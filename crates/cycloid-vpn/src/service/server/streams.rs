@@ -100,7 +100,7 @@ impl Program<'_> {
     }
 
     /// Closes a stream without a client if there are too many: the oldest one of the address that
-    /// has the most of them, so that whoever opens many loses his own.
+    /// has the most of them, so that an address that opens many loses its own.
     fn make_room(&mut self) {
         if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
             return;
@@ -122,8 +122,8 @@ impl Program<'_> {
     }
 }
 
-/// Returns the index of the first entry of the address that occurs most often. So whoever opens
-/// many connections loses his own.
+/// Returns the index of the first entry of the address that occurs most often. So an address that
+/// opens many connections loses its own.
 fn first_of_most(addresses: impl Iterator<Item = IpAddr>) -> usize {
     let mut seen: HashMap<IpAddr, (usize, usize)> = HashMap::new();
     for (index, address) in addresses.enumerate() {
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_opens_many_connections_loses_his_own() {
+    fn an_address_with_many_connections_loses_its_own() {
         let of = |last: &[u8]| {
             let addresses: Vec<IpAddr> = last.iter().map(|it| [192, 0, 2, *it].into()).collect();
             first_of_most(addresses.into_iter())
