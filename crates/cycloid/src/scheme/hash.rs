@@ -287,7 +287,7 @@ pub(crate) type Function = fn(&[&[u8]]) -> DigestBytes;
 /// Computes `data ^= mask(seed)`.
 pub(crate) type MaskFunction = fn(&[u8], &mut [u8]);
 
-/// Declares functions of their own, compiled with the library.
+/// Declares a [`Function`] for each hash function. Generic code would be compiled in each program.
 macro_rules! functions {
     ($($(#[$attribute:meta])* $name:ident $digest:ty;)+) => {$(
         $(#[$attribute])*

@@ -33,8 +33,7 @@ pub const fn invert_scratch_limbs(n: usize) -> usize {
 /// # Errors
 /// [`Error::NotInvertible`] if `x` and the modulus have a common divisor, or if `x` is not less
 /// than the modulus, which becomes public; otherwise as described in the module. Nothing is written
-/// to
-/// `result` then.
+/// to `result` then.
 pub fn invert(
     result: &mut [Limb],
     x: &[Limb],
