@@ -17,8 +17,8 @@
 /// keys do. Therefore the public key is decoded again from the bytes that were hashed.
 ///
 /// ECDSA signatures of a batch that are not computed side by side are verified together, by a
-/// combination of their equations with factors of 64 bits. A wrong one passes with a probability of
-/// 2^−64; if the combination is wrong, each is verified alone.
+/// combination of up to sixteen equations, with factors from a digest of them. A wrong one passes
+/// with a probability of 2^−64; if the combination is wrong, each is verified alone.
 ///
 /// **Not detected**: an error in the nonce before its point was computed, because the signature is
 /// then valid. An attacker who can induce chosen faults learns a key from such signatures, unless

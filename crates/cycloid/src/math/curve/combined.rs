@@ -5,26 +5,67 @@
 //! With factors z, Σ z·R = (Σ z·u₁)·G + Σ z·u₂·Q is tested. If every equation holds, so does this
 //! one. If one does not, its difference D = R − u₁·G − u₂·Q is not infinity, and as the order of the
 //! group is prime, at most one of the 2^64 values of its factor makes the sum of all z·D infinity.
-//! So the combination holds with a probability of 2^−64 at most. The first factor may be 1.
+//! So the combination holds with a probability of 2^−64 at most. One factor may be 1.
 //!
-//! The multiples of all R share their doublings, and those of G and of equal Q are one multiple
-//! each, so an equation costs less than half of what it costs alone.
+//! A [factor](Factor) has few digits, so that z·R takes few additions and no table. The multiples of
+//! all R share their doublings, and those of G and of equal Q are one multiple each. So an equation
+//! costs less than half of what it costs alone.
 
 use super::affine::right_side;
 use super::jacobian::{Affine, Jacobian};
 use super::multiply::{base_multiple, point_multiple};
-use super::multiply_vartime::{NonAdjacent, Running, odd_multiples, signed};
+use super::multiply_vartime::Running;
 use super::prepared::prepared_multiple;
-use super::{AffinePoint, Curve, Scalar};
-use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
-use crate::machine::lanes::LANES;
-use crate::machine::words::Limb;
+use super::{AffinePoint, Curve, Scalar, Words};
+use crate::machine::field::{CurveArithmetic, CurveTask, Limbs, Masks};
+use crate::machine::words::{LIMB_BITS, Limb};
 
-/// Digits of factors are odd and less than 2^(WINDOW − 1).
-const WINDOW: usize = 4;
+/// The number of equations that are tested together, and of multiples of G that share an inversion.
+pub(crate) const TOGETHER: usize = 16;
 
-/// Number of odd multiples of each R.
-const MULTIPLES: usize = 1 << (WINDOW - 2);
+/// A factor Σ ±2^place of 16 digits in non-adjacent form, at places below [`PLACES`].
+///
+/// A digit takes 4 bits: its sign, and whether it is 2 to 9 places above the digit before. Integers
+/// have one non-adjacent form at most (Reitwiesner, Binary arithmetic, 1960), so the 2^64 factors
+/// are distinct integers. Their differences are less than 2^[`PLACES`] and therefore less than every
+/// order, so they are distinct scalars, too.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Factor {
+    bits: u64,
+    digits: usize,
+}
+
+/// The first digit is at place 7 at most, and each of 15 others at most 9 places above.
+const PLACES: usize = 7 + 15 * 9 + 1;
+
+impl Factor {
+    /// 1.
+    pub(crate) const ONE: Self = Self { bits: 0, digits: 1 };
+
+    /// Returns one of 2^64 factors.
+    pub(crate) const fn from_bits(bits: u64) -> Self {
+        Self { bits, digits: 16 }
+    }
+
+    /// Returns the places of the digits in ascending order, and whether each is negative.
+    fn digits(self) -> impl Iterator<Item = (usize, bool)> {
+        let codes = (0..self.digits).map(move |i| (self.bits >> (4 * i)) as usize & 15);
+        codes.scan(0, |next, code| {
+            let place = *next + code / 2;
+            *next = place + 2;
+            Some((place, code % 2 == 1))
+        })
+    }
+
+    fn scalar<C: Curve>(self) -> Scalar<C> {
+        let mut signs = [Words::<C>::ZERO; 2];
+        for (place, negative) in self.digits() {
+            signs[usize::from(negative)].as_mut()[place / LIMB_BITS] |= 1 << (place % LIMB_BITS);
+        }
+        let [plus, minus] = signs.each_ref().map(Scalar::from_integer_below_2n);
+        plus.add(&minus.negate())
+    }
+}
 
 /// An equation R = u₁·G + u₂·Q of public values.
 pub(crate) struct Equation<'a, C: Curve> {
@@ -38,15 +79,14 @@ pub(crate) struct Equation<'a, C: Curve> {
     pub(crate) multiples: Option<&'a [Limb]>,
 }
 
-/// Up to [`LANES`] equations.
-pub(crate) type Equations<'a, C> = [Option<Equation<'a, C>>; LANES];
+/// Up to [`TOGETHER`] equations.
+pub(crate) type Equations<'a, C> = [Option<Equation<'a, C>>; TOGETHER];
 
-/// Returns whether all equations hold. There is at least one. The factors have at most 64 bits and
-/// are fixed after the equations. The result is `false` for a point off the curve, and if a sum is
-/// infinity.
+/// Returns whether all equations hold. There is at least one. The factors are fixed after the
+/// equations. The result is `false` for a point off the curve, and if a sum is infinity.
 pub(crate) fn all_hold_vartime<C: Curve>(
     equations: &Equations<'_, C>,
-    factors: &[Scalar<C>; LANES],
+    factors: &[Factor; TOGETHER],
 ) -> bool {
     C::all_hold_vartime(AllHold { equations, factors })
 }
@@ -54,7 +94,7 @@ pub(crate) fn all_hold_vartime<C: Curve>(
 /// Tests a combination of equations.
 pub struct AllHold<'a, C: Curve> {
     equations: &'a Equations<'a, C>,
-    factors: &'a [Scalar<C>; LANES],
+    factors: &'a [Factor; TOGETHER],
 }
 
 impl<C: Curve> CurveTask<C::Field> for AllHold<'_, C> {
@@ -83,21 +123,23 @@ impl<C: Curve> AllHold<'_, C> {
     /// Returns Σ z·R; `None` for infinity.
     fn left<A: CurveArithmetic<C::Field>>(
         &self,
-        sums: &[Option<Affine<C, A>>; LANES],
+        sums: &[Option<Affine<C, A>>; TOGETHER],
     ) -> Option<Jacobian<C, A>> {
-        let terms: [Option<_>; LANES] = core::array::from_fn(|i| {
-            let sum = sums[i].as_ref()?;
-            let digits = NonAdjacent::new::<C>(&self.factors[i], WINDOW);
-            Some((digits, odd_multiples::<C, A, MULTIPLES>(&sum.to_jacobian())))
-        });
-        let places = terms.iter().flatten().map(|(digits, _)| digits.places).max().unwrap_or(0);
+        // Bit i of the masks of a place stands for a digit of equation i, 1 or −1.
+        let mut masks = [[0_u16; 2]; PLACES];
+        for (i, factor) in self.factors.iter().enumerate().filter(|(i, _)| sums[*i].is_some()) {
+            for (place, negative) in factor.digits() {
+                masks[place][usize::from(negative)] |= 1 << i;
+            }
+        }
         let mut sum = Running::new();
-        for place in (0..places).rev() {
+        for [mut plus, mut minus] in masks.into_iter().rev() {
             sum.double();
-            for (digits, multiples) in terms.iter().flatten() {
-                if let Some((negative, index)) = digits.digit(place) {
-                    sum.add(&signed(&multiples[index], negative));
-                }
+            while let Some(point) = next(sums, &mut plus) {
+                sum.add_affine(point);
+            }
+            while let Some(Affine { x, y }) = next(sums, &mut minus) {
+                sum.add_affine(&Affine { x: *x, y: -y });
             }
         }
         sum.finish()
@@ -106,21 +148,22 @@ impl<C: Curve> AllHold<'_, C> {
     /// Returns (Σ z·u₁)·G + Σ z·u₂·Q.
     fn right<A: CurveArithmetic<C::Field>>(&self, arithmetic: A) -> Jacobian<C, A> {
         use core::slice::from_ref;
+        let factors = self.factors.map(Factor::scalar);
         let terms = || {
-            let terms = self.equations.iter().zip(self.factors);
+            let terms = self.equations.iter().zip(&factors);
             terms.filter_map(|(equation, factor)| Some((equation.as_ref()?, factor)))
         };
-        let of_g = terms()
-            .fold(Scalar::zero(), |sum, (equation, factor)| sum.add(&equation.u1.mul(factor)));
+        let of_g =
+            Scalar::sum_of_products(terms().map(|(equation, factor)| (&equation.u1, factor)));
         let mut sum = base_multiple::<C, A>(arithmetic, from_ref(&of_g));
         for (i, (first, _)) in terms().enumerate() {
             let same = |equation: &Equation<'_, C>| core::ptr::eq(equation.point, first.point);
             if terms().take(i).any(|(equation, _)| same(equation)) {
                 continue;
             }
-            let scalar = terms()
-                .filter(|(equation, _)| same(equation))
-                .fold(Scalar::zero(), |sum, (equation, factor)| sum.add(&equation.u2.mul(factor)));
+            let equal = terms().filter(|(equation, _)| same(equation));
+            let scalar =
+                Scalar::sum_of_products(equal.map(|(equation, factor)| (&equation.u2, factor)));
             let scalar = from_ref(&scalar);
             sum = sum.add_any(&match first.multiples {
                 Some(multiples) => prepared_multiple(arithmetic, scalar, &[multiples]),
@@ -128,5 +171,95 @@ impl<C: Curve> AllHold<'_, C> {
             });
         }
         sum
+    }
+}
+
+/// Takes the lowest bit off a mask, and returns the point that it stands for.
+fn next<'a, T>(points: &'a [Option<T>; TOGETHER], mask: &mut u16) -> Option<&'a T> {
+    let lowest = points.get(mask.trailing_zeros() as usize)?;
+    *mask &= *mask - 1;
+    lowest.as_ref()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec::Vec;
+
+    use num_bigint::BigInt;
+    use proptest::prelude::*;
+
+    use super::super::{P192, P521};
+    use super::*;
+
+    /// Returns Σ ±2^place.
+    fn value(factor: Factor) -> BigInt {
+        let digit = |(place, negative)| {
+            let power: BigInt = BigInt::from(1) << place;
+            if negative { -power } else { power }
+        };
+        factor.digits().map(digit).sum()
+    }
+
+    /// Returns the places and signs of an integer's non-adjacent form, from the definition: while
+    /// it is odd, the digit is the one that makes the rest a multiple of 4.
+    fn non_adjacent(mut integer: BigInt) -> Vec<(usize, bool)> {
+        let (mut digits, mut place) = (Vec::new(), 0);
+        while integer != BigInt::ZERO {
+            if integer.bit(0) {
+                let negative = integer.bit(1);
+                integer += if negative { 1 } else { -1 };
+                digits.push((place, negative));
+            }
+            integer >>= 1;
+            place += 1;
+        }
+        digits
+    }
+
+    fn check<C: Curve>(factor: Factor) {
+        let mut slow = Scalar::<C>::zero();
+        let digits: Vec<_> = factor.digits().collect();
+        for place in (0..PLACES).rev() {
+            slow = slow.add(&slow);
+            for (_, negative) in digits.iter().filter(|(at, _)| *at == place) {
+                let one = Scalar::one();
+                slow = slow.add(&if *negative { one.negate() } else { one });
+            }
+        }
+        assert!(factor.scalar::<C>().equal(&slow).reveal());
+    }
+
+    fn is_sound(factor: Factor) {
+        let digits: Vec<_> = factor.digits().collect();
+        // The non-adjacent form of an integer is unique, and tells the bits of the factor.
+        assert_eq!(digits, non_adjacent(value(factor)));
+        assert!(digits.iter().all(|(place, _)| *place < PLACES));
+        let mut next = 0;
+        let bits = digits.iter().enumerate().fold(0, |bits, (i, (place, negative))| {
+            let code = 2 * (place - next) + usize::from(*negative);
+            next = place + 2;
+            bits | (code as u64) << (4 * i)
+        });
+        assert_eq!((bits, digits.len()), (factor.bits, factor.digits));
+        check::<P192>(factor);
+        check::<P521>(factor);
+    }
+
+    #[test]
+    fn one_and_the_factors_at_both_ends_are_sound() {
+        assert_eq!(value(Factor::ONE), BigInt::from(1));
+        is_sound(Factor::ONE);
+        for bits in [0, 1, u64::MAX, u64::MAX - 1, u64::MAX / 0xf, 0xeeee_eeee_eeee_eeee] {
+            is_sound(Factor::from_bits(bits));
+        }
+        let most = Factor::from_bits(u64::MAX).digits().map(|(place, _)| place).max();
+        assert_eq!(most, Some(PLACES - 1));
+    }
+
+    proptest! {
+        #[test]
+        fn different_bits_are_different_factors(bits: u64) {
+            is_sound(Factor::from_bits(bits));
+        }
     }
 }

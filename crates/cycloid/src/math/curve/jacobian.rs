@@ -125,14 +125,20 @@ impl<C: Curve, A: Arithmetic<C::Field>> Jacobian<C, A> {
     /// Normalises several finite points to Z = 1 with one inversion (Montgomery, Speeding the
     /// Pollard and elliptic curve methods of factorization, 1987, section 10.3.1).
     pub(super) fn with_z_1<const N: usize>(points: &[Self; N]) -> [Self; N] {
+        Self::first_with_z_1(points, N)
+    }
+
+    /// Like [`with_z_1`](Self::with_z_1), for the first `count` points, at least one. The others
+    /// stay as they are.
+    pub(super) fn first_with_z_1<const N: usize>(points: &[Self; N], count: usize) -> [Self; N] {
         // Z₀·…·Zᵢ; the last product is inverted and taken apart again.
         let mut products = points.map(|point| point.z);
-        for i in 1..N {
+        for i in 1..count {
             products[i] = &products[i - 1] * &points[i].z;
         }
-        let mut inverse = products[N - 1].invert();
+        let mut inverse = products[count - 1].invert();
         let mut affine = *points;
-        for i in (0..N).rev() {
+        for i in (0..count).rev() {
             let own = if i > 0 { &inverse * &products[i - 1] } else { inverse };
             inverse = &inverse * &points[i].z;
             let square = own.square();

@@ -37,7 +37,7 @@ pub(crate) use any_point::AnyPoint;
 use any_point::Operation;
 use coefficient::{Coefficient, MinusThree};
 use combined::AllHold;
-pub(crate) use combined::{Equation, Equations, all_hold_vartime};
+pub(crate) use combined::{Equation, Equations, Factor, TOGETHER, all_hold_vartime};
 pub(crate) use multiply::BaseTable;
 use multiply::{MultiplyBase, MultiplyBaseEach, MultiplyPoint};
 pub(crate) use multiply::{

@@ -16,7 +16,7 @@ use super::compact::{Term, is_compact, sum_of_multiples};
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
 use super::tables::{SIZE, Size};
-use super::{AffinePoint, Curve, Scalar};
+use super::{AffinePoint, Curve, Scalar, TOGETHER};
 use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
@@ -99,12 +99,12 @@ pub(crate) fn multiply_base_eight<C: Curve>(
     products
 }
 
-/// Like [`multiply_base`], for up to [`LANES`] scalars one after the other, with a single
+/// Like [`multiply_base`], for up to [`TOGETHER`] scalars one after the other, with a single
 /// inversion.
 pub(crate) fn multiply_base_each<C: Curve>(
     scalars: &[Scalar<C>],
-) -> [Option<AffinePoint<C>>; LANES] {
-    let mut products = [None; LANES];
+) -> [Option<AffinePoint<C>>; TOGETHER] {
+    let mut products = [None; TOGETHER];
     let all = MultiplyBase { scalars, products: &mut products[..scalars.len()] };
     C::multiply_base_each(MultiplyBaseEach(all));
     products
@@ -156,25 +156,23 @@ fn store<C: Curve, A: CurveArithmetic<C::Field>>(
     }
 }
 
-/// Multiplies G by up to [`LANES`] scalars, one number at a time.
+/// Multiplies G by up to [`TOGETHER`] scalars, one number at a time.
 pub struct MultiplyBaseEach<'a, C: Curve>(MultiplyBase<'a, C>);
 
 impl<C: Curve> CurveTask<C::Field> for MultiplyBaseEach<'_, C> {
     type Output = ();
 
-    /// Computes the multiples one after the other, and their affine coordinates with one inversion.
+    /// Computes the multiples, and their affine coordinates with one inversion.
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let Self(all) = self;
         let generator = Affine::of_points(arithmetic, &[AffinePoint::GENERATOR]).to_jacobian();
-        let mut multiples = [generator; LANES];
-        for (multiple, scalar) in multiples.iter_mut().zip(all.scalars) {
-            *multiple = base_multiple(arithmetic, from_ref(scalar));
-        }
+        let mut multiples = [generator; TOGETHER];
+        write_base_multiples(arithmetic, all.scalars, &mut multiples[..all.scalars.len()]);
         // G replaces infinity, whose Z has no inverse.
         let finite = multiples
             .each_ref()
             .map(|multiple| Jacobian::select(multiple.is_infinity(), &generator, multiple));
-        let affine = Jacobian::with_z_1(&finite);
+        let affine = Jacobian::first_with_z_1(&finite, all.scalars.len());
         for ((product, multiple), point) in all.products.iter_mut().zip(&multiples).zip(&affine) {
             // Infinity is the result and has no coordinates; scalars of keys and nonces never lead
             // to it.
@@ -312,50 +310,104 @@ pub(super) fn base_multiple_from<C: Curve, A: CurveArithmetic<C::Field>>(
         let generators = [AffinePoint::GENERATOR; MAX_WIDTH];
         return point_multiple(scalars, &Affine::of_points(arithmetic, &generators[..A::WIDTH]));
     }
-    let &BaseTable { window, spacing, limbs } = table;
+    let &BaseTable { window, spacing, .. } = table;
     let scalars = &odd_scalars(scalars, window)[..A::WIDTH];
-    let entry = 2 * A::STORED_LIMBS;
-    sum_of_columns(scalars, window, spacing, |column, place| {
-        let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
-        let mut coordinates = [A::ZERO; 2];
-        let multiples = entry << (window - 1);
-        arithmetic.lookup_stored(
-            &mut coordinates,
-            &limbs[column * multiples..][..multiples],
-            index,
-        );
-        let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
-        Affine { x, y }.negate_if(negative)
+    sum_of_columns(arithmetic, scalars, window, spacing, |column, place| {
+        look_up(arithmetic, table, scalars, column, place)
     })
+}
+
+/// Returns a digit's multiple in a column of the table.
+#[inline(always)]
+fn look_up<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
+    &BaseTable { window, limbs, .. }: &BaseTable,
+    scalars: &[OddScalar],
+    column: usize,
+    place: usize,
+) -> Affine<C, A> {
+    let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
+    let mut coordinates = [A::ZERO; 2];
+    let multiples = 2 * A::STORED_LIMBS << (window - 1);
+    arithmetic.lookup_stored(&mut coordinates, &limbs[column * multiples..][..multiples], index);
+    let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
+    Affine { x, y }.negate_if(negative)
+}
+
+/// Writes k·G for up to [`TOGETHER`] scalars, one number each. All take their multiples from a
+/// column before the next one is read, so that it stays in the fastest cache.
+fn write_base_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
+    scalars: &[Scalar<C>],
+    multiples: &mut [Jacobian<C, A>],
+) {
+    let table = const { &BaseTable::of::<C, A>() };
+    if table.is_none() {
+        for (multiple, scalar) in multiples.iter_mut().zip(scalars) {
+            *multiple = base_multiple(arithmetic, from_ref(scalar));
+        }
+        return;
+    }
+    let odd: [OddScalar; TOGETHER] = core::array::from_fn(|i| {
+        scalars.get(i).map_or_else(OddScalar::unused, |it| OddScalar::new(it, table.window))
+    });
+    sums_of_columns::<C, A>(multiples, table.window, table.spacing, |i, column, place| {
+        look_up(arithmetic, table, from_ref(&odd[i]), column, place)
+    });
+    for (multiple, odd) in multiples.iter_mut().zip(&odd) {
+        *multiple = finish(from_ref(odd), *multiple);
+    }
 }
 
 /// Returns the sum of all digits' multiples, if those of every `spacing`th digit are precomputed.
 /// For a column and a digit in it, `multiple` returns the digit's multiple except for the power of
 /// two between the digit's place and the column's.
 pub(super) fn sum_of_columns<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
     scalars: &[OddScalar],
     window: usize,
     spacing: usize,
     multiple: impl Fn(usize, usize) -> Affine<C, A>,
 ) -> Jacobian<C, A> {
+    let mut sum = [Jacobian::infinity(arithmetic)];
+    sums_of_columns(&mut sum, window, spacing, |_, column, place| multiple(column, place));
+    let [sum] = sum;
+    finish(scalars, sum)
+}
+
+/// Writes sums like that of [`sum_of_columns`], of odd scalars. `multiple` also gets the index of
+/// the sum.
+#[inline(always)]
+fn sums_of_columns<C: Curve, A: CurveArithmetic<C::Field>>(
+    sums: &mut [Jacobian<C, A>],
+    window: usize,
+    spacing: usize,
+    multiple: impl Fn(usize, usize, usize) -> Affine<C, A>,
+) {
     // The highest digit is in the last column of row 0, which is processed last.
     let top = digits::<C>(window) - 1;
-    debug_assert!(top.is_multiple_of(spacing));
+    debug_assert!(top.is_multiple_of(spacing) && top > 0);
     let columns = top / spacing;
-    let mut sum: Option<Jacobian<C, A>> = None;
     for row in (0..spacing).rev() {
-        sum = sum.map(|sum| sum.double_times(window));
+        let is_first = row + 1 == spacing;
+        if !is_first {
+            sums.iter_mut().for_each(|sum| *sum = sum.double_times(window));
+        }
         for column in 0..columns {
-            let multiple = multiple(column, column * spacing + row);
-            sum = Some(match sum {
-                None => multiple.to_jacobian(),
-                Some(sum) => sum.add_affine(&multiple).sum,
-            });
+            for (i, sum) in sums.iter_mut().enumerate() {
+                let multiple = multiple(i, column, column * spacing + row);
+                *sum = if is_first && column == 0 {
+                    multiple.to_jacobian()
+                } else {
+                    sum.add_affine(&multiple).sum
+                };
+            }
         }
     }
-    let last = multiple(columns, top);
-    let sum = sum.map_or_else(|| last.to_jacobian(), |sum| sum.add_affine(&last).complete(&sum));
-    finish(scalars, sum)
+    for (i, sum) in sums.iter_mut().enumerate() {
+        let last = multiple(i, columns, top);
+        *sum = sum.add_affine(&last).complete(sum);
+    }
 }
 
 /// Restores the sign that the scalar lost when it was made odd, and returns infinity for the scalar

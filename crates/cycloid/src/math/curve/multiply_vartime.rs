@@ -185,7 +185,7 @@ pub(super) fn sum_vartime<C: Curve, A: CurveArithmetic<C::Field>>(
 
 /// Returns the odd multiples of a point, from 1 on. They are distinct, since the order is a large
 /// prime.
-pub(super) fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>, const N: usize>(
+fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>, const N: usize>(
     point: &Jacobian<C, A>,
 ) -> [Jacobian<C, A>; N] {
     let twice = point.double();
@@ -198,7 +198,7 @@ pub(super) fn odd_multiples<C: Curve, A: CurveArithmetic<C::Field>, const N: usi
 
 /// Returns a public point, or its negative.
 #[inline(always)]
-pub(super) fn signed<C: Curve, A: CurveArithmetic<C::Field>>(
+fn signed<C: Curve, A: CurveArithmetic<C::Field>>(
     point: &Jacobian<C, A>,
     negative: bool,
 ) -> Jacobian<C, A> {
@@ -229,7 +229,7 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
         };
     }
 
-    fn add_affine(&mut self, point: &Affine<C, A>) {
+    pub(super) fn add_affine(&mut self, point: &Affine<C, A>) {
         self.run_doublings();
         self.sum = match &self.sum {
             None => Some(point.to_jacobian()),
@@ -254,18 +254,18 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
 /// A public scalar in non-adjacent form: at most one of w consecutive digits is nonzero, and that
 /// one is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz
 /// curves, 2000).
-pub(super) struct NonAdjacent {
+struct NonAdjacent {
     /// Digits by place, 0 for most.
     digits: [i8; MAX_PLACES],
     /// The number of digits, from the highest nonzero one.
-    pub(super) places: usize,
+    places: usize,
 }
 
 /// Number of digits of the longest scalar, plus one for the carry.
 const MAX_PLACES: usize = 522;
 
 impl NonAdjacent {
-    pub(super) fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
+    fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
         let limbs = scalar.words().as_ref();
         let bits = |place: usize| {
             let (limb, bit) = (place / LIMB_BITS, place % LIMB_BITS);
@@ -291,7 +291,7 @@ impl NonAdjacent {
     }
 
     /// Returns whether the digit is negative, and the index of its odd multiple; `None` for 0.
-    pub(super) fn digit(&self, place: usize) -> Option<(bool, usize)> {
+    fn digit(&self, place: usize) -> Option<(bool, usize)> {
         let digit = self.digits[place];
         (digit != 0).then(|| (digit < 0, usize::from(digit.unsigned_abs()) / 2))
     }

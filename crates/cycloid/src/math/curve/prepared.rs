@@ -158,7 +158,7 @@ pub(super) fn prepared_multiple<C: Curve, A: CurveArithmetic<C::Field>>(
     multiples: &[&[Limb]],
 ) -> Jacobian<C, A> {
     let scalars = &odd_scalars(scalars, WINDOW)[..A::WIDTH];
-    sum_of_columns(scalars, WINDOW, spacing::<C>(), |column, place| {
+    sum_of_columns(arithmetic, scalars, WINDOW, spacing::<C>(), |column, place| {
         let (mut x, mut y) = ([Words::<C>::ZERO; MAX_WIDTH], [Words::<C>::ZERO; MAX_WIDTH]);
         for (number, scalar) in scalars.iter().enumerate() {
             let index = column * MULTIPLES + scalar.digit(place).1 as usize;

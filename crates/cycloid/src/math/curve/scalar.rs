@@ -138,7 +138,7 @@ impl<C: Curve> Scalar<C> {
     }
 
     pub(crate) fn mul(&self, other: &Self) -> Self {
-        words::Backend::best().run(Product { a: self, b: other })
+        words::Backend::best().run(Product { a: self, b: &other.0, is_exact: true })
     }
 
     /// Returns the inverse; 0 for 0.
@@ -204,25 +204,48 @@ impl<C: Curve> Scalar<C> {
     /// Returns the inverses of the scalars, none of which is 0, by a single inversion of their
     /// product (Montgomery's trick), no part of which is revealed.
     pub(crate) fn invert_all(scalars: &[Self; LANES]) -> [Self; LANES] {
+        Self::invert_first(scalars, LANES)
+    }
+
+    /// Like [`invert_all`](Self::invert_all), for the first `count` scalars, at least one. The
+    /// others stay as they are.
+    pub(crate) fn invert_first<const N: usize>(scalars: &[Self; N], count: usize) -> [Self; N] {
+        // s₀·…·sᵢ / Rⁱ, as each product divides by R.
         let mut products = scalars.clone();
-        for i in 1..LANES {
-            products[i] = products[i - 1].mul(&scalars[i]);
+        for i in 1..count {
+            products[i] = products[i - 1].montgomery_product(&scalars[i]);
         }
-        let mut inverse = products[LANES - 1].invert();
+        // Rⁱ / (s₀·…·sᵢ), which leaves 1/sᵢ without a power of R.
+        let mut inverse = products[count - 1].invert();
         let mut inverses = scalars.clone();
-        for i in (1..LANES).rev() {
-            inverses[i] = inverse.mul(&products[i - 1]);
-            inverse = inverse.mul(&scalars[i]);
+        for i in (1..count).rev() {
+            inverses[i] = inverse.montgomery_product(&products[i - 1]);
+            inverse = inverse.montgomery_product(&scalars[i]);
         }
         inverses[0] = inverse;
         inverses
     }
+
+    /// Returns Σ a·b.
+    pub(crate) fn sum_of_products<'a>(
+        products: impl Iterator<Item = (&'a Self, &'a Self)>,
+    ) -> Self {
+        let add = |sum: Self, (a, b): (&Self, &Self)| sum.add(&a.montgomery_product(b));
+        products.fold(Self::zero(), add).montgomery_product(&Self(C::ORDER_R_SQUARED))
+    }
+
+    /// Returns a·b/R, where R is 2^64 to the number of limbs.
+    fn montgomery_product(&self, other: &Self) -> Self {
+        words::Backend::best().run(Product { a: self, b: &other.0, is_exact: false })
+    }
 }
 
-/// Computes a·b mod n by two Montgomery products: the second cancels the R that R² introduces.
+/// Computes a·b/R mod n by a Montgomery product, or a·b by two: the second cancels the R that R²
+/// introduces.
 struct Product<'a, C: Curve> {
     a: &'a Scalar<C>,
-    b: &'a Scalar<C>,
+    b: &'a Words<C>,
+    is_exact: bool,
 }
 
 impl<C: Curve> words::Task for Product<'_, C> {
@@ -235,8 +258,10 @@ impl<C: Curve> words::Task for Product<'_, C> {
         let mut product = self.a.clone();
         let r_squared = C::ORDER_R_SQUARED;
         let limbs = product.0.as_mut();
-        backend.montgomery_mul(limbs, r_squared.as_ref(), &mut work, order, n0);
-        backend.montgomery_mul(limbs, self.b.0.as_ref(), &mut work, order, n0);
+        if self.is_exact {
+            backend.montgomery_mul(limbs, r_squared.as_ref(), &mut work, order, n0);
+        }
+        backend.montgomery_mul(limbs, self.b.as_ref(), &mut work, order, n0);
         ct::wipe(&mut work);
         product
     }

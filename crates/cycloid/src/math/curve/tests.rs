@@ -370,12 +370,42 @@ fn check_scalars<C: Curve>() {
     assert!(Scalar::<C>::from_bytes(&order).is_none());
 }
 
+/// What many scalars share changes none of the results.
+fn check_many<C: Curve>() {
+    let all: Vec<Scalar<C>> = scalars::<C>().iter().map(scalar).collect();
+    let products = all.iter().zip(all.iter().rev());
+    let slow = products.clone().fold(Scalar::zero(), |sum, (a, b)| sum.add(&a.mul(b)));
+    assert!(Scalar::sum_of_products(products).equal(&slow).reveal());
+    let nonzero: Vec<_> = all.iter().filter(|it| !it.is_zero().reveal()).collect();
+    let some: [Scalar<C>; TOGETHER] = core::array::from_fn(|i| nonzero[i % nonzero.len()].clone());
+    for count in [1, 2, 7, TOGETHER - 1, TOGETHER] {
+        for (i, inverse) in Scalar::invert_first(&some, count).iter().enumerate() {
+            let expected = if i < count { some[i].invert() } else { some[i].clone() };
+            assert!(inverse.equal(&expected).reveal(), "{} {i} of {count}", C::NAME);
+        }
+        for scalars in all.chunks(count) {
+            let products = multiply_base_each(scalars);
+            let alone = scalars.iter().map(multiply_base);
+            assert!(alone.eq(products[..scalars.len()].iter().copied()), "{} {count}", C::NAME);
+        }
+    }
+}
+
 #[test]
 fn scalars_against_integers() {
     check_scalars::<P224>();
     check_scalars::<P256>();
     check_scalars::<P384>();
     check_scalars::<P521>();
+}
+
+#[test]
+fn many_scalars_against_single_ones() {
+    check_many::<P192>();
+    check_many::<P224>();
+    check_many::<P256>();
+    check_many::<P384>();
+    check_many::<P521>();
 }
 
 fn check_decoding<C: Curve>() {

@@ -1,7 +1,8 @@
 //! Batches of ECDSA signatures and verifications, eight side by side while enough jobs remain.
 //!
-//! On a processor without vectors, and for fewer jobs, signatures are made one after the other and
-//! share their inversions, and those that are to be verified are verified together ([`combined`]).
+//! On a processor without vectors, and for fewer jobs, up to sixteen signatures are made one after
+//! the other and share their inversions, and those that are to be verified are verified together
+//! ([`combined`]).
 
 mod combined;
 
@@ -12,7 +13,7 @@ use super::{Hash, Signature, multipliers, signature, verified, verify_prepared};
 use crate::machine::lanes::{Backend, LANES};
 use crate::machine::stack;
 use crate::math::curve::{
-    AffinePoint, Curve, Scalar, has_x_eight_vartime, has_x_prepared_eight_vartime,
+    AffinePoint, Curve, Scalar, TOGETHER, has_x_eight_vartime, has_x_prepared_eight_vartime,
     multiply_base_each, multiply_base_eight,
 };
 use crate::scheme::ec::{Error, PreparedPublicKey, PrivateKey, PublicKey};
@@ -219,9 +220,10 @@ impl<'a, C: Curve> Job<'a, C> {
 /// others.
 ///
 /// Signatures are made eight at a time and verified eight at a time, in any order of jobs. Fewer
-/// than four remaining ones, and all on a processor without vectors, are computed one by one, but
-/// share inversions; those that are to be verified before release are verified together
-/// ([`VerifyAfterSign`](crate::scheme::VerifyAfterSign)). Time depends on no secret value.
+/// than four remaining ones, and all on a processor without vectors, are computed one after the
+/// other, but up to sixteen share inversions; those that are to be verified before release are
+/// verified together ([`VerifyAfterSign`](crate::scheme::VerifyAfterSign)). Time depends on no
+/// secret value.
 ///
 /// ```
 /// use cycloid::scheme::Hash;
@@ -239,21 +241,33 @@ pub fn run_batch<C: Curve>(jobs: &mut [Job<'_, C>]) {
     run_batch_with(C::lanes(), jobs);
 }
 
+/// Returns the number of signatures that share costs in [`run_batch`]: 8 side by side, or 16 one
+/// after the other on a curve or a processor without vectors. More jobs take no less time each.
+pub fn batch_size<C: Curve>() -> usize {
+    match C::lanes() {
+        Some(_) => LANES,
+        None => TOGETHER,
+    }
+}
+
 /// Like [`run_batch`], on a backend chosen by the caller; with `None`, one by one.
 pub(in super::super) fn run_batch_with<C: Curve>(
     backend: Option<Backend>,
     jobs: &mut [Job<'_, C>],
 ) {
-    each_eight(signings(jobs), |eight| sign_up_to_eight(backend, eight));
-    each_eight(verifyings(jobs), |eight| verify_up_to_eight(backend, eight));
+    match backend {
+        Some(backend) => each_group(signings(jobs), |eight| sign_up_to_eight(backend, eight)),
+        None => each_group(signings(jobs), |group| sign_together(None, group)),
+    }
+    each_group(verifyings(jobs), |eight| verify_up_to_eight(backend, eight));
 }
 
-fn each_eight<'j, T: 'j>(
+fn each_group<'j, T: 'j, const N: usize>(
     mut jobs: impl Iterator<Item = &'j mut T>,
-    run: impl Fn(&mut Eight<'_, T>),
+    run: impl Fn(&mut Group<'_, T, N>),
 ) {
-    while let Some(mut eight) = next_eight(&mut jobs) {
-        run(&mut eight);
+    while let Some(mut group) = next_group(&mut jobs) {
+        run(&mut group);
     }
 }
 
@@ -277,14 +291,16 @@ pub(super) fn verifyings<'j, 'a, C: Curve>(
     })
 }
 
-/// Up to eight jobs of one kind, filled from the front.
-type Eight<'j, T> = [Option<&'j mut T>; LANES];
+/// Up to `N` jobs of one kind, filled from the front.
+type Group<'j, T, const N: usize> = [Option<&'j mut T>; N];
+
+type Eight<'j, T> = Group<'j, T, LANES>;
 
 /// Returns the next jobs, if any are left.
-pub(super) fn next_eight<'j, T>(
+pub(super) fn next_group<'j, T, const N: usize>(
     jobs: &mut impl Iterator<Item = &'j mut T>,
-) -> Option<Eight<'j, T>> {
-    let next: Eight<'j, T> = core::array::from_fn(|_| jobs.next());
+) -> Option<Group<'j, T, N>> {
+    let next: Group<'j, T, N> = core::array::from_fn(|_| jobs.next());
     next[0].is_some().then_some(next)
 }
 
@@ -293,20 +309,33 @@ fn side_by_side<T>(backend: Option<Backend>, jobs: &Eight<'_, T>) -> Option<Back
     backend.filter(|_| jobs[WORTH_EIGHT - 1].is_some())
 }
 
-fn sign_up_to_eight<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
-    // The rest of the stack holds the jobs' public data.
-    let used = stack_use::ecdsa_sign_batch::<C>() - (2 << 10);
-    match side_by_side(backend, jobs) {
-        Some(backend) => {
-            stack::clean(used, || sign_eight(backend, jobs));
+/// The stack that signing may use. The rest of a batch's stack holds the jobs' public data.
+const fn signing_stack<C: Curve>() -> usize {
+    stack_use::ecdsa_sign_batch::<C>() - (4 << 10)
+}
+
+fn sign_up_to_eight<C: Curve>(backend: Backend, jobs: &mut Eight<'_, Signing<'_, C>>) {
+    if side_by_side(Some(backend), jobs).is_some() {
+        stack::clean(signing_stack::<C>(), || sign_eight(backend, jobs));
+        return verify_made(Some(backend), jobs);
+    }
+    if let Some(mut few) = next_group(&mut jobs.iter_mut().flatten().map(|job| &mut **job)) {
+        sign_together(Some(backend), &mut few);
+    }
+}
+
+/// Runs jobs one after the other, which share what they can.
+fn sign_together<C: Curve>(
+    backend: Option<Backend>,
+    jobs: &mut Group<'_, Signing<'_, C>, TOGETHER>,
+) {
+    if jobs[1].is_some() {
+        let points = stack::clean(signing_stack::<C>(), || sign_each(jobs));
+        if combined::all_are_right(jobs, &points) {
+            return;
         }
-        None if jobs[1].is_some() => {
-            let points = stack::clean(used, || sign_each(jobs));
-            if combined::all_are_right(jobs, &points) {
-                return;
-            }
-        }
-        None => jobs.iter_mut().flatten().for_each(|job| job.outcome = Ok(job.alone())),
+    } else {
+        jobs.iter_mut().flatten().for_each(|job| job.outcome = Ok(job.alone()));
     }
     verify_made(backend, jobs);
 }
@@ -321,9 +350,13 @@ impl<C: Curve> Signing<'_, C> {
 /// Revokes those signatures that were to be verified and are wrong.
 // By itself, so that its arrays take no stack while signatures are made.
 #[inline(never)]
-fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<'_, C>>) {
+fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut [Option<&mut Signing<'_, C>>]) {
+    jobs.chunks_mut(LANES).for_each(|eight| verify_eight_made(backend, eight));
+}
+
+fn verify_eight_made<C: Curve>(backend: Option<Backend>, jobs: &mut [Option<&mut Signing<'_, C>>]) {
     let mut verifying: [Option<Verifying<'_, C>>; LANES] = core::array::from_fn(|lane| {
-        let job = jobs[lane].as_deref()?;
+        let job = jobs.get(lane)?.as_deref()?;
         let Verifier { key, multiples } = job.verify?;
         Some(Verifying {
             key,
@@ -333,7 +366,7 @@ fn verify_made<C: Curve>(backend: Option<Backend>, jobs: &mut Eight<'_, Signing<
             outcome: Err(Error::NotDone),
         })
     });
-    if let Some(mut eight) = next_eight(&mut verifying.iter_mut().flatten()) {
+    if let Some(mut eight) = next_group(&mut verifying.iter_mut().flatten()) {
         verify_up_to_eight(backend, &mut eight);
     }
     let wrong = verifying.map(|job| job.is_some_and(|job| job.outcome.is_err()));
@@ -361,7 +394,7 @@ pub(super) fn sign_eight_by<C: Curve>(
 
 /// Runs up to eight jobs one after the other, with common inversions. Returns the points of the
 /// nonces, as far as they are those of the signatures.
-fn sign_each<C: Curve>(jobs: &mut Eight<'_, Signing<'_, C>>) -> Points<C> {
+fn sign_each<C: Curve>(jobs: &mut Group<'_, Signing<'_, C>, TOGETHER>) -> Points<C> {
     let digests = digests(jobs);
     let nonces = core::array::from_fn(|lane| match &jobs[lane] {
         Some(job) => {
@@ -375,9 +408,9 @@ fn sign_each<C: Curve>(jobs: &mut Eight<'_, Signing<'_, C>>) -> Points<C> {
 
 /// Like [`sign_each`], with given nonces.
 pub(super) fn sign_each_by<C: Curve>(
-    jobs: &mut Eight<'_, Signing<'_, C>>,
-    digests: &[Scalar<C>; LANES],
-    nonces: [Scalar<C>; LANES],
+    jobs: &mut Group<'_, Signing<'_, C>, TOGETHER>,
+    digests: &[Scalar<C>; TOGETHER],
+    nonces: [Scalar<C>; TOGETHER],
 ) -> Points<C> {
     let count = jobs.iter().flatten().count();
     let mut points = multiply_base_each(&nonces[..count]);
@@ -387,9 +420,9 @@ pub(super) fn sign_each_by<C: Curve>(
 }
 
 /// The points of nonces.
-type Points<C> = [Option<AffinePoint<C>>; LANES];
+type Points<C> = [Option<AffinePoint<C>>; TOGETHER];
 
-fn digests<C: Curve>(jobs: &Eight<'_, Signing<'_, C>>) -> [Scalar<C>; LANES] {
+fn digests<C: Curve, const N: usize>(jobs: &Group<'_, Signing<'_, C>, N>) -> [Scalar<C>; N] {
     core::array::from_fn(|lane| {
         let digest = jobs[lane].as_ref().map(|job| job.digest.bytes());
         Scalar::from_leftmost_bits(digest.unwrap_or(&[]))
@@ -398,14 +431,14 @@ fn digests<C: Curve>(jobs: &Eight<'_, Signing<'_, C>>) -> [Scalar<C>; LANES] {
 
 /// Makes the signatures with nonces and their points. Returns which ones were made so; the others
 /// have another nonce.
-fn sign_at<C: Curve>(
-    jobs: &mut Eight<'_, Signing<'_, C>>,
-    digests: &[Scalar<C>; LANES],
-    nonces: &[Scalar<C>; LANES],
-    points: &Points<C>,
-) -> [bool; LANES] {
-    let inverses = Scalar::invert_all(nonces);
-    let mut all_made = [false; LANES];
+fn sign_at<C: Curve, const N: usize>(
+    jobs: &mut Group<'_, Signing<'_, C>, N>,
+    digests: &[Scalar<C>; N],
+    nonces: &[Scalar<C>; N],
+    points: &[Option<AffinePoint<C>>; N],
+) -> [bool; N] {
+    let inverses = Scalar::invert_first(nonces, jobs.iter().flatten().count());
+    let mut all_made = [false; N];
     for (lane, job) in jobs.iter_mut().flatten().enumerate() {
         let made = points[lane]
             .and_then(|point| signature(job.key.scalar(), &digests[lane], &point, &inverses[lane]));

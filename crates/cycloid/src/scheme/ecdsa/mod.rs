@@ -8,7 +8,8 @@
 //! - [`PrivateKey::sign_hedged`]: mixes the caller's randomness into the nonce.
 //! - [`PreparedPublicKey::verify`]: verifies many signatures by one key.
 //! - [`PrivateKey::verify_after_sign`]: verifies each signature before it is released.
-//! - [`run_batch`]: signs and verifies any number, eight side by side.
+//! - [`run_batch`]: signs and verifies any number, eight side by side, or sixteen one after the
+//!   other with shared costs.
 //!
 //! **Time** of signing depends on the curve, the hash function and the lengths, and on no secret
 //! value. Time of verification depends on all its inputs.
@@ -37,7 +38,7 @@ mod traits;
 
 #[cfg(test)]
 pub(super) use batch::run_batch_with;
-pub use batch::{Job, run_batch};
+pub use batch::{Job, batch_size, run_batch};
 #[cfg(feature = "hazardous")]
 pub use hazardous::NonceGenerator;
 pub use signature::{Signature, SignatureBytes};

@@ -3,7 +3,7 @@
 use std::vec::Vec;
 
 use super::batch::{
-    next_eight, sign_each_by, sign_eight, sign_eight_by, signings, verify_eight, verifyings,
+    next_group, sign_each_by, sign_eight, sign_eight_by, signings, verify_eight, verifyings,
 };
 use super::*;
 use crate::machine::lanes::{self, LANES};
@@ -34,7 +34,7 @@ fn batches<C: Curve>() {
                 .map(|i| Job::sign_prehashed(&keys[i], Hash::Sha256, &digests[i]))
                 .collect();
             assert_eq!(jobs[0].outcome(), Err(Error::NotDone));
-            sign_eight(backend, &mut next_eight(&mut signings(&mut jobs)).unwrap());
+            sign_eight(backend, &mut next_group(&mut signings(&mut jobs)).unwrap());
             let signatures: Vec<_> = jobs.iter().map(|job| job.signature().unwrap()).collect();
             for (i, signature) in signatures.iter().enumerate() {
                 assert_eq!(*signature, keys[i].sign_prehashed(Hash::Sha256, &digests[i]));
@@ -58,7 +58,7 @@ fn batches<C: Curve>() {
                         }
                     })
                     .collect();
-                verify_eight(backend, &mut next_eight(&mut verifyings(&mut jobs)).unwrap());
+                verify_eight(backend, &mut next_group(&mut verifyings(&mut jobs)).unwrap());
                 for (i, job) in jobs.iter().enumerate() {
                     let expected = if i == bad { Err(Error::Verification) } else { Ok(()) };
                     assert_eq!(job.outcome(), expected, "{} {i} {bad}", backend.name());
@@ -141,20 +141,26 @@ fn nonces_that_give_no_signature<C: Curve>() {
         let keys: [PrivateKey<C>; LANES] = core::array::from_fn(|_| self::key::<C>(7));
         let mut jobs: Vec<_> =
             keys.iter().map(|key| Job::sign_prehashed(key, Hash::Sha256, &bytes)).collect();
-        let digests = core::array::from_fn(|_| digest.clone());
-        let nonces = core::array::from_fn(|lane| match lane {
+        let nonce = |lane| match lane {
             2 | 5 => first.clone(),
             _ => second.clone(),
-        });
-        let mut eight = next_eight(&mut signings(&mut jobs)).unwrap();
+        };
+        let mut signings = signings(&mut jobs);
         match backend {
-            Some(backend) => sign_eight_by(backend, &mut eight, &digests, nonces),
+            Some(backend) => {
+                let digests = core::array::from_fn(|_| digest.clone());
+                let mut eight = next_group(&mut signings).unwrap();
+                sign_eight_by(backend, &mut eight, &digests, core::array::from_fn(nonce));
+            }
             None => {
-                let points = sign_each_by(&mut eight, &digests, nonces);
+                let digests = core::array::from_fn(|_| digest.clone());
+                let mut group = next_group(&mut signings).unwrap();
+                let points = sign_each_by(&mut group, &digests, core::array::from_fn(nonce));
                 let missing = [2, 5].map(|lane| points[lane].is_none());
                 assert_eq!(missing, [true; 2], "their signatures have other nonces");
             }
         }
+        drop(signings);
         for (lane, job) in jobs.iter().enumerate() {
             let expected = match lane {
                 2 | 5 => key.sign_prehashed(Hash::Sha256, &bytes),

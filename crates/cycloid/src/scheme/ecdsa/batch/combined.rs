@@ -2,16 +2,17 @@
 //!
 //! The signer knows the points R of the nonces, with both coordinates, so each signature (r, s) of a
 //! digest e by the key Q is an equation: it is valid if R = (e/s)·G + (r/s)·Q and r is the x
-//! coordinate of R. [`all_hold_vartime`] tests the equations together, with factors of 64 bits.
+//! coordinate of R. [`all_hold_vartime`] tests the equations together, with 2^64 possible factors.
 //!
 //! The factors are bits of a digest of all equations. So they are fixed after the equations, as the
 //! test requires, and need no random generator. A wrong signature escapes with a probability of
 //! 2^−64, and only a fault makes one: whoever induces faults would have to induce 2^64 of them.
 
-use super::{Eight, Points, Signing, multipliers};
-use crate::machine::lanes::LANES;
+use super::{Group, Points, Signing, multipliers};
 use crate::machine::words;
-use crate::math::curve::{Curve, Equation, Equations, Scalar, Words, all_hold_vartime};
+use crate::math::curve::{
+    Curve, Equation, Equations, Factor, Scalar, TOGETHER, Words, all_hold_vartime,
+};
 use crate::scheme::Hash;
 use crate::scheme::ec::MAX_BYTES;
 
@@ -20,19 +21,19 @@ use crate::scheme::ec::MAX_BYTES;
 // By itself, so that its arrays take no stack while signatures are made.
 #[inline(never)]
 pub(super) fn all_are_right<C: Curve>(
-    jobs: &Eight<'_, Signing<'_, C>>,
+    jobs: &Group<'_, Signing<'_, C>, TOGETHER>,
     points: &Points<C>,
 ) -> bool {
     let made = |lane: usize| {
         let job = jobs[lane].as_deref()?;
         Some((job, job.verify?, job.outcome.as_ref().ok()?))
     };
-    let s = core::array::from_fn(|lane| {
+    let s: [_; TOGETHER] = core::array::from_fn(|lane| {
         made(lane).map_or_else(Scalar::one, |(_, _, signature)| signature.s().clone())
     });
-    let inverses = Scalar::invert_all(&s);
-    let mut equations: Equations<'_, C> = [const { None }; LANES];
-    for lane in 0..LANES {
+    let inverses = Scalar::invert_first(&s, jobs.iter().flatten().count());
+    let mut equations: Equations<'_, C> = [const { None }; TOGETHER];
+    for lane in 0..TOGETHER {
         let Some((job, verifier, signature)) = made(lane) else { continue };
         let (Some(sum), Ok(multiples)) = (points[lane], verifier.multiples) else { return false };
         // The signature and the public key determine the point.
@@ -51,8 +52,8 @@ pub(super) fn all_are_right<C: Curve>(
     all_hold_vartime(&equations, &factors(&equations))
 }
 
-/// Returns a factor for each equation.
-fn factors<C: Curve>(equations: &Equations<'_, C>) -> [Scalar<C>; LANES] {
+/// Returns a factor for each equation; that of the first one is 1.
+fn factors<C: Curve>(equations: &Equations<'_, C>) -> [Factor; TOGETHER] {
     let mut state = Hash::Sha256.digest(&[b"cycloid ECDSA batch"]);
     for equation in equations.iter().flatten() {
         let Equation { sum, u1, u2, point, .. } = equation;
@@ -65,24 +66,29 @@ fn factors<C: Curve>(equations: &Equations<'_, C>) -> [Scalar<C>; LANES] {
         }
         state = Hash::Sha256.digest(&[&state, &bytes[..6 * C::BYTES]]);
     }
-    core::array::from_fn(|lane| {
-        let digest = Hash::Sha256.digest(&[&state, &[lane as u8]]);
-        let mut bytes = [0; MAX_BYTES];
-        let bytes = &mut bytes[..C::BYTES];
-        bytes[C::BYTES - 8..].copy_from_slice(&digest[..8]);
-        Scalar::from_bytes(bytes).expect("64 bits are less than the order")
-    })
+    let mut factors = [Factor::ONE; TOGETHER];
+    for (number, four) in factors.chunks_mut(4).enumerate() {
+        let digest = Hash::Sha256.digest(&[&state, &[number as u8]]);
+        for (factor, bytes) in four.iter_mut().zip(digest.chunks_exact(8)) {
+            *factor = Factor::from_bits(u64::from_le_bytes(bytes.try_into().expect("of eight")));
+        }
+    }
+    if let Some(first) = equations.iter().position(Option::is_some) {
+        factors[first] = Factor::ONE;
+    }
+    factors
 }
 
 #[cfg(test)]
 mod tests {
     use std::vec::Vec;
 
-    use super::super::{Job, next_eight, run_batch_with, sign_each, signings};
+    use super::super::{Job, next_group, run_batch_with, sign_each, signings};
     use super::*;
     use crate::math::curve::AffinePoint;
     use crate::scheme::ec::{
-        Error, P224, P256, P384, P521, PreparedPublicKey, PrivateKey, Secp256k1, prepared_key_limbs,
+        Error, P192, P224, P256, P384, P521, PreparedPublicKey, PrivateKey, Secp256k1,
+        prepared_key_limbs,
     };
 
     fn key<C: Curve>(seed: u8) -> PrivateKey<C> {
@@ -101,7 +107,7 @@ mod tests {
     fn together<C: Curve>() {
         let keys: Vec<PrivateKey<C>> = (1..4).map(key).collect();
         let tables: Vec<_> = keys.iter().map(prepared).collect();
-        for count in [1, 2, 3, 7, 8, 9] {
+        for count in [1, 2, 3, 8, 15, 16, 18] {
             for wrong in [None, Some(0), Some(count - 1)] {
                 let digests: Vec<_> = (0..count).map(|i| [i as u8; 32]).collect();
                 let mut jobs: Vec<_> = (0..count)
@@ -129,6 +135,7 @@ mod tests {
 
     #[test]
     fn signatures_are_made_and_verified_together() {
+        together::<P192>();
         together::<P224>();
         together::<P256>();
         together::<P384>();
@@ -136,17 +143,17 @@ mod tests {
         together::<Secp256k1>();
     }
 
-    /// The equations of eight signatures by two keys.
+    /// The equations of as many signatures as are tested together, by two keys.
     fn equations<'a>(
         keys: &'a [PrivateKey<P256>; 2],
         table: &'a PreparedPublicKey<P256, Vec<u64>>,
     ) -> Equations<'a, P256> {
         let digest = [0x3c; 32];
-        let mut jobs: Vec<_> = (0..LANES)
+        let mut jobs: Vec<_> = (0..TOGETHER)
             .map(|i| Job::sign_hedged(&keys[i % 2], Hash::Sha256, &digest, &RANDOM[i..]))
             .collect();
-        let mut eight = next_eight(&mut signings(&mut jobs)).unwrap();
-        let points = sign_each(&mut eight);
+        let mut group = next_group(&mut signings(&mut jobs)).unwrap();
+        let points = sign_each(&mut group);
         core::array::from_fn(|i| {
             let signature = jobs[i].signature().unwrap();
             let [u1, u2] = multipliers(&digest, &signature, &signature.s().invert());
@@ -163,7 +170,7 @@ mod tests {
     /// Makes an equation wrong; the scalar is 1.
     type Change = fn(&mut Equation<'_, P256>, &Scalar<P256>);
 
-    const RANDOM: [u8; LANES] = [1, 2, 3, 4, 5, 6, 7, 8];
+    const RANDOM: [u8; TOGETHER] = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
 
     #[test]
     fn no_wrong_equation_passes() {
@@ -174,7 +181,7 @@ mod tests {
             |equations: &Equations<'_, P256>| all_hold_vartime(equations, &factors(equations));
         assert!(holds(&fresh()));
         let one = Scalar::<P256>::one();
-        for lane in 0..LANES {
+        for lane in 0..TOGETHER {
             let without: Equations<'_, P256> = {
                 let mut all = fresh();
                 all[lane] = None;
@@ -212,7 +219,7 @@ mod tests {
             let equation = wrong[lane].as_mut().unwrap();
             equation.u1 = equation.u1.add(&change);
         }
-        let ones = core::array::from_fn(|_| Scalar::one());
+        let ones = [Factor::ONE; TOGETHER];
         assert!(all_hold_vartime(&wrong, &ones));
         assert!(!all_hold_vartime(&wrong, &factors(&wrong)));
     }
