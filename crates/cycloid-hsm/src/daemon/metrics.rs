@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use super::memory::Memory;
-use crate::engine::Kind;
+use crate::engine::{Kind, MOST};
 use crate::rpc::Request;
 
 /// The upper bounds of the histograms' buckets, in microseconds.
@@ -40,7 +40,7 @@ pub struct Gauges {
 #[derive(Debug, Default)]
 struct Batches {
     /// The number of batches, by their number of jobs.
-    fills: [u64; 8],
+    fills: [u64; MOST],
     seconds: f64,
 }
 
@@ -99,7 +99,7 @@ impl Metrics {
     pub(super) fn batch(&self, kind: Kind, count: usize, took: Duration) {
         with(&self.batches, |batches| {
             let batches = batches.entry(kind).or_default();
-            batches.fills[count.clamp(1, 8) - 1] += 1;
+            batches.fills[count.clamp(1, MOST) - 1] += 1;
             batches.seconds += took.as_secs_f64();
         });
     }

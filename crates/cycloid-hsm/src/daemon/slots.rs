@@ -13,7 +13,7 @@ use super::connection::{Connection, Gathering, Reply};
 
 /// The expected time of work before which the use of slots ends, if another worker is at rest. It
 /// is longer than a full batch of short signatures takes, during which most clients only wait.
-pub(super) const LONG: Duration = Duration::from_micros(400);
+pub(super) const LONG: Duration = Duration::from_micros(800);
 
 /// How long a worker handles requests in slots before it does something else.
 const LONGEST_LOOK: Duration = Duration::from_millis(1);

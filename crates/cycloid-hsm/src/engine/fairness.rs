@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use getrandom::SysRng;
 use rand_core::UnwrapErr;
 
+use super::tests::edwards;
 use super::*;
 use crate::key::Curve;
 
-const SHORT: Kind = Kind::Ecdsa(Curve::P256);
+/// Leaves in batches of eight on every processor.
+const SHORT: Kind = Kind::Ed25519;
 
 /// The time of a batch, whatever its number of jobs.
 fn cost(kind: Kind) -> Duration {
@@ -31,7 +33,7 @@ struct Group {
 /// the answers of each application.
 fn simulate(workers: usize, groups: &[Group]) -> (Vec<Duration>, Vec<Vec<u32>>) {
     let rng = &mut UnwrapErr(SysRng);
-    let short = PrivateKey::generate_ec(Curve::P256, rng).unwrap();
+    let short = PrivateKey::generate_ec(Curve::Ed25519, rng).unwrap();
     let long = PrivateKey::generate_bls(rng).unwrap();
     let engine = Engine::new(workers);
     let begin = Instant::now();
@@ -59,7 +61,7 @@ fn simulate(workers: usize, groups: &[Group]) -> (Vec<Duration>, Vec<Vec<u32>>) 
         while let Some((&key, _)) = arrivals.first_key_value().filter(|((at, _), _)| *at <= now) {
             let (group, application) = arrivals.remove(&key).unwrap();
             let (key, work) = match groups[group].kind {
-                SHORT => (short.clone(), Work::Ecdsa(vec![1; 32])),
+                SHORT => (short.clone(), edwards(vec![1; 32], vec![])),
                 _ => (long.clone(), Work::Bls(vec![1])),
             };
             let number = group as u64 * 1000 + application;

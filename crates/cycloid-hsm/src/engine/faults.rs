@@ -159,7 +159,7 @@ fn refused(key: PrivateKey, works: &[fn() -> Work], step: usize) -> usize {
     let (address, bytes) = memory_of(&key);
     let verifies = verifier(&key);
     let mut refused = 0;
-    for count in [1, 8] {
+    for count in [1, 8, 16] {
         // Many signatures, so that the table for frequent use exists.
         let mut workspace = Workspace::default();
         for work in works {
@@ -206,13 +206,52 @@ fn on_curve(curve: Curve, step: usize) {
     let refused = refused(key, &[work], step);
     // A third of the memory is the scalar. The rest is the public key, which verifies until the
     // table of multiples exists.
-    assert!(refused > 2 * bits / step, "{refused} of {}", 9 * bits / step);
+    assert!(refused > 2 * bits / step, "{refused} of {}", 25 * bits / step);
     let memory = Memory::open();
     for bit in (0..bits).step_by(61) {
         let key = fresh();
         memory.flip(memory_of(&key).0, bit);
         let outcome = compute(&mut Workspace::default(), &key, work, 1).remove(0);
         assert_eq!(outcome.unwrap_err().code, Code::DEVICE_ERROR, "bit {bit} of {bits}");
+    }
+}
+
+/// One of the keys of a batch of every size is faulty: only its signature is refused.
+#[test]
+fn the_neighbours_of_a_faulty_ecdsa_key_get_their_signatures() {
+    let memory = Memory::open();
+    let keys: Vec<PrivateKey> = (0..17)
+        .map(|_| PrivateKey::generate_ec(Curve::P256, &mut UnwrapErr(SysRng)).unwrap())
+        .collect();
+    let work = |i: usize| Work::Ecdsa(vec![i as u8; 32]);
+    // Many signatures, so that the tables for frequent use exist.
+    for _ in 0..20 {
+        let all = keys.iter().enumerate().map(|(i, key)| (key.clone(), work(i)));
+        assert!(outcomes(&mut Workspace::default(), all).iter().all(Result::is_ok));
+    }
+    let verifies: Vec<Verify> = keys.iter().map(verifier).collect();
+    for count in [1, 2, 7, 8, 9, 15, 16, 17] {
+        for faulty in [0, count / 2, count - 1] {
+            let (address, bytes) = memory_of(&keys[faulty]);
+            let mut refused = 0;
+            // In the scalar, and in both coordinates, which a table replaces.
+            for bit in [5, 5 + 8 * bytes / 3, 5 + 16 * bytes / 3] {
+                memory.flip(address, bit);
+                let jobs = (0..count).map(|i| (keys[i].clone(), work(i)));
+                let outcomes = outcomes(&mut Workspace::default(), jobs);
+                memory.flip(address, bit);
+                for (i, outcome) in outcomes.into_iter().enumerate() {
+                    match outcome {
+                        Ok(signature) => assert!(verifies[i](&work(i), &signature)),
+                        Err(error) => {
+                            assert_eq!((error.code, i), (Code::DEVICE_ERROR, faulty));
+                            refused += 1;
+                        }
+                    }
+                }
+            }
+            assert_eq!(refused, 1, "of {count}, {faulty} is faulty");
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
+use super::pace::LANES;
 use super::workspace::Workspace;
 use crate::key::Curve;
 use crate::spans::{self, Span};
@@ -71,6 +72,11 @@ pub(crate) trait Operation: Sized + 'static {
     type Input: Send;
     /// The verified result.
     type Output: Send;
+
+    /// Returns the maximum number of jobs in a batch; more would share nothing with each other.
+    fn most() -> usize {
+        LANES
+    }
 
     /// Computes a batch: sets the outcome of each job. A job that it leaves without one answers
     /// with an error.

@@ -1,4 +1,5 @@
-//! The engine: queues operations with private keys by kind, and releases them in batches of eight.
+//! The engine: queues operations with private keys by kind, and releases them in batches of eight, or
+//! of sixteen ECDSA signatures without vectors.
 //!
 //! A worker with nothing to compute reads the sockets, and queues the requests here. A batch leaves
 //! when it is full, when no more jobs are expected, or when the oldest job has waited for about as
@@ -34,6 +35,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use job::{Batch, Kind, Outcome};
 pub(crate) use operation::{EdwardsInput, RsaInput, Work, encode_pkcs1v15, library_hash, padded};
+pub(crate) use pace::MOST;
 pub(crate) use workspace::Workspace;
 
 use crate::Code;

@@ -285,6 +285,10 @@ impl<C: ec::Curve> Operation for Ecdsa<C> {
     type Input = Vec<u8>;
     type Output = Signature<C>;
 
+    fn most() -> usize {
+        ecdsa::batch_size::<C>()
+    }
+
     fn compute(_: &mut Workspace, jobs: &mut [Job<Self>]) {
         side_by_side(
             jobs,

@@ -4,8 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::job::Kind;
 
-/// The number of lanes in a batch.
-pub(crate) const LANES: usize = 8;
+/// The number of lanes of a vector, and of jobs in most batches.
+pub(super) const LANES: usize = 8;
+
+/// The maximum number of jobs in a batch of any operation.
+pub(crate) const MOST: usize = 16;
 
 /// Fewer jobs than this are computed one at a time until measurements show that a batch is faster.
 const WORTH_A_BATCH: usize = 3;
@@ -17,14 +20,16 @@ pub(super) const AGAIN: u32 = 64;
 const MOST_PATIENT: u64 = 20_000_000;
 
 /// A queue's measurements of its jobs.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Pace {
+    /// The maximum number of jobs in a batch.
+    most: usize,
     /// The number of jobs in batches that are being computed.
     computing: usize,
     /// The recent number of concurrent jobs.
     concurrency: usize,
     /// The measured time in nanoseconds of a batch, by its number of jobs; 0 until measured.
-    took: [u64; LANES + 1],
+    took: [u64; MOST + 1],
     /// Counts departures modulo [`AGAIN`].
     departures: u32,
 }
@@ -36,6 +41,17 @@ pub(super) struct Waiting {
 }
 
 impl Pace {
+    /// Creates the pace of a queue whose batches have at most `most` jobs.
+    pub(super) fn new(most: usize) -> Self {
+        assert!(most <= MOST, "times of larger batches have no room");
+        Self { most, computing: 0, concurrency: 0, took: [0; MOST + 1], departures: 0 }
+    }
+
+    /// Returns the maximum number of jobs in a batch.
+    pub(super) const fn most(&self) -> usize {
+        self.most
+    }
+
     /// Records a job's arrival, with which `waiting` jobs are queued.
     pub(super) fn arrived(&mut self, waiting: usize) {
         self.concurrency = self.concurrency.max(waiting + self.computing);
@@ -80,8 +96,8 @@ impl Pace {
     /// less time, each worker's share of them. Smaller batches cost more processor time per job. An
     /// unknown time is measured by trying; `otherwise` selects the seemingly worse choice.
     fn fill(&self, workers: usize, otherwise: bool) -> usize {
-        let whole = self.concurrency.clamp(1, LANES);
-        let share = self.concurrency.div_ceil(workers).clamp(1, LANES);
+        let whole = self.concurrency.clamp(1, self.most);
+        let share = self.concurrency.div_ceil(workers).clamp(1, self.most);
         let shared = match (self.cost(share), self.cost(whole)) {
             (_, None) => false,
             (None, _) => true,

@@ -11,7 +11,7 @@ use super::diffie_hellman::Dh;
 use super::ed448::Ed448;
 use super::job::{Batch, Job, Jobs, Kind, Operation};
 use super::operation::{Bls, Ecdh, Ecdsa, Ed25519, Rsa, X25519};
-use super::pace::{LANES, Pace, Waiting};
+use super::pace::{Pace, Waiting};
 use super::share::Share;
 use super::turns::Turns;
 use crate::key::Curve;
@@ -26,7 +26,7 @@ pub(super) struct Queue<O: Operation> {
 
 impl<O: Operation> Queue<O> {
     fn new(kind: Kind) -> Self {
-        let (waiting, pace, share) = (Turns::default(), Pace::default(), Share::default());
+        let (waiting, pace, share) = (Turns::default(), Pace::new(O::most()), Share::default());
         Self { kind, waiting, pace, share }
     }
 
@@ -106,7 +106,7 @@ impl<O: Operation> Line for Queue<O> {
     }
 
     fn cost(&self) -> Duration {
-        self.pace.expected(self.kind, self.depth().clamp(1, LANES))
+        self.pace.expected(self.kind, self.depth().clamp(1, self.pace.most()))
     }
 
     fn pace(&mut self) -> &mut Pace {

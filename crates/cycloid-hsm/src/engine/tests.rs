@@ -2,6 +2,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
+use cycloid::scheme::ec::P256;
+use cycloid::scheme::ecdsa;
 use cycloid::scheme::rsa::encrypt_scratch_limbs;
 use getrandom::SysRng;
 use num_bigint::BigUint;
@@ -14,16 +16,17 @@ use super::*;
 use crate::attribute::{Template, cka, ckk};
 use crate::key::{Curve, PrivateKey};
 
+/// Returns a key whose jobs leave in batches of eight on every processor.
 fn key() -> PrivateKey {
-    PrivateKey::generate_ec(Curve::P256, &mut UnwrapErr(SysRng)).unwrap()
+    PrivateKey::generate_ec(Curve::Ed25519, &mut UnwrapErr(SysRng)).unwrap()
 }
 
-/// Submits a job that computes an ECDSA signature.
+/// Submits a job that computes a signature.
 fn submit(engine: &Engine, key: &PrivateKey, since: Instant) {
-    engine.submit(1, key.clone(), Work::Ecdsa(vec![1; 32]), since, |_| {});
+    engine.submit(1, key.clone(), edwards(vec![1; 32], vec![]), since, |_| {});
 }
 
-/// Computes all jobs, up to eight of a kind together, and returns their outcomes in order.
+/// Computes all jobs, those of a kind in batches, and returns their outcomes in order.
 pub(crate) fn outcomes(
     workspace: &mut Workspace,
     jobs: impl IntoIterator<Item = (PrivateKey, Work)>,
@@ -47,7 +50,7 @@ pub(crate) fn outcomes(
     outcomes.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
-const KIND: Kind = Kind::Ecdsa(Curve::P256);
+const KIND: Kind = Kind::Ed25519;
 
 /// Returns how many jobs leave now.
 fn leave(engine: &Engine, now: Instant) -> Option<usize> {
@@ -87,6 +90,26 @@ fn eight_leave_together_and_the_rest_after_them() {
     assert_eq!(leave(&engine, now), Some(8));
     // Four are left, and all expected jobs are queued or being computed.
     assert_eq!(leave(&engine, now), Some(4));
+    assert!(engine.is_idle());
+}
+
+#[test]
+fn as_many_ecdsa_signatures_leave_together_as_share_costs() {
+    let key = PrivateKey::generate_ec(Curve::P256, &mut UnwrapErr(SysRng)).unwrap();
+    let (engine, now) = (Engine::default(), Instant::now());
+    let most = ecdsa::batch_size::<P256>();
+    for _ in 0..2 * most + 3 {
+        engine.submit(1, key.clone(), Work::Ecdsa(vec![1; 32]), now, |_| {});
+    }
+    let sizes = [most, most, 3];
+    for expected in sizes {
+        let Next::Batch(batch) = engine.next(now) else { panic!("it should not wait") };
+        assert_eq!(batch.count(), expected);
+    }
+    let kind = Kind::Ecdsa(Curve::P256);
+    for count in sizes {
+        engine.computed(kind, count, Duration::from_micros(10 * count as u64));
+    }
     assert!(engine.is_idle());
 }
 
@@ -185,7 +208,7 @@ fn a_lost_job_answers_and_excess_jobs_are_refused() {
     let answered = Arc::new(AtomicUsize::new(0));
     let submit_expecting = |engine: &Engine, code: Code| {
         let answered = answered.clone();
-        engine.submit(1, key.clone(), Work::Ecdsa(vec![1; 32]), now, move |outcome| {
+        engine.submit(1, key.clone(), edwards(vec![1; 32], vec![]), now, move |outcome| {
             assert_eq!(outcome.unwrap_err().code, code);
             answered.fetch_add(1, Ordering::SeqCst);
         });
