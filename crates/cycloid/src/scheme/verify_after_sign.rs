@@ -26,8 +26,8 @@
 ///
 /// **Cost**: one verification per signature. On the processor of the README's tables, this is four
 /// times the cost of signing with ECDSA and Ed25519, three and a half times eight side by side, and
-/// three times with BLS12-381. Verified together, eight ECDSA signatures on P-256 cost about as much
-/// as making them. Time depends on the message or digest, the signature and the public
+/// three times with BLS12-381. Verified together, sixteen ECDSA signatures on P-256 cost about half
+/// as much as making them. Time depends on the message or digest, the signature and the public
 /// key, and on no other secret value. Whether a signature was wrong becomes public.
 ///
 /// ```

@@ -328,7 +328,7 @@ fn look_up<C: Curve, A: CurveArithmetic<C::Field>>(
 ) -> Affine<C, A> {
     let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
     let mut coordinates = [A::ZERO; 2];
-    let multiples = 2 * A::STORED_LIMBS << (window - 1);
+    let multiples = (2 * A::STORED_LIMBS) << (window - 1);
     arithmetic.lookup_stored(&mut coordinates, &limbs[column * multiples..][..multiples], index);
     let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
     Affine { x, y }.negate_if(negative)
