@@ -345,6 +345,10 @@ impl Writer<'_> {
 
     fn tunnel(&mut self, common: &Common) {
         let tunnel = &common.tunnel;
+        if !tunnel.has_device() {
+            self.say("There is no device: packets that arrive are dropped.");
+            return;
+        }
         let (free, kind) = match tunnel.device_type {
             DeviceType::Tun => ("the next free tunN", ""),
             DeviceType::Tap => ("the next free tapN", " for Ethernet frames"),

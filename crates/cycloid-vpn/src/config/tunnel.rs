@@ -232,6 +232,12 @@ pub struct Tunnel {
 }
 
 impl Tunnel {
+    /// Returns whether the tunnel has a device. With `dev null`, which tests of the control channel
+    /// use, it has none: what arrives is dropped, and nothing is sent.
+    pub fn has_device(&self) -> bool {
+        self.device.as_deref() != Some("null")
+    }
+
     /// Returns the addressing scheme: on Ethernet, always one network.
     pub fn addressing(&self) -> Topology {
         match self.device_type {

@@ -105,6 +105,19 @@ impl Tun {
         Ok(Self { name, queues: queues_open })
     }
 
+    /// Returns queues without a device, which never have a packet and drop what is written.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error.
+    pub fn none(name: &str, queues: usize) -> Result<Self, Error> {
+        let queues = (0..queues)
+            .map(|_| Ok(Queue { discards: true, ..Queue::idle()? }))
+            .collect::<io::Result<_>>()
+            .map_err(|cause| Error::new("open a queue without a device", cause))?;
+        Ok(Self { name: name.to_owned(), queues })
+    }
+
     /// Returns the interface's name.
     pub fn name(&self) -> &str {
         &self.name
@@ -168,6 +181,8 @@ pub struct Queue {
     descriptor: OwnedFd,
     frames: Frames,
     offload: Offload,
+    /// Written packets are dropped.
+    discards: bool,
 }
 
 /// The packets of a device.
@@ -211,7 +226,7 @@ impl Queue {
             .filter(|(offload, _)| *offload <= wanted)
             .find(|(_, flags)| kernel::tun_offload(descriptor.as_fd(), *flags).is_ok())
             .map_or(Offload::None, |(offload, _)| offload);
-        Ok((Self { descriptor, frames, offload }, name))
+        Ok((Self { descriptor, frames, offload, discards: false }, name))
     }
 
     /// Returns a queue without a device, which never has a packet: the kernel moves them itself.
@@ -222,7 +237,7 @@ impl Queue {
     pub fn idle() -> io::Result<Self> {
         let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let descriptor = eventfd(0, flags)?;
-        Ok(Self { descriptor, frames: Frames::Ip, offload: Offload::None })
+        Ok(Self { descriptor, frames: Frames::Ip, offload: Offload::None, discards: false })
     }
 
     /// Returns the kind of its packets.
@@ -252,7 +267,9 @@ impl Queue {
     /// `InvalidInput` if the kernel rejects such a packet; other errors if the device is gone or
     /// down.
     pub fn write(&self, pieces: &[IoSlice<'_>]) -> io::Result<()> {
-        rustix::io::writev(&self.descriptor, pieces)?;
+        if !self.discards {
+            rustix::io::writev(&self.descriptor, pieces)?;
+        }
         Ok(())
     }
 }

@@ -183,9 +183,11 @@ impl Program<'_> {
         for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
             self.context.warn(&warning);
         }
-        match host::set_names(interface, &tunnel.dns, &mut self.journal) {
-            Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
-            Err(failure) => self.context.warn(&failure.to_string()),
+        if tunnel.has_device() {
+            match host::set_names(interface, &tunnel.dns, &mut self.journal) {
+                Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
+                Err(failure) => self.context.warn(&failure.to_string()),
+            }
         }
         let routed =
             self.context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
