@@ -67,10 +67,38 @@ pub(super) struct Problem {
 
 impl Problem {
     pub(super) fn new(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: hint.into() }
+        Self { message: plain(message.into()), hint: hint.into() }
     }
 
     pub(super) fn at(self, file: impl Into<PathBuf>, line: u32, text: impl Into<String>) -> Error {
         Error { file: file.into(), line, text: text.into(), message: self.message, hint: self.hint }
+    }
+}
+
+/// Returns a message without the number that the standard library adds to the system's text, as in
+/// "No such file or directory (os error 2)".
+pub(crate) fn plain(message: String) -> String {
+    const BEGIN: &str = " (os error ";
+    let Some(at) = message.find(BEGIN) else { return message };
+    let rest = &message[at + BEGIN.len()..];
+    match rest.split_once(')') {
+        Some((number, behind)) if number.bytes().all(|byte| byte.is_ascii_digit()) => {
+            format!("{}{behind}", &message[..at])
+        }
+        _ => message,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn messages_have_no_numbers_of_system_errors() {
+        let error = std::io::Error::from_raw_os_error(2);
+        assert_eq!(plain(format!("a: {error}: b")), "a: No such file or directory: b");
+        for same in ["", "a (os error", "a (os error x)", "(os error 2)"] {
+            assert_eq!(plain(same.to_owned()), same);
+        }
     }
 }

@@ -24,31 +24,6 @@ use super::tunnel::{DeviceType, Ifconfig6, Route, RouteGateway, Target, Topology
 /// The default timeout for a silent peer at a client that pulls.
 const PULLED_PING_RESTART: Duration = Duration::from_secs(120);
 
-/// Directives that make no sense with a single peer: its certificate identifies it and its file
-/// configures it.
-const FOR_MANY: [&str; 20] = [
-    "push",
-    "ifconfig-pool",
-    "ifconfig-ipv6-pool",
-    "ifconfig-pool-persist",
-    "client-config-dir",
-    "ccd-exclusive",
-    "client-connect",
-    "client-disconnect",
-    "client-crresponse",
-    "client-to-client",
-    "duplicate-cn",
-    "learn-address",
-    "username-as-common-name",
-    "verify-client-cert",
-    "client-cert-not-required",
-    "auth-user-pass-verify",
-    "auth-user-pass-optional",
-    "auth-gen-token",
-    "management-client-auth",
-    "vlan-tagging",
-];
-
 /// Directives of servers that OpenVPN ignores in a client's file, where some providers have them.
 const HARMLESS_AT_A_CLIENT: [&str; 10] = [
     "push",
@@ -77,8 +52,9 @@ impl Draft {
         }
         let Some(role) = self.role else {
             return Err(Problem::new(
-                "the file is for neither a client nor a server",
-                "add `client`, or `server NETWORK NETMASK`",
+                "the file is for neither a client nor a server, and has no static key: packets \
+                 would not be encrypted",
+                "add `client`, or `server NETWORK NETMASK`, or `secret FILE`",
             )
             .at(file, 0, ""));
         };
@@ -388,7 +364,7 @@ impl Draft {
     fn finish_server(&mut self, file: &Path) -> Result<Server, Error> {
         let mut server = std::mem::take(&mut self.server);
         if !self.many {
-            self.check_one_peer(file)?;
+            self.check_one_peer(&mut server, file)?;
         }
         let tls = &self.common.tls;
         if !tls.has_certificate() {
@@ -471,28 +447,6 @@ impl Draft {
         self.keep_alive(self.many, &mut push);
         server.push = push;
         Ok(Server { common: std::mem::take(&mut self.common), ..server })
-    }
-
-    /// Checks that a point-to-point server uses no directive for many clients.
-    fn check_one_peer(&self, file: &Path) -> Result<(), Error> {
-        let redirects = self.common.tunnel.redirect.is_some_and(|it| it.ipv4 || it.ipv6);
-        if redirects && self.remotes.is_empty() {
-            let hint = "add `remote HOST`, so that outer packets bypass the tunnel";
-            let message = "the peer's address is unknown";
-            return Err(self.wrong("redirect-gateway", file, message, hint));
-        }
-        let optional = self.common.tls.client_certificate != ClientCertificate::Require;
-        for name in FOR_MANY {
-            let harmless = name.ends_with("cert") && !optional;
-            if self.seen.contains_key(name) && !harmless {
-                let hint = "remove it; for many clients, add `server` or `mode server`";
-                let message = format!(
-                    "{name} needs a server for many clients, and this one is point-to-point"
-                );
-                return Err(self.wrong(name, file, &message, hint));
-            }
-        }
-        Ok(())
     }
 
     /// Expands `server` as openvpn(8) describes.

@@ -29,6 +29,8 @@ pub(super) struct Directive {
     pub(super) line: u32,
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
+    /// A word was in Latin-1.
+    pub(super) latin1: bool,
     /// The lines between `<name>` and `</name>`, with their line ends.
     pub(super) block: Option<Zeroizing<Vec<u8>>>,
 }
@@ -78,7 +80,7 @@ pub(super) fn directives(
         let (text, behind) = rest.split_at(line_length(rest));
         let at = line;
         (rest, line) = (behind, line.saturating_add(1));
-        let mut words = words(text).map_err(|problem| problem.at(&**file, at, ""))?;
+        let (mut words, latin1) = lex(text).map_err(|problem| problem.at(&**file, at, ""))?;
         if words.is_empty() {
             continue;
         }
@@ -87,6 +89,7 @@ pub(super) fn directives(
             line: at,
             name: words.remove(0),
             arguments: words,
+            latin1,
             block: None,
         };
         if let Some(name) = block_name(&directive) {
@@ -135,6 +138,11 @@ fn block_name(directive: &Directive) -> Option<String> {
 /// A line that is too long, too many words, unclosed quotes, an unnecessary backslash, a control
 /// character. Comments may contain any bytes.
 pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
+    lex(line).map(|(words, _)| words)
+}
+
+/// Like [`words`], and returns whether a word was in Latin-1.
+fn lex(line: &[u8]) -> Result<(Vec<String>, bool), Problem> {
     if line.len() > MAX_LINE {
         return Err(Problem::new(
             format!("the line has more than {MAX_LINE} bytes"),
@@ -142,13 +150,14 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
         ));
     }
     let mut words = Vec::new();
+    let mut latin1 = false;
     let end = line.iter().rposition(|byte| !b"\r\n".contains(byte)).map_or(0, |last| last + 1);
     let mut rest = &line[..end];
     loop {
         let blanks = rest.iter().position(|byte| !is_blank(*byte)).unwrap_or(rest.len());
         rest = &rest[blanks..];
         let word = match rest.first() {
-            None | Some(b'#' | b';') => return Ok(words),
+            None | Some(b'#' | b';') => return Ok((words, latin1)),
             Some(b'\'') => {
                 let Some(end) = rest[1..].iter().position(|byte| *byte == b'\'') else {
                     return Err(no_end('\''));
@@ -175,6 +184,7 @@ pub(super) fn words(line: &[u8]) -> Result<Vec<String>, Problem> {
                 "split it, or quote arguments that contain spaces",
             ));
         }
+        latin1 |= str::from_utf8(&word).is_err();
         words.push(checked(word)?);
     }
 }

@@ -30,6 +30,7 @@ mod finish;
 mod lexer;
 mod link;
 mod material;
+mod one_peer;
 mod per_client;
 pub mod pki;
 mod place;
@@ -51,6 +52,7 @@ pub use common::{
     ManagementPassword, PasswordVia, Process, Sockets,
 };
 pub use credentials::Credentials;
+pub(crate) use error::plain;
 pub use error::{Error, Warning};
 pub use link::{Bind, ControlKey, Family, Fragment, Link, MssFix, MtuDiscovery, PORT, Protocol};
 pub use material::Material;

@@ -120,11 +120,9 @@ impl Draft {
             }
             Action::Ignore(_) | Action::Refuse { .. } => {}
         }
-        self.seen.entry(entry.name).or_insert_with(|| Directive {
-            // The empty block is kept for error messages.
-            block: directive.block.as_ref().map(|_| Vec::new().into()),
-            ..directive.clone()
-        });
+        // The latest line is the one that applies. The empty block is kept for error messages.
+        let block = directive.block.as_ref().map(|_| Vec::new().into());
+        self.seen.insert(entry.name, Directive { block, ..directive.clone() });
         Ok(())
     }
 

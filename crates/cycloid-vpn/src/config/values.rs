@@ -1,8 +1,10 @@
 //! Parses the arguments of a directive.
 
+use std::ffi::OsStr;
 use std::fmt::Display;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::RangeInclusive;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -121,14 +123,12 @@ impl Call<'_> {
         Ok(mask.leading_ones() as u8)
     }
 
-    /// Returns an IPv6 address and its prefix length.
+    /// Returns an IPv6 address and its prefix length, which is 64 by default, as in OpenVPN.
     pub(super) fn network_ipv6(&self, index: usize) -> Result<(Ipv6Addr, u8)> {
         let text = self.text(index);
-        let parsed = text.split_once('/').and_then(|(address, prefix)| {
-            let prefix: u8 = prefix.parse().ok().filter(|prefix| *prefix <= 128)?;
-            Some((address.parse().ok()?, prefix))
-        });
-        parsed.ok_or_else(|| {
+        let (address, prefix) = text.split_once('/').unwrap_or((text, "64"));
+        let prefix = prefix.parse().ok().filter(|prefix| *prefix <= 128);
+        address.parse().ok().zip(prefix).ok_or_else(|| {
             Problem::new(format!("'{text}' is not an IPv6 network"), "write it like fd00:1::/64")
         })
     }
@@ -184,7 +184,16 @@ impl Call<'_> {
     }
 
     pub(super) fn path(&self, index: usize) -> PathBuf {
-        self.base.join(self.text(index))
+        let text = self.text(index);
+        if self.directive.latin1 {
+            // The file's name has the bytes of the configuration.
+            let bytes: Option<Vec<u8>> =
+                text.chars().map(|letter| u8::try_from(letter).ok()).collect();
+            if let Some(bytes) = bytes {
+                return self.base.join(OsStr::from_bytes(&bytes));
+            }
+        }
+        self.base.join(text)
     }
 
     /// Returns the block's contents, or the file that the first argument names.

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::config::plain;
+
 /// An error message, with an optional hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -12,7 +14,7 @@ pub struct Failure {
 impl Failure {
     /// Returns a failure with this message.
     pub fn new(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None }
+        Self { message: plain(message.into()), hint: None }
     }
 
     /// Adds a hint: the next step for the user.
@@ -37,7 +39,7 @@ impl std::error::Error for Failure {}
 
 impl From<crate::net::Error> for Failure {
     fn from(error: crate::net::Error) -> Self {
-        Self { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+        Self { message: plain(error.to_string()), hint: error.hint().map(str::to_owned) }
     }
 }
 

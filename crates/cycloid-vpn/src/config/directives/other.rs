@@ -67,7 +67,11 @@ pub(super) const TABLE: &[Entry] = &[
         SERVER,
         "key export is used whenever the peer supports it",
     ),
-    refused("plugin", "plugins are not loaded", "use hooks, such as auth-user-pass-verify"),
+    refused(
+        "plugin",
+        "plugins are not loaded: foreign code would run in this process, beside its keys",
+        "use hooks, which run apart, such as auth-user-pass-verify",
+    ),
     // Options that a server pushes itself; configuration files never contain them.
     pushed("peer-id"),
     pushed("protocol-flags"),

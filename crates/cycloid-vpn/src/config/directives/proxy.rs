@@ -83,7 +83,8 @@ fn http_option(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
             options.version = Some(call.choice(1, &[("1.0", "1.0"), ("1.1", "1.1")])?.to_owned());
         }
         "AGENT" => options.agent = Some(call.owned(1)),
-        "CUSTOM-HEADER" => {
+        // EXT1 and EXT2 are names of some old versions.
+        "CUSTOM-HEADER" | "EXT1" | "EXT2" => {
             if options.fields.len() == 10 {
                 return Err(Problem::new("more than 10 custom headers", "remove some of them"));
             }

@@ -105,9 +105,12 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     used("tls-cipher", BOTH, 1, 1, |draft, call| {
         let choice = tls12_suites(call.text(0));
-        if choice.is_err() && call.list(0).iter().all(|name| is_static_suite(name)) {
-            let message = "TLS 1.2 is off: the listed cipher suites are without elliptic curves, \
-                           and none of them is supported; TLS 1.3 has its own";
+        let names = call.list(0);
+        let mut named = names.iter().filter(|name| !name.starts_with(['!', '-', '+', '@']));
+        let some = named.clone().next().is_some();
+        if choice.is_err() && some && named.all(|name| is_old_suite(name)) {
+            let message = "TLS 1.2 is off: none of the listed cipher suites is supported; \
+                           TLS 1.3 has its own";
             draft.warn(call.directive, message);
             draft.without_tls12 = true;
             return Ok(());
@@ -120,7 +123,18 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("tls-groups", BOTH, 1, 1, tls_groups),
-    used("ecdh-curve", BOTH, 1, 1, tls_groups),
+    used("ecdh-curve", BOTH, 1, 1, |draft, call| {
+        if groups(call.text(0)).is_err() {
+            let message = format!(
+                "the curve {} is not supported: the default groups are used, which tls-groups \
+                 can limit",
+                call.text(0)
+            );
+            draft.warn(call.directive, message);
+            return Ok(());
+        }
+        tls_groups(draft, call)
+    }),
     used("tls-cert-profile", BOTH, 1, 1, |draft, call| {
         let choices = [
             ("insecure", CertificateProfile::Insecure),
@@ -442,17 +456,21 @@ fn at_least_one(call: &Call<'_>) -> Result<std::time::Duration> {
 }
 
 /// Returns whether a name is that of a cipher suite with RSA or finite-field Diffie-Hellman, in the
-/// form of IANA or of OpenSSL.
-fn is_static_suite(name: &str) -> bool {
+/// form of IANA or of OpenSSL, or OpenSSL's word for the suites of an old version.
+fn is_old_suite(name: &str) -> bool {
     let iana = ["TLS-DHE-", "TLS-RSA-", "TLS-DH-"];
     let openssl = ["DHE-", "EDH-", "AES128-", "AES256-", "CAMELLIA128-", "CAMELLIA256-", "DES-"];
-    iana.iter().chain(&openssl).any(|prefix| name.starts_with(prefix))
+    ["SSLv3", "TLSv1", "TLSv1.0"].contains(&name)
+        || iana.iter().chain(&openssl).any(|prefix| name.starts_with(prefix))
 }
 
 /// Returns whether OpenVPN knows a digest that is not supported here.
 fn is_other_digest(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
-    ["MD4", "MD5", "MD5-SHA1", "RIPEMD160", "RMD160", "WHIRLPOOL", "SM3"].contains(&name.as_str())
+    // Some files name the cipher once more.
+    cipher(&name).is_some()
+        || ["MD4", "MD5", "MD5-SHA1", "RIPEMD160", "RMD160", "WHIRLPOOL", "SM3"]
+            .contains(&name.as_str())
         || ["SHA3-", "BLAKE2", "SHA512-", "SHA224"].iter().any(|it| name.starts_with(it))
 }
 

@@ -1,11 +1,11 @@
 //! Directives for the device, addresses, routes and name servers.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
-use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER};
+use crate::config::place::{BOTH, CLIENT, PUSHED, SERVER, Scope};
 use crate::config::tunnel::{
     DeviceType, DnsServer, Ifconfig6, NatRule, Redirect, Route, RouteGateway, Target, Topology,
 };
@@ -63,28 +63,17 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("ifconfig-nowarn", BOTH, "addresses are not compared with the peer's"),
     used("route", BOTH | PUSHED, 1, 4, |draft, call| {
-        let prefix = if call.get(1).is_some() { call.netmask(1)? } else { 32 };
-        let mut network = call.target::<std::net::Ipv4Addr>(0)?;
-        if let Target::Address(address) = network {
-            let host_bits = u32::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
-            if u32::from(address) & host_bits != 0 {
-                let masked = std::net::Ipv4Addr::from(u32::from(address) & !host_bits);
-                let message = format!("{address} has bits outside its netmask: {masked} is used");
-                draft.warn(call.directive, message);
-                network = Target::Address(masked);
-            }
+        let route = route(draft, call);
+        match well_formed(draft, call, route)? {
+            Some(route) => push_route(&mut draft.common.tunnel.routes, route),
+            None => Ok(()),
         }
-        let (gateway, metric) = by(call, 2)?;
-        push_route(&mut draft.common.tunnel.routes, Route { network, prefix, gateway, metric })
     }),
     used("route-ipv6", BOTH | PUSHED, 1, 3, |draft, call| {
-        let (address, prefix) = match call.text(0).parse() {
-            Ok(address) => (address, 128),
-            Err(_) => call.network_ipv6(0)?,
-        };
-        let network = Target::Address(address);
-        let (gateway, metric) = by(call, 1)?;
-        push_route(&mut draft.common.tunnel.routes_ipv6, Route { network, prefix, gateway, metric })
+        match well_formed(draft, call, route_ipv6(call))? {
+            Some(route) => push_route(&mut draft.common.tunnel.routes_ipv6, route),
+            None => Ok(()),
+        }
     }),
     used("route-gateway", BOTH | PUSHED, 1, 1, |draft, call| {
         draft.common.tunnel.route_gateway = match call.text(0).parse() {
@@ -186,6 +175,53 @@ pub(super) fn ifconfig_ipv6(call: &Call<'_>) -> Result<Ifconfig6> {
         None => None,
     };
     Ok(Ifconfig6 { address, prefix, remote })
+}
+
+fn route(draft: &mut Draft, call: &Call<'_>) -> Result<Route<Ipv4Addr>> {
+    if let Some((address, length)) = call.text(0).split_once('/')
+        && let (Ok(address), Ok(length @ 0..=32)) =
+            (address.parse::<Ipv4Addr>(), length.parse::<u32>())
+    {
+        let netmask = Ipv4Addr::from(u32::MAX.checked_shl(32 - length).unwrap_or(0));
+        let message = format!("'{}' has a prefix length", call.text(0));
+        return Err(Problem::new(message, format!("write `route {address} {netmask}`")));
+    }
+    let prefix = if call.get(1).is_some() { call.netmask(1)? } else { 32 };
+    let mut network = call.target::<Ipv4Addr>(0)?;
+    let (gateway, metric) = by(call, 2)?;
+    if let Target::Address(address) = network {
+        let host_bits = u32::MAX.checked_shr(u32::from(prefix)).unwrap_or(0);
+        if u32::from(address) & host_bits != 0 {
+            let masked = Ipv4Addr::from(u32::from(address) & !host_bits);
+            let message = format!("{address} has bits outside its netmask: {masked} is used");
+            draft.warn(call.directive, message);
+            network = Target::Address(masked);
+        }
+    }
+    Ok(Route { network, prefix, gateway, metric })
+}
+
+fn route_ipv6(call: &Call<'_>) -> Result<Route<Ipv6Addr>> {
+    let (address, prefix) = call.network_ipv6(0)?;
+    let (gateway, metric) = by(call, 1)?;
+    Ok(Route { network: Target::Address(address), prefix, gateway, metric })
+}
+
+/// Returns a route, or warns that a malformed one in a file is left out: as in OpenVPN, it does not
+/// stop the tunnel.
+fn well_formed<A>(
+    draft: &mut Draft,
+    call: &Call<'_>,
+    route: Result<Route<A>>,
+) -> Result<Option<Route<A>>> {
+    match route {
+        Err(Problem { message, hint }) if call.scope == Scope::Profile => {
+            let message = format!("the route is left out: {message}; {hint}");
+            draft.warn(call.directive, message);
+            Ok(None)
+        }
+        route => route.map(Some),
+    }
 }
 
 /// Parses the optional gateway and metric at the end of a route.

@@ -3,6 +3,7 @@
 mod clients;
 mod errors;
 mod hostile;
+mod lenient;
 mod servers;
 
 use std::path::Path;
