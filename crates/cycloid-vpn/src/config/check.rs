@@ -345,7 +345,7 @@ impl Writer<'_> {
 
     fn tunnel(&mut self, common: &Common) {
         let tunnel = &common.tunnel;
-        if !tunnel.has_device() {
+        if tunnel.without_device {
             self.say("There is no device: packets that arrive are dropped.");
             return;
         }

@@ -24,18 +24,13 @@ impl Draft {
         let tunnel = &mut self.common.tunnel;
         match (self.device_type, tunnel.device.as_deref()) {
             (Some(given), _) => tunnel.device_type = given,
-            // The tunnel has no device.
-            (None, Some("null")) if !self.many => {}
+            (None, Some("null")) if !self.many => tunnel.without_device = true,
             (None, Some(name)) if !name.starts_with("tun") && !name.starts_with("tap") => {
                 let hint = "add `dev-type tun` or `dev-type tap`";
                 let message = "the device name does not imply its type";
                 return Err(self.wrong("dev", file, message, hint));
             }
             (None, _) => {}
-        }
-        if self.device_type.is_some() && !self.common.tunnel.has_device() {
-            let message = "`dev null` is no device, and has no type";
-            return Err(self.wrong("dev-type", file, message, "remove it, or name a device"));
         }
         if self.common.tunnel.device_type == DeviceType::Tun {
             for name in ["lladdr", "server-bridge", "vlan-tagging"] {

@@ -150,7 +150,11 @@ impl Draft {
         };
         let quotes =
             if count > entry.arguments.1 { "; quote arguments that contain spaces" } else { "" };
-        Err(Problem::new(format!("{name} has {count} arguments"), format!("{takes}{quotes}")))
+        let plural = if count == 1 { "" } else { "s" };
+        Err(Problem::new(
+            format!("{name} has {count} argument{plural}"),
+            format!("{takes}{quotes}"),
+        ))
     }
 
     fn unknown_ignored(&mut self, directive: &Directive) {

@@ -227,17 +227,14 @@ pub struct Tunnel {
     pub block_ipv6: bool,
     /// `txqueuelen`: the device's queue length in packets; `None` keeps the system's default.
     pub queue_length: Option<u32>,
+    /// `dev null`, which tests of the control channel use: what arrives is dropped, and nothing is
+    /// sent.
+    pub without_device: bool,
     /// `persist-tun`: keep the device through a reconnection.
     pub persist: bool,
 }
 
 impl Tunnel {
-    /// Returns whether the tunnel has a device. With `dev null`, which tests of the control channel
-    /// use, it has none: what arrives is dropped, and nothing is sent.
-    pub fn has_device(&self) -> bool {
-        self.device.as_deref() != Some("null")
-    }
-
     /// Returns the addressing scheme: on Ethernet, always one network.
     pub fn addressing(&self) -> Topology {
         match self.device_type {
@@ -270,6 +267,7 @@ impl Default for Tunnel {
             block_outside_dns: false,
             block_ipv6: false,
             queue_length: None,
+            without_device: false,
             persist: false,
         }
     }

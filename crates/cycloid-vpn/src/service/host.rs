@@ -15,7 +15,7 @@ use crate::net::undo::Journal;
 /// Opens the tunnel's device, with a queue for each thread.
 pub fn open(tunnel: &config::Tunnel, threads: usize) -> Result<Tun, Failure> {
     let name = tunnel.device.as_deref().unwrap_or(tunnel.device_type.name());
-    if !tunnel.has_device() {
+    if tunnel.without_device {
         return Ok(Tun::none(name, threads)?);
     }
     Ok(match tunnel.device_type {
@@ -26,7 +26,7 @@ pub fn open(tunnel: &config::Tunnel, threads: usize) -> Result<Tun, Failure> {
 
 /// Sets the interface's addresses and MTU.
 pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(), Failure> {
-    if !tunnel.has_device() {
+    if tunnel.without_device {
         return Ok(());
     }
     if let (DeviceType::Tap, Some((address, other))) = (tunnel.device_type, tunnel.ifconfig)
@@ -57,7 +57,7 @@ pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(
 
 /// Removes the interface's addresses, before others are set.
 pub fn remove_addresses(interface: &str, tunnel: &config::Tunnel) -> std::io::Result<()> {
-    if tunnel.ifconfig_noexec || !tunnel.has_device() {
+    if tunnel.ifconfig_noexec || tunnel.without_device {
         return Ok(());
     }
     let mut netlink = Netlink::open()?;
@@ -117,7 +117,7 @@ pub fn add_routes(
     remote: Option<IpAddr>,
     journal: &mut Journal,
 ) -> Result<Vec<String>, Failure> {
-    if tunnel.route_noexec || !tunnel.has_device() {
+    if tunnel.route_noexec || tunnel.without_device {
         return Ok(Vec::new());
     }
     let failed = |what: &str| {

@@ -183,7 +183,7 @@ impl Program<'_> {
         for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
             self.context.warn(&warning);
         }
-        if tunnel.has_device() {
+        if !tunnel.without_device {
             match host::set_names(interface, &tunnel.dns, &mut self.journal) {
                 Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
                 Err(failure) => self.context.warn(&failure.to_string()),
