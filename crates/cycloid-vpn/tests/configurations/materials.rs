@@ -2,7 +2,9 @@
 //!
 //! Needs the programs `openssl` and `openvpn`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -78,6 +80,9 @@ pub(crate) fn make(directory: &Path) {
     fs::set_permissions(directory.join("hook.sh"), executable).unwrap();
     authorities(directory);
     fs::copy(directory.join("ca.crt"), directory.join("authorities/ca.pem")).unwrap();
+    // A name in Latin-1.
+    let name = OsStr::from_bytes(b"autorit\xe9.crt");
+    fs::copy(directory.join("ca.crt"), directory.join(name)).unwrap();
     for line in COMMANDS {
         let mut words = line.split(' ');
         let mut command = Command::new(words.next().unwrap());
