@@ -111,6 +111,30 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
     }
 
     /// Adds two points X, Y and Z in Jacobian coordinates, if the backend has a kernel for it:
+    /// The number of points in a row for which
+    /// [`add_affine_then_look_up`](Self::add_affine_then_look_up) is a kernel, and faster than the
+    /// operations in turn; 0 for none.
+    const POINTS_READ_MEANWHILE: usize = 0;
+
+    /// Adds to a point in Jacobian coordinates one in affine coordinates, as
+    /// [`add_affine`](Self::add_affine) does, and replaces the addend by point `index` of `row`, a
+    /// row of [`POINTS_READ_MEANWHILE`](Self::POINTS_READ_MEANWHILE) stored points with y ≠ 0,
+    /// negated where `negative` is true: a backend may read the row while it adds.
+    #[inline(always)]
+    fn add_affine_then_look_up(
+        self,
+        point: &mut [Self::Element; 3],
+        addend: &mut [Self::Element; 2],
+        row: &[Limb],
+        index: Self::Word,
+        negative: Self::Mask,
+    ) {
+        let [x, y, z, _, _] = self.add_affine(point, addend);
+        *point = [x, y, z];
+        self.lookup_stored(addend, row, index);
+        addend[1] = self.select(negative, &self.negate(&addend[1]), &addend[1]);
+    }
+
     /// returns the coordinates of the sum, H = U₂ − U₁ and R = S₂ − S₁ of the formula of Cohen,
     /// Miyaji, Ono, Efficient elliptic curve exponentiation using mixed coordinates, 1998, where U
     /// is the product of X and the square of the other Z, and S that of Y and its cube.

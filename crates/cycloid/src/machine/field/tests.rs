@@ -216,7 +216,31 @@ fn affine_sums<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], place
         [x3, y3, z1 * &h % &p, h, r]
     };
     let sum = f.add_affine(&[x1, y1, z1], &[x2, y2]);
-    check_all::<P, A, 5>(f, "affine sum", &sum, expected);
+    check_all::<P, A, 5>(f, "affine sum", &sum, &expected);
+
+    let points = A::POINTS_READ_MEANWHILE;
+    if points == 0 {
+        return;
+    }
+    let coordinate = |i: usize| &samples[(places[0] + 5 * places[1] + 3 * i) % samples.len()] % &p;
+    let constants: Vec<BigUint> = (0..2 * points)
+        .map(coordinate)
+        .map(|c| if c == BigUint::ZERO { &p - 1u8 } else { c })
+        .collect();
+    let row = stored::<P, A>(&constants);
+    let choice = |w: usize| ((places[0] + 7 * places[1] + 11 * w) % points, (places[1] ^ w) & 1);
+    let (mut point, mut addend) = ([x1, y1, z1], [x2, y2]);
+    let index = f.word(|w| choice(w).0 as Limb);
+    let negative = f.mask(|w| Mask::from_bit(choice(w).1 as Limb));
+    f.add_affine_then_look_up(&mut point, &mut addend, &row, index, negative);
+    let [x, y, z] = point;
+    let [_, _, _, h, r] = sum;
+    check_all::<P, A, 5>(f, "sum before a lookup", &[x, y, z, h, r], &expected);
+    check_all::<P, A, 2>(f, "addend looked up", &addend, |w| {
+        let (index, is_negative) = choice(w);
+        let y = &constants[2 * index + 1];
+        [constants[2 * index].clone(), if is_negative == 1 { &p - y } else { y.clone() }]
+    });
 }
 
 /// Compares two ladder steps from five of the samples with the same on integers.

@@ -312,9 +312,38 @@ pub(super) fn base_multiple_from<C: Curve, A: CurveArithmetic<C::Field>>(
     }
     let &BaseTable { window, spacing, .. } = table;
     let scalars = &odd_scalars(scalars, window)[..A::WIDTH];
-    sum_of_columns(arithmetic, scalars, window, spacing, |column, place| {
-        look_up(arithmetic, table, scalars, column, place)
-    })
+    let multiple = |column, place| look_up::<C, A>(arithmetic, table, scalars, column, place);
+    if spacing == 1 && A::POINTS_READ_MEANWHILE == 1 << (window - 1) {
+        let [first, second] = [0, 1].map(|place| multiple(place, place));
+        let rows = table.limbs.chunks_exact(row_limbs::<C, A>(window));
+        return sum_of_rows(scalars, [&first, &second], rows);
+    }
+    sum_of_columns(arithmetic, scalars, window, spacing, multiple)
+}
+
+/// Returns the limbs of a column's multiples in a table.
+const fn row_limbs<C: Curve, A: CurveArithmetic<C::Field>>(window: usize) -> usize {
+    (2 * A::STORED_LIMBS) << (window - 1)
+}
+
+/// Returns the sum of all digits' multiples, each from a row of its own, of which the first two are
+/// given. A row is read during the addition before.
+#[inline(always)]
+fn sum_of_rows<'a, C: Curve, A: CurveArithmetic<C::Field>>(
+    scalars: &[OddScalar],
+    [first, second]: [&Affine<C, A>; 2],
+    rows: impl Iterator<Item = &'a [words::Limb]>,
+) -> Jacobian<C, A> {
+    let arithmetic = first.x.arithmetic();
+    let mut sum = first.to_jacobian().raw();
+    let mut addend = [*second.x.raw(), *second.y.raw()];
+    for (place, row) in rows.enumerate().skip(2) {
+        let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
+        arithmetic.add_affine_then_look_up(&mut sum, &mut addend, row, index, negative);
+    }
+    let sum = Jacobian::from_raw(arithmetic, sum);
+    let [x, y] = addend.map(|value| Element::from_raw(arithmetic, value));
+    finish(scalars, sum.add_affine(&Affine { x, y }).complete(&sum))
 }
 
 /// Returns a digit's multiple in a column of the table.
@@ -328,8 +357,8 @@ fn look_up<C: Curve, A: CurveArithmetic<C::Field>>(
 ) -> Affine<C, A> {
     let (negative, index) = digit::<C, A>(arithmetic, scalars, place);
     let mut coordinates = [A::ZERO; 2];
-    let multiples = (2 * A::STORED_LIMBS) << (window - 1);
-    arithmetic.lookup_stored(&mut coordinates, &limbs[column * multiples..][..multiples], index);
+    let row = row_limbs::<C, A>(window);
+    arithmetic.lookup_stored(&mut coordinates, &limbs[column * row..][..row], index);
     let [x, y] = coordinates.map(|value| Element::from_raw(arithmetic, value));
     Affine { x, y }.negate_if(negative)
 }

@@ -215,6 +215,25 @@ impl CurveArithmetic<P256> for Adx {
             sum.assume_init()
         }
     }
+
+    const POINTS_READ_MEANWHILE: usize = 64;
+
+    #[inline(always)]
+    fn add_affine_then_look_up(
+        self,
+        point: &mut [[Limb; 4]; 3],
+        addend: &mut [[Limb; 4]; 2],
+        row: &[Limb],
+        index: Limb,
+        negative: Mask,
+    ) {
+        assert_eq!(row.len(), 64 * 8);
+        // SAFETY: the token proves BMI2, ADX and AVX2; the row has 64 entries.
+        unsafe {
+            let (point, addend) = (point.as_mut_ptr().cast(), addend.as_mut_ptr().cast());
+            p256::add_affine_then_look_up(point, addend, row.as_ptr(), index, negative.value());
+        }
+    }
 }
 
 impl CurveArithmetic<P25519> for Adx {

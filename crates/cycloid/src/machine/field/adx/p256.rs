@@ -84,7 +84,7 @@ macro_rules! product {
 mod calls;
 mod add;
 mod double;
-pub(super) use add::add_affine;
+pub(super) use add::{add_affine, add_affine_then_look_up};
 pub(super) use double::double;
 
 /// Computes `out = a · b / R mod p`, less than p.
