@@ -80,7 +80,8 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
     }
 
     /// Doubles a point of y² = x³ − 3x + b, X, Y and Z in Jacobian coordinates, `times` times;
-    /// `times` is public. 4M + 4S each.
+    /// `times` is public. 4M + 4S each. A backend may return other coordinates of the same point,
+    /// with half of the default's Z for each doubling.
     #[inline(always)]
     fn double_times(self, point: &[Self::Element; 3], times: usize) -> [Self::Element; 3] {
         let mut point = *point;
@@ -110,7 +111,6 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         [x3, y3, self.mul(z1, &h), h, r]
     }
 
-    /// Adds two points X, Y and Z in Jacobian coordinates, if the backend has a kernel for it:
     /// The number of points in a row for which
     /// [`add_affine_then_look_up`](Self::add_affine_then_look_up) is a kernel, and faster than the
     /// operations in turn; 0 for none.
@@ -135,6 +135,7 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         addend[1] = self.select(negative, &self.negate(&addend[1]), &addend[1]);
     }
 
+    /// Adds two points X, Y and Z in Jacobian coordinates, if the backend has a kernel for it:
     /// returns the coordinates of the sum, H = U₂ − U₁ and R = S₂ − S₁ of the formula of Cohen,
     /// Miyaji, Ono, Efficient elliptic curve exponentiation using mixed coordinates, 1998, where U
     /// is the product of X and the square of the other Z, and S that of Y and its cube.

@@ -180,9 +180,12 @@ fn check_all<P: Prime, A: Arithmetic<P>, const N: usize>(
     }
 }
 
-/// Compares doubles with the same on integers.
+/// Compares doubles with the same on integers, with all of Z or half of it.
 fn doubles<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [usize; 3]) {
     let p = integer(P::MODULUS);
+    let one = f.load(&std::vec![number::<P>(&BigUint::from(1u8)); A::WIDTH]);
+    let [_, _, z] = f.double_times(&[one; 3], 1);
+    let halved = f.equal(&z, &one).reveal_any();
     let (point, integers) = chosen::<P, A, 3>(f, samples, places);
     let double = |[x, y, z]: [BigUint; 3]| {
         let (zz, yy) = (&z * &z, &y * &y % &p);
@@ -190,7 +193,14 @@ fn doubles<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], places: [
         let s = 4u8 * &x * &yy % &p;
         let x3 = (&m * &m + 2u8 * (&p - &s)) % &p;
         let y3 = (m * (s + &p - &x3) + 8u8 * (&p - &yy * &yy % &p)) % &p;
-        [x3, y3, 2u8 * y * z % &p]
+        let double = [x3, y3, 2u8 * y * z % &p];
+        let half = if halved { (&p + 1u8) >> 1 } else { BigUint::from(1u8) };
+        let mut factor = BigUint::from(1u8);
+        let [z3, x3, y3] = [2, 0, 1].map(|i: usize| {
+            factor = &factor * &half % &p;
+            &double[i] * &factor % &p
+        });
+        [x3, y3, z3]
     };
     check_all::<P, A, 3>(f, "double", &f.double_times(&point, 1), |w| double(integers(w)));
     if places[0] == places[1] {

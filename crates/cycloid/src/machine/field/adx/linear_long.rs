@@ -1,7 +1,7 @@
 //! Sums and differences of six and of nine limbs.
 
 use super::Limb;
-use core::arch::asm;
+use core::arch::{asm, naked_asm};
 
 /// Adds the prime of P-384 to `{r0}` … `{r5}` if the register `{mask}` is all ones, and nothing if
 /// it is zero; `{p0}` and `{p1}` are the prime's lowest limbs.
@@ -189,4 +189,186 @@ pub(super) fn sub_p521(a: &[Limb; 9], b: &[Limb; 9]) -> [Limb; 9] {
         );
     }
     r
+}
+
+/// `$limbs` = the numbers at `[rsi]` and `[rdx]` combined limb by limb, by `$first` for the lowest
+/// one and `$next` for the others.
+macro_rules! combine {
+    ($first:literal $next:literal; [$($j:literal)+] $low:literal $($limb:literal)+) => {
+        concat!(
+            load!("rsi" [0 $($j)+] $low $($limb)+),
+            $first, " ", $low, ", [rdx]\n",
+            $($next, " ", $limb, ", [rdx + 8*", $j, "]\n",)+
+        )
+    };
+}
+
+/// Subtracts the borrow from the nine limbs of a number and clears the bits above 2⁵²¹.
+macro_rules! subtract_borrow_p521 {
+    () => {
+        concat!(
+            "sbb r8, 0\n",
+            "sbb r9, 0\n",
+            "sbb r10, 0\n",
+            "sbb r11, 0\n",
+            "sbb r12, 0\n",
+            "sbb r13, 0\n",
+            "sbb r14, 0\n",
+            "sbb rax, 0\n",
+            "sbb rcx, 0\n",
+            "and ecx, 0x1ff\n",
+        )
+    };
+}
+
+/// Subtracts the prime of P-384 from `r8` … `r13` and the carry `rax`, which becomes the borrow:
+/// all ones or zero.
+macro_rules! subtract_p384 {
+    () => {
+        concat!(
+            "mov ecx, 0xffffffff\n",
+            "mov rdx, 0xffffffff00000000\n",
+            "sub r8, rcx\n",
+            "sbb r9, rdx\n",
+            "sbb r10, -2\n",
+            "sbb r11, -1\n",
+            "sbb r12, -1\n",
+            "sbb r13, -1\n",
+            "sbb rax, 0\n",
+        )
+    };
+}
+
+/// Adds the prime of P-384 to `r8` … `r13` if `rax` is all ones, and nothing if it is zero.
+macro_rules! add_p384_if_rax {
+    () => {
+        concat!(
+            "mov ecx, eax\n",
+            "mov rdx, rax\n",
+            "shl rdx, 32\n",
+            "lea rsi, [rax + rax]\n",
+            "add r8, rcx\n",
+            "adc r9, rdx\n",
+            "adc r10, rsi\n",
+            "adc r11, rax\n",
+            "adc r12, rax\n",
+            "adc r13, rax\n",
+        )
+    };
+}
+
+/// Defines subroutines of kernels for point formulas, which preserve `rbx`, `rbp` and `r15` only:
+/// the numbers at `a` and `b` are less than the prime, and so is the result.
+macro_rules! at {
+    ($($(#[$doc:meta])* $name:ident($($argument:ident)*): $($text:expr),+;)+) => {$(
+        $(#[$doc])*
+        ///
+        /// # Safety
+        /// Only for kernels in assembly that have saved the other registers.
+        #[unsafe(naked)]
+        pub(super) unsafe extern "sysv64" fn $name(out: *mut Limb $(, $argument: *const Limb)*) {
+            naked_asm!($($text,)+ "ret")
+        }
+    )+};
+}
+
+at! {
+    /// Computes `out = a + b`, as [`add_p384`].
+    add_p384_at(a b):
+        combine!("add" "adc"; [1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "mov eax, 0",
+        "adc rax, 0",
+        subtract_p384!(),
+        add_p384_if_rax!(),
+        store!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13");
+
+    /// Computes `out = a − b`, as [`sub_p384`].
+    sub_p384_at(a b):
+        combine!("sub" "sbb"; [1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "sbb rax, rax",
+        add_p384_if_rax!(),
+        store!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13");
+
+    /// Computes `out = a + b`, as [`add_p521`].
+    add_p521_at(a b):
+        "stc",
+        combine!("adc" "adc"; [1 2 3 4 5 6 7 8]
+            "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx"),
+        "cmp rcx, 0x200",
+        subtract_borrow_p521!(),
+        store!("rdi" [0 1 2 3 4 5 6 7 8] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx");
+
+    /// Computes `out = a − b`, as [`sub_p521`].
+    sub_p521_at(a b):
+        combine!("sub" "sbb"; [1 2 3 4 5 6 7 8]
+            "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx"),
+        subtract_borrow_p521!(),
+        store!("rdi" [0 1 2 3 4 5 6 7 8] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx");
+
+    /// Computes `out` = `out` times 3/2: three times the number, plus the prime if that is odd, is
+    /// less than 4p, and half of it less than 2p.
+    three_halves_p384_at():
+        load!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13"),
+        "xor r14d, r14d",
+        "add r8, r8",
+        "adc r9, r9",
+        "adc r10, r10",
+        "adc r11, r11",
+        "adc r12, r12",
+        "adc r13, r13",
+        "adc r14, r14",
+        "add r8, [rdi]",
+        "adc r9, [rdi + 8]",
+        "adc r10, [rdi + 16]",
+        "adc r11, [rdi + 24]",
+        "adc r12, [rdi + 32]",
+        "adc r13, [rdi + 40]",
+        "adc r14, 0",
+        "mov eax, r8d",
+        "and eax, 1",
+        "neg rax",
+        add_p384_if_rax!(),
+        "adc r14, 0",
+        // The bit above the six limbs of half, which is less than 2p.
+        "mov eax, r14d",
+        "shr eax, 1",
+        "rcr r13, 1",
+        "rcr r12, 1",
+        "rcr r11, 1",
+        "rcr r10, 1",
+        "rcr r9, 1",
+        "rcr r8, 1",
+        subtract_p384!(),
+        add_p384_if_rax!(),
+        store!("rdi" [0 1 2 3 4 5] "r8" "r9" "r10" "r11" "r12" "r13");
+
+    /// Computes `out` = `out` times 3/2: half of a number is its rotation by a bit, because 2⁵²¹ is
+    /// 1.
+    three_halves_p521_at():
+        load!("rdi" [0 1 2 3 4 5 6 7 8] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx"),
+        "shr rcx, 1",
+        "rcr rax, 1",
+        "rcr r14, 1",
+        "rcr r13, 1",
+        "rcr r12, 1",
+        "rcr r11, 1",
+        "rcr r10, 1",
+        "rcr r9, 1",
+        "rcr r8, 1",
+        "sbb edx, edx",
+        "and edx, 0x100",
+        "or ecx, edx",
+        "stc",
+        "adc r8, [rdi]",
+        "adc r9, [rdi + 8]",
+        "adc r10, [rdi + 16]",
+        "adc r11, [rdi + 24]",
+        "adc r12, [rdi + 32]",
+        "adc r13, [rdi + 40]",
+        "adc r14, [rdi + 48]",
+        "adc rax, [rdi + 56]",
+        "adc rcx, [rdi + 64]",
+        "cmp rcx, 0x200",
+        subtract_borrow_p521!(),
+        store!("rdi" [0 1 2 3 4 5 6 7 8] "r8" "r9" "r10" "r11" "r12" "r13" "r14" "rax" "rcx");
 }

@@ -11,6 +11,7 @@ mod bls12_base;
 mod bls12_complex;
 mod bls12_scalar;
 mod bls12_sums;
+mod doubling;
 mod linear;
 mod linear_complex;
 mod linear_dense;
@@ -191,19 +192,31 @@ impl Arithmetic<P25519> for Adx {
 }
 
 impl CurveArithmetic<P224> for Adx {}
-impl CurveArithmetic<P384> for Adx {}
-impl CurveArithmetic<P521> for Adx {}
+/// [`CurveArithmetic::double_times`] by a kernel for `$n` limbs.
+macro_rules! double_times {
+    ($n:literal $kernel:path) => {
+        #[inline(always)]
+        fn double_times(self, point: &[[Limb; $n]; 3], times: usize) -> [[Limb; $n]; 3] {
+            let mut point = *point;
+            for _ in 0..times {
+                // SAFETY: the token proves BMI2 and ADX; a point may be replaced by its double.
+                unsafe { $kernel(point.as_mut_ptr().cast(), point.as_ptr().cast()) };
+            }
+            point
+        }
+    };
+}
+
+impl CurveArithmetic<P384> for Adx {
+    double_times!(6 doubling::double_p384);
+}
+
+impl CurveArithmetic<P521> for Adx {
+    double_times!(9 doubling::double_p521);
+}
 
 impl CurveArithmetic<P256> for Adx {
-    #[inline(always)]
-    fn double_times(self, point: &[[Limb; 4]; 3], times: usize) -> [[Limb; 4]; 3] {
-        let mut point = *point;
-        for _ in 0..times {
-            // SAFETY: the token proves BMI2 and ADX; a point may be replaced by its double.
-            unsafe { p256::double(point.as_mut_ptr().cast(), point.as_ptr().cast()) };
-        }
-        point
-    }
+    double_times!(4 p256::double);
 
     #[inline(always)]
     fn add_affine(self, point: &[[Limb; 4]; 3], addend: &[[Limb; 4]; 2]) -> [[Limb; 4]; 5] {

@@ -238,3 +238,14 @@ macro_rules! square_4 {
         )
     };
 }
+
+/// `[$out]` = the result of `$operation`, a subroutine, on the number at `$a` or on those at `$a`
+/// and `$b`.
+macro_rules! call {
+    ($operation:literal $out:literal = $a:literal $(, $b:literal)?) => {
+        concat!(
+            "lea rdi, [", $out, "]\nlea rsi, [", $a, "]\n", $("lea rdx, [", $b, "]\n",)?
+            "call {", $operation, "}\n",
+        )
+    };
+}
