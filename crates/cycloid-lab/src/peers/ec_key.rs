@@ -68,7 +68,7 @@ const fn nid(curve: Curve) -> Option<c_int> {
 /// Returns the implementation of a task on a curve, which both libraries have.
 pub(super) fn candidates(functions: Functions, task: Task, curve: Curve) -> Vec<Candidate> {
     let (function, prepare): (_, fn(Functions, &Input) -> Option<Call>) = match task {
-        Task::Generate => ("EC_KEY_generate_key", generator),
+        Task::Generate => ("EC_KEY_generate_key, EC_POINT_point2oct", generator),
         Task::Sign => ("ECDSA_sign", signer),
         Task::Verify => ("ECDSA_verify", verifier),
         Task::Agree => ("EC_POINT_oct2point, ECDH_compute_key", agreement),
@@ -248,9 +248,12 @@ fn generator(functions: Functions, input: &Input) -> Option<Call> {
     let mut key = OwnedKey::new(functions, input.curve)?;
     let mut point = key.point()?;
     let length = input.curve.public_bytes();
+    let mut public = vec![0; length];
     Some(Box::new(move |other, output| {
         if other.is_empty() {
-            return key.generate().map(|()| 0);
+            key.generate()?;
+            // Both libraries leave the point in projective coordinates until it is written.
+            return key.public(&mut public).map(|()| 0);
         }
         let (public, shared) = output.split_at_mut(length);
         key.public(public)?;

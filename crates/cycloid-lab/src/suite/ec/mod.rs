@@ -42,8 +42,9 @@ const NONCES: &str = "Cycloid and RustCrypto derive ECDSA nonces from key and di
     AWS-LC, ring and graviola use their own randomness; the time of the operation includes both. \
     OpenSSL and AWS-LC write and read signatures as DER";
 
-const KEYS: &str = "key generation includes the public key; Cycloid, dalek and RustCrypto draw keys from \
-    ChaCha20, the others from their own generators";
+const KEYS: &str = "key generation includes the public key and its affine coordinates, which OpenSSL \
+    and AWS-LC compute when they write it; Cycloid, dalek and RustCrypto draw keys from ChaCha20, the \
+    others from their own generators";
 
 const BATCH: &str = "the operations of a batch use eight different keys in turn; times are \
     per operation";
