@@ -9,10 +9,10 @@ use super::curve::{
     Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
 };
 use super::each::one;
-use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES, Multiplication};
-use crate::math::bls12_381::{Affine, Field, Inverses, Packed, Point, Points, Reference};
+use crate::machine::{ct, stack};
+use crate::math::bls12_381::{Affine, Field, Fp, Inverses, Packed, Point, Points, Reference};
 use crate::math::field::MAX_WIDTH;
 
 /// Limbs of memory for points.
@@ -180,6 +180,9 @@ where
     type Output = ();
 
     fn run<A: Wide<Bls12Base>>(mut self, f: A) {
+        if A::WIDTH == 1 && G::DEGREE == 1 {
+            return stack::clean(EACH_STACK, || self.each(f));
+        }
         let mut memory = Aligned([0; INVERSES]);
         let mut inverses = Inverses::new(f, &mut memory.0);
         let room = inverses.room();
@@ -230,7 +233,136 @@ where
     }
 }
 
+/// Points that share an inversion in [`ToAffine::each`], and its stack use.
+const EACH: usize = 128;
+const EACH_STACK: usize = 16 << 10;
+
+impl<'a, G: Curve, P, W, const JACOBIAN: bool> ToAffine<G, P, W, JACOBIAN>
+where
+    G::Memory: 'a,
+    P: Fn(usize) -> &'a Memory3<G>,
+    W: FnMut(usize, Memory2<G>),
+{
+    /// Runs for one number and coordinates in Fp. Products stay where they were computed: copies
+    /// would wait for the stores of the kernels, because they load more at a time.
+    #[inline(never)]
+    fn each<A: Wide<Bls12Base>>(mut self, f: A) {
+        let load = |coordinate: &G::Memory| {
+            let mut raw = [A::ZERO];
+            G::Field::<A>::import(f, core::slice::from_ref(coordinate)).write(&mut raw);
+            raw[0]
+        };
+        let mut one = [A::ZERO];
+        G::Field::<A>::one(f).write(&mut one);
+        // Z, or 1 for infinity; and the products of these, which become the inverses.
+        let (mut own, mut products) = ([A::ZERO; EACH], [A::ZERO; EACH]);
+        for start in (0..self.n).step_by(EACH) {
+            let count = EACH.min(self.n - start);
+            for i in 0..count {
+                let z = load(&(self.point)(start + i)[2]);
+                own[i] = f.select(f.equal(&z, &A::ZERO), &one[0], &z);
+                products[i] = own[i];
+                if let Some((before, [product, ..])) = products.split_at_mut_checked(i)
+                    && let Some(before) = before.last()
+                {
+                    f.mul_in_place(product, before);
+                }
+            }
+            let product = products[count - 1];
+            let mut inverse = *Fp::from_raw(f, product).invert().raw();
+            for i in (0..count).rev() {
+                let own_inverse = if let Some(before) = i.checked_sub(1) {
+                    f.mul_in_place(&mut products[before], &inverse);
+                    f.mul_in_place(&mut inverse, &own[i]);
+                    &mut products[before]
+                } else {
+                    &mut inverse
+                };
+                let [x, y, z] = (self.point)(start + i);
+                let (mut x, mut y) = (load(x), load(y));
+                if JACOBIAN {
+                    let square = f.square(own_inverse);
+                    f.mul_in_place(own_inverse, &square);
+                    f.mul_in_place(&mut x, &square);
+                } else {
+                    f.mul_in_place(&mut x, own_inverse);
+                }
+                f.mul_in_place(&mut y, own_inverse);
+                let infinity = f.equal(&load(z), &A::ZERO);
+                let mut affine = [G::ZERO; 2];
+                for (affine, coordinate) in affine.iter_mut().zip([&x, &y]) {
+                    let coordinate = f.select(infinity, &A::ZERO, coordinate);
+                    let coordinate = G::Field::<A>::read(f, core::slice::from_ref(&coordinate));
+                    coordinate.export(core::slice::from_mut(affine));
+                }
+                (self.write)(start + i, affine);
+            }
+        }
+    }
+}
+
 /// Returns Z, or 1 for infinity.
 fn denominator<F: Field>(point: &Point<F>) -> F {
     F::select(point.is_infinity(), &F::one(point.x.arithmetic()), &point.z)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::vec;
+    use std::vec::Vec;
+
+    use super::super::curve::are_equal;
+    use super::super::each::single;
+    use super::super::group::{Add, ToAffine as OneToAffine};
+    use super::*;
+    use crate::machine::words;
+    use crate::scheme::bls12_381::backend::{First, Second};
+
+    /// Compares lists of every length around the number of points that share an inversion, with
+    /// infinity at either end and in between.
+    fn check<G: Curve>() {
+        let [x, y] = G::GENERATOR;
+        let generator = [x, y, G::ONE];
+        let infinity = [G::ZERO, G::ONE, G::ZERO];
+        let mut multiple = generator;
+        let mut homogeneous = Vec::new();
+        for i in 0..2 * EACH + 3 {
+            let is_infinity = i % 61 == 5 || [0, EACH - 1, 2 * EACH + 2].contains(&i);
+            homogeneous.push(if is_infinity { infinity } else { multiple });
+            multiple = single::<Add<'_, G>>(&[&multiple, &generator], multiple);
+        }
+        let affine: Vec<Memory2<G>> =
+            homogeneous.iter().map(|point| single::<OneToAffine<G>>(point, [G::ZERO; 2])).collect();
+        let jacobian: Vec<Memory3<G>> = affine
+            .iter()
+            .zip(&homogeneous)
+            .map(|([x, y], [_, z, finite])| {
+                let zz = G::square(z);
+                let z = if is_zero::<G>(&[*finite]) { G::ZERO } else { *z };
+                [G::mul(x, &zz), G::mul(y, &G::mul(&zz, &z)), z]
+            })
+            .collect();
+        for backend in words::Backend::available() {
+            for n in [0, 1, 2, 7, EACH - 1, EACH, EACH + 1, affine.len()] {
+                let mut out = [vec![[G::ONE; 2]; n], vec![[G::ONE; 2]; n]];
+                let [first, second] = &mut out;
+                let (point, write) = (|i: usize| &homogeneous[i], |i: usize, a| first[i] = a);
+                let task = ToAffine::<G, _, _, false> { n, point, write, group: PhantomData };
+                Bls12Base::run_one_wide(backend, task);
+                let (point, write) = (|i: usize| &jacobian[i], |i: usize, a| second[i] = a);
+                let task = ToAffine::<G, _, _, true> { n, point, write, group: PhantomData };
+                Bls12Base::run_one_wide(backend, task);
+                for (i, affine) in affine[..n].iter().enumerate() {
+                    let equal = out.iter().all(|out| are_equal::<G>(&out[i], affine));
+                    assert!(equal, "{} {i} of {n}", backend.name());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn lists_have_the_affine_coordinates_of_each_point() {
+        check::<First>();
+        check::<Second>();
+    }
 }
