@@ -67,6 +67,7 @@ macro_rules! montgomery {
 pub(super) use montgomery;
 
 /// Returns a + b modulo a modulus below 2^(64·N − 1).
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 pub(super) fn add<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
     let (mut sum, mut less) = ([0; N], [0; N]);
@@ -83,6 +84,7 @@ pub(super) fn add<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb;
 }
 
 /// Returns a − b modulo a modulus of N limbs.
+#[cfg(any(not(target_arch = "x86_64"), miri))]
 #[inline(always)]
 pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
     let mut difference = [0; N];

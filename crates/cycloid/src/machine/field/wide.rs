@@ -10,7 +10,6 @@ use core::fmt::Debug;
 use super::super::backends::{with_one, with_vectors};
 use super::super::lanes::{self, LANES};
 use super::super::words::{self, Limb};
-use super::form;
 use super::{Arithmetic, Bls12Base, Bls12Scalar, Combination, Limbs, Order, Prime};
 
 /// Declares the methods of [`Wide`] on numbers a₀ + a₁·i with i² = −1 for a prime: in formulas, or as
@@ -392,8 +391,22 @@ pub trait WideTask<P: Dense> {
     fn run<A: Wide<P>>(self, arithmetic: A) -> Self::Output;
 }
 
+/// Evaluates the first function of two numbers on x86-64, and the second elsewhere.
+macro_rules! on_x86_64 {
+    ($kernel:ident, $elsewhere:ident; $a:ident $b:ident) => {{
+        #[cfg(all(target_arch = "x86_64", not(miri)))]
+        {
+            super::adx::$kernel($a, $b)
+        }
+        #[cfg(not(all(target_arch = "x86_64", not(miri))))]
+        {
+            super::form::$elsewhere($a, $b, &Self::MODULUS)
+        }
+    }};
+}
+
 macro_rules! dense {
-    ($($prime:ident)+) => {$(
+    ($($prime:ident $add:ident $sub:ident;)+) => {$(
         impl Dense for $prime {
             #[inline]
             fn run_one_wide<T: WideTask<Self>>(backend: words::Backend, task: T) -> T::Output {
@@ -407,12 +420,12 @@ macro_rules! dense {
 
             #[inline]
             fn add_words(a: &Self::Words, b: &Self::Words) -> Self::Words {
-                form::add(a, b, &Self::MODULUS)
+                on_x86_64!($add, add; a b)
             }
 
             #[inline]
             fn sub_words(a: &Self::Words, b: &Self::Words) -> Self::Words {
-                form::sub(a, b, &Self::MODULUS)
+                on_x86_64!($sub, sub; a b)
             }
 
             #[inline]
@@ -442,4 +455,7 @@ macro_rules! dense {
     )+};
 }
 
-dense!(Bls12Base Bls12Scalar);
+dense! {
+    Bls12Base add_6 sub_6;
+    Bls12Scalar add_4 sub_4;
+}

@@ -5,7 +5,8 @@ use super::{Limb, bls12_base, bls12_scalar};
 use core::arch::{asm, naked_asm};
 
 /// Defines a + b and a − b modulo a prime that leaves its top bit unused, for residues less than
-/// the prime; and the same for products less than p·R, whose upper halves are corrected.
+/// the prime, with instructions that every x86-64 processor has; and the same for products less
+/// than p·R, whose upper halves are corrected.
 ///
 /// `$s` and `$t` are the limbs in registers, `$j` and `$p` their positions in memory, in a number
 /// and in the `Modulus`, and `$w` those in the upper half of a product.
@@ -17,7 +18,7 @@ macro_rules! modulo {
         /// Returns a + b; both are less than the prime, and so is the result: their sum, minus the
         /// prime unless that is negative.
         #[inline(always)]
-        pub(super) fn $add(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
+        pub(in super::super) fn $add(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
             let [mut $s0, $(mut $s),+] = *a;
             // SAFETY: as many limbs are read at `b` as it has, and the prime's.
             unsafe {
@@ -45,7 +46,7 @@ macro_rules! modulo {
         /// Returns a − b; both are less than the prime, and so is the result: their difference,
         /// plus the prime if it is negative.
         #[inline(always)]
-        pub(super) fn $sub(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
+        pub(in super::super) fn $sub(a: &[Limb; $n], b: &[Limb; $n]) -> [Limb; $n] {
             let [mut $s0, $(mut $s),+] = *a;
             // SAFETY: as many limbs are read at `b` as it has, and the prime's.
             unsafe {

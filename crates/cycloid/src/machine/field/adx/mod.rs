@@ -35,6 +35,8 @@ use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
 };
 
+pub(super) use linear_dense::{add_4, add_6, sub_4, sub_6};
+
 /// A kernel's result in memory. By the System V ABI, the caller passes its address in `rdi`, and the
 /// kernel returns the address in `rax`. The compiler can pass the address of the value's final
 /// place. A copy would wait for the kernel's stores, because it loads more at a time than they
@@ -145,12 +147,12 @@ impl Arithmetic<P384> for Adx {
 }
 
 impl Arithmetic<Bls12Base> for Adx {
-    from_kernels!(6 bls12_base linear_dense::add_6, linear_dense::sub_6);
+    from_kernels!(6 bls12_base add_6, sub_6);
     montgomery!(Bls12Base 6);
 }
 
 impl Arithmetic<Bls12Scalar> for Adx {
-    from_kernels!(4 bls12_scalar linear_dense::add_4, linear_dense::sub_4);
+    from_kernels!(4 bls12_scalar add_4, sub_4);
     montgomery!(Bls12Scalar 4);
 }
 

@@ -36,6 +36,9 @@ impl<P: Dense> WideTask<P> for WideAgainstIntegers {
             let (a, b) = (element(i), element(i * i + 1));
             let words: Vec<_> = x.iter().map(|x| number::<P>(&(*x * &r % &p))).collect();
             check("import", &f.import(&words), &|w| x[w].clone());
+            let [u, v] = [x[0], y[0]].map(number::<P>);
+            assert_eq!(integer(P::add_words(&u, &v)), (x[0] + y[0]) % &p, "{} sum", P::NAME);
+            assert_eq!(integer(P::sub_words(&u, &v)), (x[0] + &p - y[0]) % &p, "{}", P::NAME);
             check("shared import", &f.import_shared(&words[0]), &|_| x[0].clone());
             // In the backend's own form at unordered places, none of them a multiple of eight.
             let places: Vec<_> = (0..A::WIDTH).map(|w| 3 + (w * 5 % 8) * (A::PACKED + 1)).collect();

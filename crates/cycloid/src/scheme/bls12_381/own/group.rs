@@ -55,10 +55,6 @@ each! {
         export::<G, A>(&import::<G, A>(f, inputs).double(), outputs);
     }
 
-    Negate: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
-        export::<G, A>(&import::<G, A>(f, inputs).negate(), outputs);
-    }
-
     Add<'a>: [&'a Memory3<G>; 2] => Memory3<G>, |f, inputs, outputs| {
         let side = |i: usize| import_side::<G, A>(f, inputs, i);
         export::<G, A>(&side(0).add(&side(1)), outputs);
@@ -316,26 +312,26 @@ macro_rules! group {
             }
 
             fn add(a: &[$memory; 3], b: &[$memory; 3]) -> [$memory; 3] {
-                single::<Add<'_, $G>>(&[a, b], *a)
+                single::<Add<'_, $G>>(&[a, b], [$G::ZERO; 3])
             }
 
             fn add_affine(a: &[$memory; 3], b: &[$memory; 2]) -> [$memory; 3] {
                 if is_zero::<$G>(b) {
                     return *a;
                 }
-                single::<AddAffine<'_, $G>>(&(a, b), *a)
+                single::<AddAffine<'_, $G>>(&(a, b), [$G::ZERO; 3])
             }
 
             fn double(a: &[$memory; 3]) -> [$memory; 3] {
-                single::<Double<$G>>(a, *a)
+                single::<Double<$G>>(a, [$G::ZERO; 3])
             }
 
             fn negate(a: &[$memory; 3]) -> [$memory; 3] {
-                single::<Negate<$G>>(a, *a)
+                [a[0], $G::sub(&$G::ZERO, &a[1]), a[2]]
             }
 
             fn affine_negate(a: &[$memory; 2]) -> [$memory; 2] {
-                single::<NegateAffine<$G>>(a, *a)
+                single::<NegateAffine<$G>>(a, [$G::ZERO; 2])
             }
 
             fn from_affine(a: &[$memory; 2]) -> [$memory; 3] {
