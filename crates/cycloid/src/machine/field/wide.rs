@@ -228,6 +228,18 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Writes the words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);
 
+    /// Writes the square of an element of the cyclotomic subgroup of Fp12 for i² = −1, v³ = 1 + i
+    /// and w² = v to `out`, and returns true, if the backend has a kernel for it: words in the form
+    /// of [`import`](Self::import), the coefficients of 1, v, v², w, v·w and v²·w.
+    #[inline(always)]
+    fn square_cyclotomic_words(
+        self,
+        _a: &[[P::Words; 2]; 6],
+        _out: &mut [[P::Words; 2]; 6],
+    ) -> bool {
+        false
+    }
+
     /// Limbs of one residue in the backend's own memory form, which only it reads.
     const PACKED: usize = size_of::<P::Words>() / size_of::<Limb>();
 
@@ -380,6 +392,9 @@ pub trait Dense: Prime {
 
     /// Returns (a₀ + a₁·i)², as [`mul_words`](Self::mul_words).
     fn square_complex_words(a: &[Self::Words; 2]) -> [Self::Words; 2];
+
+    /// Calls [`Wide::square_cyclotomic_words`] on the best backend.
+    fn square_cyclotomic_words(a: &[[Self::Words; 2]; 6], out: &mut [[Self::Words; 2]; 6]) -> bool;
 }
 
 /// A task that runs on any backend with unreduced products.
@@ -450,6 +465,15 @@ macro_rules! dense {
             fn square_complex_words(a: &[Self::Words; 2]) -> [Self::Words; 2] {
                 let backend = words::Backend::best();
                 with_one!(backend, token => Wide::<Self>::square_complex(token, a))
+            }
+
+            #[inline]
+            fn square_cyclotomic_words(
+                a: &[[Self::Words; 2]; 6],
+                out: &mut [[Self::Words; 2]; 6],
+            ) -> bool {
+                let backend = words::Backend::best();
+                with_one!(backend, token => Wide::<Self>::square_cyclotomic_words(token, a, out))
             }
         }
     )+};

@@ -11,6 +11,7 @@ mod bls12_base;
 mod bls12_complex;
 mod bls12_scalar;
 mod bls12_sums;
+mod cyclotomic;
 mod doubling;
 mod linear;
 mod linear_complex;

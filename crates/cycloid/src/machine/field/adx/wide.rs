@@ -6,7 +6,8 @@ use core::mem::MaybeUninit;
 use super::super::super::cpu::Adx;
 use super::super::{Bls12Base, Bls12Scalar, Wide};
 use super::{
-    Limb, bls12_base, bls12_complex, bls12_scalar, bls12_sums, linear_complex, linear_dense,
+    Limb, bls12_base, bls12_complex, bls12_scalar, bls12_sums, cyclotomic, linear_complex,
+    linear_dense,
 };
 
 /// The kernels of module `$kernels` for `$n` limbs, and the names of those in `linear_dense`.
@@ -167,6 +168,13 @@ wide! { Bls12Base 6 bls12_base add_wide_6 sub_wide_6;
         let (b, c) = (b.as_ptr().cast(), c.as_ptr().cast());
         // SAFETY: each is two products.
         unsafe { bls12_complex::sub_both_wide(a.as_mut_ptr().cast(), b, c) };
+    }
+
+    #[inline(always)]
+    fn square_cyclotomic_words(self, a: &[[[Limb; 6]; 2]; 6], out: &mut [[[Limb; 6]; 2]; 6]) -> bool {
+        // SAFETY: the token proves BMI2 and ADX.
+        *out = unsafe { cyclotomic::square_cyclotomic(a).0 };
+        true
     }
 
     #[inline(always)]

@@ -387,8 +387,14 @@ impl Pairing for Cycloid {
     }
 
     fn gt_square(a: &Memory) -> Memory {
-        side_by_side(SpreadProduct::SquareCyclotomic(a))
-            .unwrap_or_else(|| single::<SquareCyclotomic>(a, ZERO))
+        if let Some(square) = side_by_side(SpreadProduct::SquareCyclotomic(a)) {
+            return square;
+        }
+        let mut square = ZERO;
+        if !Bls12Base::square_cyclotomic_words(a, &mut square) {
+            square = single::<SquareCyclotomic>(a, ZERO);
+        }
+        square
     }
 
     fn gt_pow(a: &Memory, k: &Self::Fr) -> Memory {
