@@ -406,6 +406,39 @@ fn a_wrong_passphrase_of_a_locked_daemon_blames_no_pin() {
 }
 
 #[test]
+fn without_a_terminal_the_places_for_a_secret_are_named() {
+    let keystore = Keystore::none();
+    let pin = keystore.path("pin");
+    let pins = ["init", "--passphrase", "--officer-pin-file", &pin, "--pin-file", &pin];
+    for (arguments, what, place) in [
+        (&pins[..1], "security officer's PIN", "give it with --officer-pin-file FILE, or "),
+        (&pins[..4], "user's PIN", "give it with --pin-file FILE, or "),
+        (&pins[..], "passphrase", "put it into $CYCLOID_HSM_PASSPHRASE, or "),
+    ] {
+        let (error, hint) = keystore.refused(arguments);
+        assert_eq!(error, format!("cannot ask for the {what} without a terminal"));
+        assert_eq!(hint, format!("{place}run the command in a terminal"));
+        assert!(!keystore.database().exists());
+    }
+    let mut init = keystore.hsm(&pins);
+    let output = init.env("CYCLOID_HSM_PASSPHRASE", "a passphrase").output().unwrap();
+    assert!(output.status.success(), "{}", error(&output));
+    // The key that the passphrase protects is the only one: the daemon starts locked.
+    let mut serve = keystore.hsm(&["serve"]);
+    let mut serve = serve.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    BufReader::new(serve.stdout.as_mut().unwrap()).read_line(&mut String::new()).unwrap();
+    let _daemon = Daemon(serve);
+    let (locked, _) = keystore.refused(&["key", "list"]);
+    assert!(locked.contains("locked"), "{locked}");
+    let (error, hint) = keystore.refused(&["unlock"]);
+    assert_eq!(error, "cannot ask for the passphrase without a terminal");
+    assert!(hint.starts_with("put it into $CYCLOID_HSM_PASSPHRASE, or "), "{hint}");
+    let output = keystore.hsm(&["unlock"]).env("CYCLOID_HSM_PASSPHRASE", "a passphrase").output();
+    assert!(output.unwrap().status.success());
+    keystore.printed(&["key", "list"]);
+}
+
+#[test]
 fn a_missing_runtime_directory_is_named() {
     let keystore = Keystore::new();
     let gone = keystore.path("gone");

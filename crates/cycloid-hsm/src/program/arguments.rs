@@ -108,7 +108,7 @@ pub(crate) struct Init {
     pub(crate) label: String,
 
     /// Protect the keystore with a passphrase instead of a key file: somebody must enter it
-    /// whenever the daemon starts.
+    /// whenever the daemon starts [default: $CYCLOID_HSM_PASSPHRASE, or ask].
     #[arg(long)]
     pub(crate) passphrase: bool,
 
@@ -165,7 +165,7 @@ pub(crate) struct Serve {
 
 #[derive(Debug, Args)]
 pub(crate) struct Unlock {
-    /// The keystore's key file [default: ask for the passphrase].
+    /// The keystore's key file [default: the passphrase, from $CYCLOID_HSM_PASSPHRASE, or ask].
     #[arg(long, value_name = "FILE")]
     pub(crate) key_file: Option<PathBuf>,
 }

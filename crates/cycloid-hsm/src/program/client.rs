@@ -7,7 +7,7 @@ use cycloid_hsm::rpc::{Client, Request, Response, Role, default_socket};
 
 use crate::arguments::Hsm;
 use crate::refusal::refused;
-use crate::secrets::secret;
+use crate::secrets::{pin_of, secret};
 
 pub(super) fn unexpected(response: &Response) -> Stop {
     Stop::failed(
@@ -32,7 +32,7 @@ pub(super) fn login(hsm: &Hsm, role: Role, pin_file: Option<&Path>) -> Result<Cl
         Role::User => "user's PIN",
         Role::Auditor => "auditor's PIN",
     };
-    let pin = secret(pin_file, what, Some("CYCLOID_HSM_PIN"))?;
+    let pin = secret(pin_file, pin_of(what))?;
     call(&client, &Request::Login { role, pin })?;
     Ok(client)
 }

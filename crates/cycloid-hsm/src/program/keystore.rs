@@ -8,7 +8,7 @@ use cycloid_hsm::store::{Store, Unlocking};
 
 use crate::arguments::Hsm;
 use crate::refusal::{not_unlocked, refused};
-use crate::secrets::{read_key_file, secret};
+use crate::secrets::{PASSPHRASE, read_key_file, secret};
 
 /// Returns the keystore's directory.
 pub(super) fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
@@ -65,7 +65,7 @@ fn open_by(hsm: &Hsm, unlock: Unlock) -> Result<Store, Stop> {
         let key_file = Some(read_key_file(&path)?);
         (Unlocking { passphrase: None, key_file }, Some(path))
     } else {
-        let passphrase = secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?;
+        let passphrase = secret(None, PASSPHRASE)?;
         (Unlocking { passphrase: Some(passphrase), key_file: None }, None)
     };
     unlock(&store, &unlocking).map_err(|error| not_unlocked(&error, path.as_deref()))?;

@@ -30,7 +30,7 @@ use arguments::{Command, Hsm, Init, Unlock};
 use client::{call, connect, login, unexpected};
 use keystore::{database, home, key_file};
 use refusal::{not_unlocked, refused};
-use secrets::{new_pin, new_secret, read_key_file, secret};
+use secrets::{PASSPHRASE, new_passphrase, new_pin, read_key_file, secret};
 
 fn main() -> ExitCode {
     cycloid_command::run(|| {
@@ -85,10 +85,11 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     check_label(&init.label).map_err(|error| {
         Stop::usage(error.to_string(), "choose another label with --label; nothing was created")
     })?;
-    let officer = new_pin(init.officer_pin_file.as_deref(), "security officer's PIN")?;
-    let user = new_pin(init.pin_file.as_deref(), "user's PIN")?;
+    let officer =
+        new_pin(init.officer_pin_file.as_deref(), "security officer's PIN", "--officer-pin-file")?;
+    let user = new_pin(init.pin_file.as_deref(), "user's PIN", "--pin-file")?;
     let unlocking = if init.passphrase {
-        Unlocking { passphrase: Some(new_secret(None, "passphrase")?), key_file: None }
+        Unlocking { passphrase: Some(new_passphrase()?), key_file: None }
     } else {
         let bytes = Unlocking::new_key_file().map_err(|error| refused(&error))?;
         Unlocking { passphrase: None, key_file: Some(bytes) }
@@ -126,10 +127,7 @@ fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
     let client = connect(hsm)?;
     let request = match &arguments.key_file {
         Some(path) => Request::Unlock { passphrase: None, key_file: Some(read_key_file(path)?) },
-        None => Request::Unlock {
-            passphrase: Some(secret(None, "passphrase", Some("CYCLOID_HSM_PASSPHRASE"))?),
-            key_file: None,
-        },
+        None => Request::Unlock { passphrase: Some(secret(None, PASSPHRASE)?), key_file: None },
     };
     let answer = client.call(&request);
     answer.map(drop).map_err(|error| not_unlocked(&error, arguments.key_file.as_deref()))

@@ -16,7 +16,7 @@ use crate::arguments::{
 };
 use crate::keystore::{home, open, open_to_salvage};
 use crate::refusal::refused;
-use crate::secrets::{new_pin, secret};
+use crate::secrets::{new_pin, pin_of, secret};
 
 /// Text for a repair that the manifest does not prove.
 const UNPROVEN: &str = "\
@@ -188,7 +188,7 @@ fn officer(store: &Store, survey: &Survey, repair: &Repair) -> Result<Officer, S
             "the officer's PIN is lost; the key file or the passphrase suffices to set another"
         );
         let file = repair.new_officer_pin_file.as_deref();
-        let pin = new_pin(file, "new security officer's PIN")?;
+        let pin = new_pin(file, "new security officer's PIN", "--new-officer-pin-file")?;
         return Officer::replaced(&pin).map_err(|error| refused(&error));
     }
     match survey.can_count_attempts {
@@ -201,7 +201,7 @@ fn officer(store: &Store, survey: &Survey, repair: &Repair) -> Result<Officer, S
 }
 
 fn officer_pin(pin: &Pin) -> Result<cycloid_hsm::rpc::Secret, Stop> {
-    secret(pin.pin_file.as_deref(), "security officer's PIN", Some("CYCLOID_HSM_PIN"))
+    secret(pin.pin_file.as_deref(), pin_of("security officer's PIN"))
 }
 
 /// Authenticates the officer with a counted attempt. After too many wrong PINs, waits: the delay
