@@ -28,6 +28,7 @@ use super::wire::{Header, SessionId};
 use super::{Error, Now, Random, Transport};
 use half_open::HalfOpen;
 use initial_rate::InitialRate;
+pub(crate) use initial_rate::network;
 use peer::{Peer, PeerSink, Stage};
 
 /// The name of the limit, for messages.

@@ -77,7 +77,7 @@ fn counter(key: &CookieKey, address: IpAddr) -> usize {
 }
 
 /// Returns the network of an address: what one site usually has, 24 bits of IPv4 and 48 of IPv6.
-pub(super) fn network(address: IpAddr) -> IpAddr {
+pub(crate) fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => IpAddr::V4((address.to_bits() & !0xff).into()),
         IpAddr::V6(address) => IpAddr::V6((address.to_bits() >> 80 << 80).into()),

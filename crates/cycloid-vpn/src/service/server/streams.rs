@@ -10,6 +10,7 @@ use super::Program;
 use super::peers::Peer;
 use crate::net::data_path::{Remote, StreamId};
 use crate::net::port_share::{Beginning, beginning};
+use crate::proto::server::network;
 use crate::proto::{Now, Transport};
 
 /// A stream that does not become a client within this time is closed.
@@ -99,53 +100,69 @@ impl Program<'_> {
         }
     }
 
-    /// Closes a stream without a client if there are too many: the oldest one of the address that
-    /// has the most of them, so that an address that opens many loses its own.
+    /// Closes a stream without a client if there are too many: the one that
+    /// [`first_of_most`] names, the oldest first.
     fn make_room(&mut self) {
         if self.streams.len() < MAX_UNAUTHENTICATED_STREAMS {
             return;
         }
         let clients = self.streams_of(|peer| peer.cipher.is_some());
-        let strangers = || self.streams.iter().filter(|(id, _)| !clients.contains(id));
-        if strangers().count() < MAX_UNAUTHENTICATED_STREAMS {
+        let strangers = self.streams.iter().filter(|(id, _)| !clients.contains(id));
+        let mut strangers: Vec<_> =
+            strangers.map(|(&id, &(address, since))| (since, id, address)).collect();
+        if strangers.len() < MAX_UNAUTHENTICATED_STREAMS {
             return;
         }
-        let mut counts = HashMap::new();
-        strangers().for_each(|(_, (address, _))| *counts.entry(address.ip()).or_insert(0) += 1);
-        let rank = |(id, (address, since)): &(&StreamId, &(SocketAddr, Duration))| {
-            (counts[&address.ip()], Reverse((*since, **id)))
-        };
-        let Some((&id, &(address, _))) = strangers().max_by_key(rank) else { return };
+        strangers.sort_unstable_by_key(|(since, id, _)| (*since, *id));
+        let addresses = strangers.iter().map(|(.., address)| address.ip());
+        let (_, id, address) = strangers[first_of_most(addresses)];
         self.streams.remove(&id);
         self.handle.close_stream(id);
         self.with_core(|core, link| core.disconnected(address, link));
     }
 }
 
-/// Returns the index of the first entry of the address that occurs most often. So an address that
-/// opens many connections loses its own.
+/// Returns the index of the first entry of the network that occurs most often, and there of the
+/// address that does. So a peer that opens many connections loses its own, even if it has a
+/// network of addresses.
 fn first_of_most(addresses: impl Iterator<Item = IpAddr>) -> usize {
-    let mut seen: HashMap<IpAddr, (usize, usize)> = HashMap::new();
+    let (mut networks, mut seen) = (HashMap::new(), HashMap::new());
     for (index, address) in addresses.enumerate() {
+        *networks.entry(network(address)).or_insert(0) += 1;
         seen.entry(address).or_insert((0, index)).0 += 1;
     }
-    let most = seen.into_values().max_by_key(|(count, first)| (*count, Reverse(*first)));
-    most.map_or(0, |(_, first)| first)
+    let most = seen.into_iter().max_by_key(|(address, (count, first))| {
+        (networks[&network(*address)], *count, Reverse(*first))
+    });
+    most.map_or(0, |(_, (_, first))| first)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn first(addresses: &[&str]) -> usize {
+        let addresses: Vec<IpAddr> = addresses.iter().map(|it| it.parse().unwrap()).collect();
+        first_of_most(addresses.into_iter())
+    }
+
     #[test]
     fn an_address_with_many_connections_loses_its_own() {
         let of = |last: &[u8]| {
-            let addresses: Vec<IpAddr> = last.iter().map(|it| [192, 0, 2, *it].into()).collect();
-            first_of_most(addresses.into_iter())
+            let addresses = last.iter().map(|it| [192, 0, 2, *it].into());
+            first_of_most(addresses)
         };
         assert_eq!(of(&[1, 2, 2, 3, 2]), 1);
         assert_eq!(of(&[1, 2, 3]), 0);
         assert_eq!(of(&[3, 1, 1, 2, 2]), 1);
         assert_eq!(of(&[]), 0);
+    }
+
+    #[test]
+    fn a_network_with_many_addresses_loses_its_own() {
+        assert_eq!(first(&["192.0.2.1", "2001:db8::1", "2001:db8::2", "2001:db8:0:9::3"]), 1);
+        assert_eq!(first(&["192.0.2.1", "192.0.2.1", "2001:db8::1", "2001:db8::2", "::1"]), 0);
+        assert_eq!(first(&["198.51.100.1", "198.51.100.2", "192.0.2.7", "192.0.2.7"]), 2);
+        assert_eq!(first(&["192.0.2.9", "::ffff:192.0.2.1", "2001:db8::1"]), 0);
     }
 }
