@@ -67,10 +67,12 @@ macro_rules! dense {
                     core::array::from_fn(|i| constant[i])
                 }
 
+                #[inline]
                 fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
                     ct::lookup(out.as_flattened_mut(), table, index as usize);
                 }
 
+                #[inline]
                 fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
                     ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
                 }

@@ -108,6 +108,7 @@ pub(super) fn sub<const N: usize>(a: &[Limb; N], b: &[Limb; N], modulus: &[Limb;
     not(any(target_arch = "x86_64", target_arch = "aarch64", cycloid_armv7em)),
     allow(dead_code)
 )]
+#[inline]
 pub(super) fn reduce_p25519(number: &[Limb; 4]) -> [Limb; 4] {
     const TOP: Limb = 1 << 63;
     let mut number = *number;

@@ -68,26 +68,32 @@ macro_rules! as_portable {
                 Arithmetic::<$prime>::sub(Portable, a, b)
             }
 
+            #[inline]
             fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
                 Arithmetic::<$prime>::equal(Portable, a, b)
             }
 
+            #[inline]
             fn load(self, numbers: &[<$prime as super::Prime>::Words]) -> Self::Element {
                 Arithmetic::<$prime>::load(Portable, numbers)
             }
 
+            #[inline]
             fn store(self, a: &Self::Element, numbers: &mut [<$prime as super::Prime>::Words]) {
                 Arithmetic::<$prime>::store(Portable, a, numbers);
             }
 
+            #[inline]
             fn stored(self, constant: &[Limb]) -> Self::Element {
                 Arithmetic::<$prime>::stored(Portable, constant)
             }
 
+            #[inline]
             fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
                 Arithmetic::<$prime>::lookup_stored(Portable, out, table, index);
             }
 
+            #[inline]
             fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
                 Arithmetic::<$prime>::lookup(Portable, out, table, index);
             }
@@ -148,6 +154,7 @@ macro_rules! montgomery {
                 Mask::is_zero(a.iter().zip(b).fold(0, |any, (a, b)| any | (a ^ b)))
             }
 
+            #[inline]
             fn load(self, numbers: &[[Limb; $n]]) -> Self::Element {
                 let mut number = numbers[0];
                 words::reduce_once(0, &mut number, &$prime::MODULUS);
@@ -156,6 +163,7 @@ macro_rules! montgomery {
                 element.0
             }
 
+            #[inline]
             fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
                 let mut number = $module::$plain([0; $n]);
                 $module::$from(&mut number, &$module::$element(*element));
@@ -167,10 +175,12 @@ macro_rules! montgomery {
                 core::array::from_fn(|i| constant[i])
             }
 
+            #[inline]
             fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
                 ct::lookup(out.as_flattened_mut(), table, index as usize);
             }
 
+            #[inline]
             fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }
@@ -243,6 +253,7 @@ macro_rules! unsaturated {
                 carried.0
             }
 
+            #[inline]
             fn equal(self, a: &Self::Element, b: &Self::Element) -> Mask {
                 let difference = Arithmetic::<$prime>::sub(self, a, b);
                 let mut number = [[0; $words]];
@@ -250,10 +261,12 @@ macro_rules! unsaturated {
                 words::is_zero(&number[0])
             }
 
+            #[inline]
             fn load(self, numbers: &[[Limb; $words]]) -> Self::Element {
                 Arithmetic::<$prime>::stored(self, &numbers[0])
             }
 
+            #[inline]
             fn store(self, element: &Self::Element, numbers: &mut [[Limb; $words]]) {
                 let mut bytes = [0; $bytes];
                 $module::$to_bytes(&mut bytes, &$module::$tight(*element));
@@ -277,6 +290,7 @@ macro_rules! unsaturated {
                 })
             }
 
+            #[inline]
             fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
                 let entry = out.len() * $words;
                 let mut number = [0; $words];
@@ -292,6 +306,7 @@ macro_rules! unsaturated {
                 }
             }
 
+            #[inline]
             fn lookup(self, out: &mut [Self::Element], table: &[Self::Element], index: Limb) {
                 ct::lookup(out.as_flattened_mut(), table.as_flattened(), index as usize);
             }

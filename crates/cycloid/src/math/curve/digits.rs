@@ -51,6 +51,7 @@ impl OddScalar {
     }
 
     /// Returns whether digit `place` is negative, and the index of its odd multiple.
+    #[inline]
     pub(super) fn digit(&self, place: usize) -> (Mask, Limb) {
         let start = place * self.window + 1;
         let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
@@ -70,6 +71,7 @@ impl Drop for OddScalar {
 }
 
 /// Returns the signs and the indices of digit `place` for all numbers.
+#[inline]
 pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[OddScalar],

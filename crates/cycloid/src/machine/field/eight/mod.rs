@@ -132,6 +132,7 @@ macro_rules! arithmetic {
                 unsafe { square(self, a) }
             }
 
+            #[inline]
             fn mul_small(self, a: &[Lanes; $m], small: Limb) -> [Lanes; $m] {
                 debug_assert!(small < 1 << 17);
                 <$prime as Shape<$m>>::mul_small(self, a, small)
@@ -191,10 +192,12 @@ macro_rules! arithmetic {
                 unsafe { select(self, mask.bits(), a, b) }
             }
 
+            #[inline]
             fn load(self, numbers: &[<$prime as Prime>::Words]) -> [Lanes; $m] {
                 residue::load::<Self, $prime, $m>(self, numbers)
             }
 
+            #[inline]
             fn store(self, element: &[Lanes; $m], numbers: &mut [<$prime as Prime>::Words]) {
                 residue::store::<Self, $prime, $m>(self, element, numbers);
             }
@@ -204,8 +207,10 @@ macro_rules! arithmetic {
                 core::array::from_fn(|j| Lanes([constant[j]; LANES]))
             }
 
+            #[inline]
             fn lookup_stored(self, out: &mut [[Lanes; $m]], table: &[Limb], index: Lanes) {
                 $(#[target_feature(enable = $features)])?
+                #[inline]
                 fn lookup(v: $token, out: &mut [[Lanes; $m]], table: &[Limb], index: &Lanes) {
                     lookup::lookup_stored(v, out, table, index);
                 }
@@ -213,8 +218,10 @@ macro_rules! arithmetic {
                 unsafe { lookup(self, out, table, &index) }
             }
 
+            #[inline]
             fn lookup(self, out: &mut [[Lanes; $m]], table: &[[Lanes; $m]], index: Lanes) {
                 $(#[target_feature(enable = $features)])?
+                #[inline]
                 fn lookup(
                     v: $token,
                     out: &mut [[Lanes; $m]],

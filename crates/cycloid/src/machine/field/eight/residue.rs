@@ -70,6 +70,7 @@ pub(super) const fn limbs<const M: usize>(words: &[Limb]) -> [Limb; M] {
 }
 
 /// Returns twice a number; the result fits.
+#[inline]
 pub(super) const fn double<const M: usize>(limbs: &[Limb; M]) -> [Limb; M] {
     let mut twice = [0; M];
     let mut carry = 0;
