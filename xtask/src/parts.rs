@@ -27,13 +27,15 @@ pub(crate) struct Part {
 pub(crate) fn run_all(parts: Vec<Part>, at_once: usize, summary: &mut Vec<String>) -> Outcome {
     let waiting = Mutex::new(VecDeque::from(parts));
     let ended = Mutex::new((Vec::new(), Vec::new()));
-    let work = || -> Outcome {
+    let work = || {
         loop {
             let next = waiting.lock().expect("no worker panics").pop_front();
-            let Some(Part { name, mut command, result }) = next else { return Ok(()) };
+            let Some(Part { name, mut command, result }) = next else { return };
             say(&name);
             let begin = Instant::now();
-            let (output, success) = read_within(&mut command, LIMIT)?;
+            // One that cannot start does not keep the others from running.
+            let (output, success) = read_within(&mut command, LIMIT)
+                .unwrap_or_else(|failure| (failure.to_string(), false));
             let mut ended = ended.lock().expect("no worker panics");
             println!("--- {name}\n{output}");
             let result = result(&output);
@@ -45,14 +47,10 @@ pub(crate) fn run_all(parts: Vec<Part>, at_once: usize, summary: &mut Vec<String
             }
         }
     };
-    let outcome = thread::scope(|scope| {
-        let workers: Vec<_> = (0..at_once).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().expect("no worker panics"))
-    });
+    thread::scope(|scope| (0..at_once).for_each(|_| _ = scope.spawn(work)));
     let (mut lines, failed) = ended.into_inner().expect("no worker panics");
     lines.sort();
     summary.extend(lines);
-    outcome?;
     if failed.is_empty() {
         return Ok(());
     }
@@ -102,10 +100,12 @@ mod tests {
         run_all(parts(), 2, &mut summary).unwrap();
         assert_eq!(summary, ["a: 1 passed (0 s)", "b: 2 passed (0 s)"]);
 
-        let failing = [vec![part("c", "exit 1")], parts()].into_iter().flatten().collect();
+        let missing = Part { command: program("/missing", ""), ..part("d", "") };
+        let failing = vec![part("c", "exit 1"), missing];
+        let failing = failing.into_iter().chain(parts()).collect();
         summary.clear();
         let failure = run_all(failing, 1, &mut summary).unwrap_err().to_string();
-        assert_eq!(failure, "error: failed: c\nhint: see the output above");
-        assert_eq!(summary.len(), 3);
+        assert_eq!(failure, "error: failed: c, d\nhint: see the output above");
+        assert_eq!(summary.len(), 4);
     }
 }
