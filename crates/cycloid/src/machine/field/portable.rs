@@ -290,7 +290,6 @@ macro_rules! unsaturated {
                 })
             }
 
-            #[inline]
             fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Limb) {
                 let entry = out.len() * $words;
                 let mut number = [0; $words];
