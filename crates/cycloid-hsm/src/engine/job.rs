@@ -11,11 +11,13 @@ use std::time::{Duration, Instant};
 
 use zeroize::Zeroizing;
 
-use super::pace::LANES;
 use super::workspace::Workspace;
 use crate::key::Curve;
 use crate::spans::{self, Span};
 use crate::{Code, Error, Result};
+
+/// The number of lanes of a vector, and of jobs in most batches.
+const LANES: usize = 8;
 
 /// The name of a queue: what its jobs compute, with which type of key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -4,9 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::job::Kind;
 
-/// The number of lanes of a vector, and of jobs in most batches.
-pub(super) const LANES: usize = 8;
-
 /// The maximum number of jobs in a batch of any operation.
 pub(crate) const MOST: usize = 16;
 

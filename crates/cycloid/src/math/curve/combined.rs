@@ -13,15 +13,12 @@
 
 use super::affine::right_side;
 use super::jacobian::{Affine, Jacobian};
-use super::multiply::{base_multiple, point_multiple};
+use super::multiply::{TOGETHER, base_multiple, point_multiple};
 use super::multiply_vartime::Running;
 use super::prepared::prepared_multiple;
 use super::{AffinePoint, Curve, Scalar, Words};
 use crate::machine::field::{CurveArithmetic, CurveTask, Limbs, Masks};
 use crate::machine::words::{LIMB_BITS, Limb};
-
-/// The number of equations that are tested together, and of multiples of G that share an inversion.
-pub(crate) const TOGETHER: usize = 16;
 
 /// A factor Σ ±2^place of 16 digits in non-adjacent form, at places below [`PLACES`].
 ///

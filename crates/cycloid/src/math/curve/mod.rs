@@ -37,11 +37,11 @@ pub(crate) use any_point::AnyPoint;
 use any_point::Operation;
 use coefficient::{Coefficient, MinusThree};
 use combined::AllHold;
-pub(crate) use combined::{Equation, Equations, Factor, TOGETHER, all_hold_vartime};
+pub(crate) use combined::{Equation, Equations, Factor, all_hold_vartime};
 pub(crate) use multiply::BaseTable;
 use multiply::{MultiplyBase, MultiplyBaseEach, MultiplyPoint};
 pub(crate) use multiply::{
-    multiply, multiply_base, multiply_base_each, multiply_base_eight, multiply_eight,
+    TOGETHER, multiply, multiply_base, multiply_base_each, multiply_base_eight, multiply_eight,
 };
 use multiply_vartime::{HasX, HasXEight, Sum};
 pub(crate) use multiply_vartime::{has_x_eight_vartime, has_x_vartime, multiply_add_vartime};

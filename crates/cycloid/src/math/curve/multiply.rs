@@ -16,11 +16,14 @@ use super::compact::{Term, is_compact, sum_of_multiples};
 use super::digits::{OddScalar, digit, digits};
 use super::jacobian::{Added, Affine, Jacobian};
 use super::tables::{SIZE, Size};
-use super::{AffinePoint, Curve, Scalar, TOGETHER};
+use super::{AffinePoint, Curve, Scalar};
 use crate::machine::field::{CurveArithmetic, CurveTask, Masks};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;
 use crate::math::field::{Element, MAX_WIDTH};
+
+/// The number of multiples of G that share an inversion, and of equations that are tested together.
+pub(crate) const TOGETHER: usize = 16;
 
 /// Bits per digit for a point given with the scalar.
 const WINDOW: usize = 5;
