@@ -100,7 +100,7 @@ pub fn pairing_check<B: Backend>(input: &[u8]) -> Result<[u8; 32], Error> {
         product.multiply(&member::<B, First>(p)?, &member::<B, Second>(q)?);
     }
     let mut word = [0; 32];
-    word[31] = u8::from(product.is_one_in_frames());
+    word[31] = u8::from(product.becomes_one_in_frames());
     Ok(word)
 }
 

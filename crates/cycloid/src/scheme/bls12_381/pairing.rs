@@ -166,7 +166,7 @@ impl<B: Pairing> PairingProduct<B> {
     }
 
     /// Returns whether the product is 1. Does not clean the points from the stack.
-    pub(super) fn is_one_in_frames(mut self) -> bool {
+    pub(super) fn becomes_one_in_frames(mut self) -> bool {
         self.compute();
         becomes_one(&self.value)
     }
@@ -262,7 +262,7 @@ mod tests {
         assert!(!becomes_one(&Fq12::<Cycloid>::zero()));
         let zero = || PairingProduct::<Cycloid> { value: Fq12::zero(), ..PairingProduct::new() };
         assert_eq!(zero().finish(), Gt::one(), "its type has no 0");
-        assert!(!zero().is_one_in_frames());
-        assert!(PairingProduct::<Cycloid>::new().is_one_in_frames());
+        assert!(!zero().becomes_one_in_frames());
+        assert!(PairingProduct::<Cycloid>::new().becomes_one_in_frames());
     }
 }

@@ -35,7 +35,7 @@ impl<B: SignatureBackend<V>, V: Variant> Product<B, V> {
     /// Divides by the pairing of the generator with a signature and compares with 1.
     fn check(mut self, signature: &Affine<B, V::Signatures>) -> Result<(), Error> {
         self.multiply(-Affine::generator(), *signature);
-        if self.pairings.is_one_in_frames() { Ok(()) } else { Err(Error::Verification) }
+        if self.pairings.becomes_one_in_frames() { Ok(()) } else { Err(Error::Verification) }
     }
 }
 
