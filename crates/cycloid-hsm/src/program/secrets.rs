@@ -53,7 +53,7 @@ impl Wanted<'_> {
     }
 
     /// Returns what the environment has.
-    fn from_environment(&self) -> Option<Secret> {
+    fn in_environment(&self) -> Option<Secret> {
         let value = std::env::var(self.variable?).ok()?;
         Some(Secret(Zeroizing::new(value.into_bytes())))
     }
@@ -64,7 +64,7 @@ pub(super) fn secret(file: Option<&Path>, wanted: Wanted) -> Result<Secret, Stop
     if let Some(file) = file {
         return read_secret(file);
     }
-    wanted.from_environment().map_or_else(|| ask(wanted.what, &wanted.hint()), Ok)
+    wanted.in_environment().map_or_else(|| ask(wanted.what, &wanted.hint()), Ok)
 }
 
 /// Asks for a secret at the terminal.
@@ -99,7 +99,7 @@ fn new_checked(
     wanted: Wanted,
     check: impl Fn(&Secret) -> Result<(), Stop>,
 ) -> Result<Secret, Stop> {
-    let given = file.map(read_secret).transpose()?.or_else(|| wanted.from_environment());
+    let given = file.map(read_secret).transpose()?.or_else(|| wanted.in_environment());
     let asked = given.is_none();
     let first = given.map_or_else(|| ask(wanted.what, &wanted.hint()), Ok)?;
     check(&first)?;
