@@ -329,8 +329,8 @@ const fn row_limbs<C: Curve, A: CurveArithmetic<C::Field>>(window: usize) -> usi
     (2 * A::STORED_LIMBS) << (window - 1)
 }
 
-/// Returns the sum of all digits' multiples, each from a row of its own, of which the first two are
-/// given. A row is read during the addition before.
+/// Returns the sum of all digits' multiples. Each row of the table has the multiples of one digit.
+/// The caller has looked up the first two. Each addition reads the row of the next digit.
 #[inline(always)]
 fn sum_of_rows<'a, C: Curve, A: CurveArithmetic<C::Field>>(
     scalars: &[OddScalar],

@@ -370,7 +370,7 @@ fn check_scalars<C: Curve>() {
     assert!(Scalar::<C>::from_bytes(&order).is_none());
 }
 
-/// What many scalars share changes none of the results.
+/// Shared inversions, sums and lookups give the results of single scalars.
 fn check_many<C: Curve>() {
     let all: Vec<Scalar<C>> = scalars::<C>().iter().map(scalar).collect();
     let products = all.iter().zip(all.iter().rev());
