@@ -16,15 +16,17 @@ fuzz_target!(|stream: &[u8]| {
 });
 
 fn check(message: &[u8]) {
+    // Encoding is the shortest, and drops fields of later releases. Reading also accepts arrays of
+    // indefinite length, whose first and last bytes are shorter than a header for 256 elements.
+    let most = message.len() + message.len() / 256;
     if let Ok(request) = Request::read(message) {
         let written = write(|to| request.write(to));
-        // Encoding is the shortest, and drops fields of later releases.
-        assert!(written.len() <= message.len());
+        assert!(written.len() <= most);
         assert_eq!(Request::read(&written), Ok(request));
     }
     if let Ok(response) = Response::read(message) {
         let written = write(|to| response.write(to));
-        assert!(written.len() <= message.len());
+        assert!(written.len() <= most);
         assert_eq!(Response::read(&written), Ok(response));
     }
 }

@@ -125,7 +125,7 @@ pub const RSA_PRIVATE: usize = on(4 << 10, 12 << 10);
 
 /// RSA: a signature by RSASSA-PKCS1-v1_5.
 pub const RSA_SIGN_PKCS1V15: usize =
-    on(if cfg!(feature = "small") { 1312 } else { 1024 }, RSA_PRIVATE);
+    on(if cfg!(feature = "small") { 1312 } else { 1088 }, RSA_PRIVATE);
 
 /// RSA: any number of private operations.
 pub const RSA_BATCH: usize = 20 << 10;

@@ -60,9 +60,10 @@ impl DigestInfo {
         ))
     }
 
-    /// Returns the encoding of a digest by a known function, or `None` if it has another length.
-    pub(super) fn known(hash: Hash, digest: &[u8]) -> Option<Self> {
-        (digest.len() == hash.digest_length()).then(|| Self::joined(&[prefix(hash)], digest))
+    /// Returns the encoding of a digest by a known function, as long as the function's digests are.
+    pub(super) fn known(hash: Hash, digest: &[u8]) -> Self {
+        debug_assert!(digest.len() == hash.digest_length());
+        Self::joined(&[prefix(hash)], digest)
     }
 
     fn joined(parts: &[&[u8]], digest: &[u8]) -> Self {

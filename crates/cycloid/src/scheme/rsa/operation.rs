@@ -255,8 +255,14 @@ impl<'a> Operation<'a, SignPkcs1v15> {
         signature: &'a mut [u8],
     ) -> Result<Self, Error> {
         hash.check_suits_pkcs1v15()?;
-        let info = DigestInfo::known(hash, digest).ok_or(Error::DigestLength)?;
-        Self::sign_digest_info(info, signature)
+        if digest.len() != hash.digest_length() {
+            return Err(Error::DigestLength);
+        }
+        if hash.is_retired() {
+            return Err(Error::HashRetired);
+        }
+        let purpose = SignPkcs1v15 { info: DigestInfo::known(hash, digest) };
+        Ok(Self { purpose, output: signature })
     }
 
     /// Signs a DigestInfo with RSASSA-PKCS1-v1_5.

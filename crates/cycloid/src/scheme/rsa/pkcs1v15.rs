@@ -88,7 +88,6 @@ impl<M: AsRef<[Limb]>> PublicKey<M> {
             return Err(Error::DigestLength);
         }
         hash.check_suits_pkcs1v15()?;
-        let info = DigestInfo::known(hash, digest).ok_or(Error::DigestLength)?;
-        self.verify_digest_info(&info, signature, scratch)
+        self.verify_digest_info(&DigestInfo::known(hash, digest), signature, scratch)
     }
 }

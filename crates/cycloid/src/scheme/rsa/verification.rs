@@ -59,8 +59,9 @@ impl Scheme {
         digest: &[u8],
     ) -> Result<(), Error> {
         let valid = match self {
-            Self::Pkcs1v15 => DigestInfo::known(hash, digest)
-                .is_some_and(|info| pkcs1v15::is_encoding_of(encoded, info.as_ref())),
+            Self::Pkcs1v15 => {
+                pkcs1v15::is_encoding_of(encoded, DigestInfo::known(hash, digest).as_ref())
+            }
             Self::Pss { mask_hash, salt } => {
                 let (hash, mask_hash) = (hash.into(), mask_hash.into());
                 pss::is_encoding_of(encoded, modulus_bits, hash, mask_hash, digest, salt)
