@@ -19,11 +19,13 @@ type Public = PublicKey<Vec<Limb>>;
 
 macro_rules! pem_file {
     ($name:literal) => {
-        include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/rsa/", $name))
+        include_str!(concat!("../../../../tests/data/rsa/", $name))
     };
 }
 
-pub(super) use pem_file;
+/// Keys for RSASSA-PSS: with any parameters, and with SHA-256 only.
+pub(super) const PSS_KEY: &str = pem_file!("pss.pem");
+pub(super) const PSS_SHA256_KEY: &str = pem_file!("pss-sha256.pem");
 
 const KEY: &str = pem_file!("2048.pem");
 

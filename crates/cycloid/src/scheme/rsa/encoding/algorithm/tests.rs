@@ -5,8 +5,8 @@ use std::vec;
 use std::vec::Vec;
 
 use super::super::tests::{
-    NULL, PSS, decoded, from_der, from_pem, info, memory, pem_file, pkcs8, public_from_der,
-    scratch, spki, tlv,
+    NULL, PSS, PSS_KEY, PSS_SHA256_KEY, decoded, from_der, from_pem, info, memory, pkcs8,
+    public_from_der, scratch, spki, tlv,
 };
 use super::super::{PublicKey, private_key_der_length, private_key_pem_length};
 use super::{Error, Hash, Pss, Restriction};
@@ -15,10 +15,9 @@ use crate::scheme::FormatError;
 #[test]
 fn a_key_for_pss_stays_restricted() {
     let sha256 = Pss::new(Hash::Sha256);
-    for (pem, restriction) in [
-        (pem_file!("pss.pem"), Restriction::Pss),
-        (pem_file!("pss-sha256.pem"), Restriction::PssWith(sha256)),
-    ] {
+    for (pem, restriction) in
+        [(PSS_KEY, Restriction::Pss), (PSS_SHA256_KEY, Restriction::PssWith(sha256))]
+    {
         let der = decoded(pem);
         let key = from_pem(pem).unwrap();
         assert_eq!((key.restriction(), pkcs8(&key)), (restriction, der.clone()));

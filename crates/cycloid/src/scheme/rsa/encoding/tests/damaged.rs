@@ -14,7 +14,7 @@ const PEM: Error = Error::Format(FormatError::Pem);
 #[test]
 fn cut_short_or_made_longer() {
     let key = from_pem(KEY).unwrap();
-    let files = [pkcs8(&key), pkcs1(&key), decoded(pem_file!("pss.pem"))];
+    let files = [pkcs8(&key), pkcs1(&key), decoded(PSS_KEY)];
     for file in files {
         for length in 0..file.len() {
             assert_eq!(from_der(&file[..length]).unwrap_err(), DER, "{length}");
@@ -70,7 +70,7 @@ fn assert_sound(file: &[u8]) {
 #[test]
 fn every_byte_changed() {
     let key = from_pem(KEY).unwrap();
-    let restricted = from_pem(pem_file!("pss-sha256.pem")).unwrap();
+    let restricted = from_pem(PSS_SHA256_KEY).unwrap();
     let files = [
         pkcs8(&key),
         pkcs1(&key),
