@@ -3,16 +3,16 @@
 
 use std::env;
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use cycloid_lab::Failure;
-use rustix::process::{Pid, Signal, kill_process_group};
 use serde::de::DeserializeOwned;
 
 use cycloid_command::{Stop, USAGE};
+
+use crate::processes::signal;
 
 /// Returns the arguments of this run, for the child.
 pub(crate) fn arguments() -> impl Iterator<Item = std::ffi::OsString> {
@@ -57,7 +57,7 @@ pub(crate) fn run<R: DeserializeOwned>(
     };
     let [stdout, stderr] =
         [stdout, stderr].map(|pipe| pipe.join().expect("reading does not panic"));
-    if let Some(signal) = status.signal() {
+    if let Some(signal) = signal(status) {
         return Err(failed(format!("{name} died of signal {signal}"), astray));
     }
     if !status.success() {
@@ -69,14 +69,6 @@ pub(crate) fn run<R: DeserializeOwned>(
     }
     serde_json::from_slice(&stdout)
         .map_err(|error| failed(format!("{name} printed no record: {error}"), "report it"))
-}
-
-/// Sends a signal to the process group of a child that leads one.
-pub(crate) fn signal(child: &Child, signal: Signal) {
-    if let Some(group) = Pid::from_raw(child.id().cast_signed()) {
-        // It may have ended.
-        let _ = kill_process_group(group, signal);
-    }
 }
 
 /// Extracts the error message that the child printed.

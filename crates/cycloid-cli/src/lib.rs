@@ -19,6 +19,7 @@ mod history;
 mod interrupts;
 mod other;
 mod peers;
+mod processes;
 mod profile;
 mod progress;
 mod report;

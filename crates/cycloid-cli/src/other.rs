@@ -1,6 +1,5 @@
 //! `cycloid NAME …`: runs the program `cycloid-NAME`.
 
-use std::os::unix::process::CommandExt;
 use std::process::Command;
 
 use clap::CommandFactory;
@@ -8,6 +7,7 @@ use cycloid_command::Stop;
 use cycloid_lab::programs;
 
 use crate::arguments::{Arguments, line};
+use crate::processes::replace;
 
 /// The services' names, which are known even if their programs are not installed.
 const SERVICES: [&str; 2] = ["hsm", "vpn"];
@@ -32,7 +32,7 @@ pub(crate) fn dispatch() -> Result<(), Stop> {
         if is_service { programs::find(&program).ok() } else { programs::installed(&program) };
     match found {
         Some(program) => {
-            let error = Command::new(&program).args(&line[2..]).exec();
+            let error = replace(Command::new(&program).args(&line[2..]));
             Err(Stop::failed(
                 format!("cannot run {}: {error}", program.display()),
                 "install it again",

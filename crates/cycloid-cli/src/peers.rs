@@ -6,7 +6,6 @@
 //! libraries that take long to compile, and no table is measured while cargo works.
 
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitStatus};
 use std::thread;
 use std::time::Duration;
@@ -16,11 +15,9 @@ use cycloid_lab::peers::Peer;
 use cycloid_lab::record::Report;
 use cycloid_lab::suite::{Descriptor, list};
 use cycloid_lab::{interrupt, programs};
-use rustix::process::Signal;
 
-use crate::child::{self, signal};
 use crate::progress::Bar;
-use crate::stream;
+use crate::{child, processes, stream};
 
 /// How often a build is checked for its end, and for an interrupt.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -41,7 +38,7 @@ pub(crate) fn replace() -> Result<(), Stop> {
             None => return Ok(()),
         },
     };
-    let error = Command::new(&program).args(child::arguments()).exec();
+    let error = processes::replace(Command::new(&program).args(child::arguments()));
     let message = format!("cannot run {}: {error}", program.display());
     Err(Stop::failed(message, "install it again"))
 }
@@ -97,14 +94,14 @@ impl Rest {
     /// Runs cargo to its end; `None` if it was interrupted.
     fn build(&mut self) -> Option<io::Result<ExitStatus>> {
         // In a group of its own, so that its compilers end with it.
-        let mut child = match self.builder.process_group(0).spawn() {
+        let mut child = match processes::lead_group(&mut self.builder).spawn() {
             Ok(child) => child,
             Err(error) => return Some(Err(error)),
         };
         loop {
             match child.try_wait() {
                 Ok(None) if interrupt::requested() => {
-                    signal(&child, Signal::INT);
+                    processes::interrupt(&child);
                     let _ = child.wait();
                     return None;
                 }

@@ -2,7 +2,6 @@
 //! measured, and the parent shows it.
 
 use std::io::{BufRead, BufReader};
-use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::Ordering;
@@ -14,14 +13,12 @@ use cycloid_command::{Stop, output, processor};
 use cycloid_lab::record::{Environment, Peer, Report, Table};
 use cycloid_lab::suite::{self, Progress, list};
 use cycloid_lab::{interrupt, peers, programs};
-use rustix::process::{Signal, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
-use crate::child::{self, signal};
 use crate::interrupts::{INTERRUPTED, catch_interrupts};
 use crate::progress::{Bar, INTERVAL};
-use crate::suites;
+use crate::{child, processes, suites};
 
 /// The hidden option, without its hyphens, with which the child gets the names of its suites.
 pub(crate) const OPTION: &str = "stream";
@@ -49,8 +46,7 @@ enum Message {
 /// # Errors
 /// As for any run.
 pub(crate) fn measure(common: &Common, names: &str) -> Result<(), Stop> {
-    // This process must not outlive its parent. If the parent has just ended, writing fails.
-    let _ = set_parent_process_death_signal(Some(Signal::TERM));
+    processes::end_with_parent();
     let effort = common.effort();
     processor::limit(common.cpu.as_deref())?;
     let peers = peers::Peer::from_list(&common.peers).map_err(Stop::Usage)?;
@@ -120,7 +116,7 @@ pub(crate) fn follow(
     command.args(child::arguments()).arg(format!("--{OPTION}")).arg(suites.join(","));
     programs::without_building(&mut command);
     // In a group of its own, so that it gets an interrupt once: from this process.
-    command.process_group(0).stdin(Stdio::null()).stdout(Stdio::piped());
+    processes::lead_group(&mut command).stdin(Stdio::null()).stdout(Stdio::piped());
     let mut child = command
         .spawn()
         .map_err(|error| failed(format!("cannot start {}: {error}", program.display())))?;
@@ -134,7 +130,7 @@ pub(crate) fn follow(
     loop {
         if interrupt::requested() && !passed_on {
             passed_on = true;
-            signal(&child, Signal::INT);
+            processes::interrupt(&child);
         }
         let line = match messages.recv_timeout(PATIENCE) {
             Ok(line) => line,

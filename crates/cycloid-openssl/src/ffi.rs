@@ -11,6 +11,8 @@ pub(crate) mod errors;
 pub(crate) mod exchange;
 pub(crate) mod key_management;
 pub(crate) mod libcrypto;
+mod loader;
 pub(crate) mod params;
 pub(crate) mod provider;
+pub(crate) mod roomy;
 pub(crate) mod signature;

@@ -1,11 +1,15 @@
-//! Profiles a running service.
+//! Profiles a running service, on Linux.
 
 use cycloid_command::Stop;
-use cycloid_profiler::service::{LONGEST_SECONDS, Request};
-use cycloid_profiler::{Refusal, request};
+#[cfg(target_os = "linux")]
+use cycloid_profiler::{
+    Refusal, request,
+    service::{LONGEST_SECONDS, Request},
+};
 use cycloid_report::profile::{Report, Settings};
 
 /// Requests the profile of a running service, and resolves its names.
+#[cfg(target_os = "linux")]
 pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {
     let Settings { seconds, hertz } = settings;
     if seconds > LONGEST_SECONDS {
@@ -31,4 +35,10 @@ pub(super) fn ask(process: u32, settings: Settings) -> Result<Report, Stop> {
     })?;
     // In a container, the service's files are below its own root.
     Ok(Report::of_samples(&raw, &[format!("/proc/{process}/root").into()]))
+}
+
+/// The services run on Linux only.
+#[cfg(not(target_os = "linux"))]
+pub(super) fn ask(_: u32, _: Settings) -> Result<Report, Stop> {
+    Err(Stop::usage("a running service can be profiled on Linux only", "profile an operation here"))
 }

@@ -1,9 +1,6 @@
-//! OpenSSL's asynchronous jobs: detecting and pausing one, the timers that they wait on, and stacks
-//! for computations, because OpenSSL's jobs have 32 kB.
+//! OpenSSL's asynchronous jobs: detecting and pausing one, and the timers that they wait on.
 
-use std::cell::RefCell;
 use std::ffi::{c_int, c_void};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -21,8 +18,12 @@ pub(crate) struct Job {
 static KEY: u8 = 0;
 
 impl Job {
-    /// Returns the running job, if there is one.
+    /// Returns the running job, if there is one. On Windows, where a job waits for a handle instead
+    /// of a descriptor, jobs are not paused.
     pub(crate) fn current() -> Option<Self> {
+        if cfg!(windows) {
+            return None;
+        }
         let jobs = (*JOBS.get_or_init(Jobs::load))?;
         // SAFETY: the function is libcrypto's.
         let address = unsafe { (jobs.current)() };
@@ -131,66 +132,4 @@ impl Drop for Timer {
             unsafe { libc::close(self.0) };
         }
     }
-}
-
-/// The size of a stack for computations: a batch of eight needs the most, 20 kB, and an ECDH
-/// agreement 17 kB, to which come debug builds' larger frames.
-const STACK: usize = 1 << 20;
-
-/// The lowest pages, which nothing may touch.
-const GUARD: usize = 1 << 16;
-
-/// A stack of this thread, with a guard below.
-struct Stack(*mut c_void);
-
-impl Stack {
-    fn new() -> Option<Self> {
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS;
-        // SAFETY: new memory, whose lowest part is then made inaccessible.
-        unsafe {
-            let base = libc::mmap(std::ptr::null_mut(), STACK, protection, flags, -1, 0);
-            if base == libc::MAP_FAILED {
-                return None;
-            }
-            let stack = Self(base);
-            (libc::mprotect(base, GUARD, libc::PROT_NONE) == 0).then_some(stack)
-        }
-    }
-}
-
-impl Drop for Stack {
-    fn drop(&mut self) {
-        // SAFETY: the mapping is this stack's, and nothing runs on it: a call that does has taken
-        // the stack out of the thread's place.
-        unsafe { libc::munmap(self.0, STACK) };
-    }
-}
-
-thread_local! {
-    static SPARE: RefCell<Option<Stack>> = const { RefCell::new(None) };
-}
-
-/// Runs a computation: within a job on a larger stack, else directly. The computation must not
-/// pause the job.
-pub(crate) fn roomy<T>(compute: impl FnOnce() -> T) -> T {
-    if Job::current().is_none() {
-        return compute();
-    }
-    let spare = SPARE.with(|spare| spare.try_borrow_mut().ok()?.take());
-    let Some(stack) = spare.or_else(Stack::new) else {
-        return compute();
-    };
-    // SAFETY: the stack is writable above its guard and used by this call only. A panic is caught
-    // on it, and goes on from here.
-    let outcome = unsafe {
-        let base = stack.0.cast::<u8>().add(GUARD);
-        psm::on_stack(base, STACK - GUARD, || catch_unwind(AssertUnwindSafe(compute)))
-    };
-    SPARE.with(|spare| {
-        if let Ok(mut spare) = spare.try_borrow_mut() {
-            *spare = Some(stack);
-        }
-    });
-    outcome.unwrap_or_else(|panic| resume_unwind(panic))
 }

@@ -13,11 +13,11 @@ pub(crate) use object::KeyObject;
 use object::{Export, Own, import_default, into_raw};
 
 use super::abi::{Callback, Dispatch, Param, key_management as number, operation, selection};
-use super::asynchronous::roomy;
 use super::boundary::{guarded, succeeds};
 use super::default::{self, Object, Table};
 use super::errors::Errors;
 use super::params::{OwnedParams, Params, Requests};
+use super::roomy::roomy;
 use crate::failure::Failure;
 use crate::key::ec::EcKey;
 use crate::key::ed25519::Ed25519Key;

@@ -3,6 +3,8 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 
+use super::loader;
+
 /// Finds functions of libcrypto by name.
 pub(crate) struct Libcrypto {
     handle: *mut c_void,
@@ -22,17 +24,9 @@ static LIBCRYPTO: OnceLock<Libcrypto> = OnceLock::new();
 /// `inside` is the address of a function.
 pub(crate) unsafe fn locate(inside: *const c_void) {
     LIBCRYPTO.get_or_init(|| {
-        // SAFETY: `info` is filled by `dladdr` if it returns other than 0. The name belongs to the
-        // loader. A library that is loaded already runs no code when opened again.
-        let handle = unsafe {
-            let mut info: libc::Dl_info = std::mem::zeroed();
-            if libc::dladdr(inside, &raw mut info) == 0 || info.dli_fname.is_null() {
-                std::ptr::null_mut()
-            } else {
-                libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD)
-            }
-        };
-        Libcrypto { handle: if handle.is_null() { libc::RTLD_DEFAULT } else { handle } }
+        // SAFETY: by the caller's promise.
+        let handle = unsafe { loader::library_of(inside) };
+        Libcrypto { handle: if handle.is_null() { loader::PROGRAM } else { handle } }
     });
 }
 
@@ -40,9 +34,9 @@ pub(crate) unsafe fn locate(inside: *const c_void) {
 fn find(name: &CStr) -> Option<*mut c_void> {
     let library = LIBCRYPTO.get()?;
     // libcrypto may be linked into the program.
-    [library.handle, libc::RTLD_DEFAULT].into_iter().find_map(|handle| {
-        // SAFETY: the handle is of a loaded library, or stands for all of them.
-        let found = unsafe { libc::dlsym(handle, name.as_ptr()) };
+    [library.handle, loader::PROGRAM].into_iter().find_map(|handle| {
+        // SAFETY: the handle is of a loaded library, or stands for the program's.
+        let found = unsafe { loader::function(handle, name) };
         (!found.is_null()).then_some(found)
     })
 }

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::Agreement;
 use crate::failure::{Error, Failure};
-use crate::ffi::asynchronous::roomy;
+use crate::ffi::roomy::roomy;
 use crate::key::ec::EcKey;
 use crate::key::x25519::X25519Key;
 

@@ -9,8 +9,8 @@ use cycloid::scheme::nist::{Curve, Signature};
 
 use super::{Purpose, Scheme};
 use crate::failure::Error;
-use crate::ffi::asynchronous::roomy;
 use crate::ffi::params::Params;
+use crate::ffi::roomy::roomy;
 use crate::key::ec::{EcKey, longest_signature};
 use crate::{digest, random};
 

@@ -7,8 +7,8 @@ use cycloid::scheme::Hash;
 
 use super::{Purpose, Scheme};
 use crate::failure::Error;
-use crate::ffi::asynchronous::roomy;
 use crate::ffi::params::Params;
+use crate::ffi::roomy::roomy;
 use crate::key::ed25519::Ed25519Key;
 
 /// Ed25519 without context and prehashing.

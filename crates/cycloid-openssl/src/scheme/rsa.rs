@@ -10,8 +10,8 @@ use cycloid::scheme::rsa::{Pss, SignatureScheme, encrypt_scratch_limbs};
 use super::{Purpose, Scheme};
 use crate::digest;
 use crate::failure::Error;
-use crate::ffi::asynchronous::roomy;
 use crate::ffi::params::{Params, Value};
+use crate::ffi::roomy::roomy;
 use crate::key::rsa::RsaKey;
 use crate::queue::{self, RsaOperation};
 

@@ -7,8 +7,8 @@ use cycloid::scheme::rsa::Oaep;
 use zeroize::Zeroizing;
 
 use crate::failure::{Error, Failure};
-use crate::ffi::asynchronous::roomy;
 use crate::ffi::params::Params;
+use crate::ffi::roomy::roomy;
 use crate::key::rsa::RsaKey;
 use crate::{digest, random};
 

@@ -1,5 +1,7 @@
 //! The signing keys: how each is generated and used, and how its signatures are verified.
 
+use std::ffi::c_ulong;
+
 use cryptoki::mechanism::Mechanism;
 use cryptoki::mechanism::eddsa::{EddsaParams, EddsaSignatureScheme};
 use cryptoki::object::{Attribute, AttributeType};
@@ -94,7 +96,7 @@ impl KeyKind {
 
     /// Returns the generation mechanism and the template of the public key.
     pub(super) fn generation(self) -> (Mechanism<'static>, Vec<Attribute>) {
-        let rsa = |bits: u64| {
+        let rsa = |bits: c_ulong| {
             let exponent = Attribute::PublicExponent(vec![1, 0, 1]);
             (Mechanism::RsaPkcsKeyPairGen, vec![Attribute::ModulusBits(bits.into()), exponent])
         };

@@ -4,11 +4,11 @@ use std::ffi::{CStr, c_int, c_void};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::abi::{Callback, Param, key_management as number, operation, selection};
-use super::super::asynchronous::roomy;
 use super::super::boundary::succeeds;
 use super::super::default::{self, Object, Table};
 use super::super::errors::Errors;
 use super::super::params::Params;
+use super::super::roomy::roomy;
 use crate::failure::Failure;
 use crate::key::{Key, Reading};
 
