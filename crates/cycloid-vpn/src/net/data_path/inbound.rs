@@ -119,7 +119,10 @@ impl Inbound {
             for event in &ready {
                 match event.data.u64() {
                     QUEUE => has_outgoing = true,
-                    WAKE => clear(&shared.worker(self.worker).wake_inbound),
+                    WAKE => {
+                        clear(&shared.worker(self.worker).wake_inbound);
+                        lock(&self.sender).refresh(&shared);
+                    }
                     stream @ FIRST_STREAM.. => {
                         if turn.stream(stream, &mut self.buffer, &mut self.places) {
                             self.unfinished.push(stream);
@@ -242,7 +245,7 @@ impl<'a> Turn<'a> {
             Ok(more) => more,
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => false,
             Err(_) => {
-                self.shared.publish(|table| drop(table.remove_stream(id)));
+                self.shared.publish_removal(|table| drop(table.remove_stream(id)));
                 self.shared.tell(Event::Closed { stream: id });
                 false
             }

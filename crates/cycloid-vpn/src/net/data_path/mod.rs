@@ -107,12 +107,14 @@ impl Handle {
     pub fn add_peer(&self, id: PeerId, remote: Remote) {
         self.shared.change_macs(|macs| macs.add_peer(id));
         let peer = Arc::new(Peer::new(id, remote));
-        self.shared.publish(|table| table.add_peer(peer));
+        if self.shared.publish(|table| table.add_peer(peer)) {
+            self.shared.wake();
+        }
     }
 
     /// Removes a peer with its keys, routes and counters. Its stream stays open.
     pub fn remove_peer(&self, id: PeerId) {
-        self.shared.publish(|table| table.remove_peer(id));
+        self.shared.publish_removal(|table| table.remove_peer(id));
         self.shared.change_macs(|macs| macs.remove_peer(id));
     }
 
@@ -248,7 +250,7 @@ impl Handle {
 
     /// Closes a stream. Unsent data may be lost.
     pub fn close_stream(&self, id: StreamId) {
-        self.shared.publish(|table| {
+        self.shared.publish_removal(|table| {
             if let Some(stream) = table.remove_stream(id) {
                 stream.shutdown();
             }
@@ -266,5 +268,75 @@ impl Drop for Handle {
             // A panic has already been reported by the thread.
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+    use std::sync::Weak;
+    use std::time::Instant;
+
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+
+    use super::*;
+    use crate::net::udp::Endpoint;
+
+    const MANY: Peers = Peers::Many { client_to_client: false, vlans: None };
+
+    fn remote(port: u16) -> Remote {
+        let remote = SocketAddr::from(([192, 0, 2, 1], port));
+        Remote::Udp { group: 0, endpoint: Endpoint { remote, local: None } }
+    }
+
+    /// Returns whether the threads were woken since the last call.
+    fn wakes(handle: &Handle) -> bool {
+        let wake = &handle.shared.worker(0).wake_outbound;
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let is_set = poll(&mut [PollFd::new(wake, PollFlags::IN)], Some(&at_once)).unwrap() == 1;
+        events::clear(wake);
+        is_set
+    }
+
+    /// Waits for threads, however slow the machine is.
+    #[track_caller]
+    fn until(is_so: impl Fn() -> bool) {
+        let end = Instant::now() + Duration::from_secs(60);
+        while !is_so() {
+            assert!(Instant::now() < end, "the threads have not come that far");
+            std::thread::yield_now();
+        }
+    }
+
+    /// A client that connects costs no wake-ups.
+    #[test]
+    fn only_removals_wake_the_threads() {
+        let (sender, _events) = events::channel().unwrap();
+        let shared = Shared::new(vec![Queue::idle().unwrap()], MANY, sender).unwrap();
+        let handle = Handle { shared: Arc::new(shared), threads: Vec::new() };
+        handle.add_peer(1, remote(1));
+        handle.set_routes(1, &[(IpAddr::from([10, 8, 0, 2]), 32)]);
+        handle.set_remote(1, remote(2));
+        assert!(!wakes(&handle));
+        handle.add_peer(1, remote(3));
+        assert!(wakes(&handle), "the earlier peer is removed");
+        handle.remove_peer(1);
+        assert!(wakes(&handle));
+    }
+
+    /// Keys are wiped once no thread has the peer any more.
+    #[test]
+    fn waiting_threads_drop_a_removed_peer() {
+        let (handle, _events) = start(vec![Queue::idle().unwrap()], Vec::new(), MANY).unwrap();
+        handle.add_peer(1, remote(1));
+        let table = handle.shared.table.current();
+        let peer: Weak<Peer> = Arc::downgrade(table.peer(1).unwrap());
+        handle.shared.wake();
+        // The published one, this one, and those of the inbound thread and the sender.
+        until(|| Arc::strong_count(&table) == 4);
+        drop(table);
+        assert!(peer.upgrade().is_some());
+        handle.remove_peer(1);
+        until(|| peer.strong_count() == 0);
     }
 }

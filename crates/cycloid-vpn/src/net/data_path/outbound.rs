@@ -147,6 +147,11 @@ impl Sender {
         }
     }
 
+    /// Drops an old table, which may have removed entries.
+    pub(super) fn refresh(&mut self, shared: &Shared) {
+        self.table.latest(&shared.table);
+    }
+
     /// Moves up to [`ROUNDS`] super-packets.
     pub(super) fn turn(&mut self, shared: &Shared) -> io::Result<SenderTurn> {
         let mut table = Arc::clone(self.table.latest(&shared.table));

@@ -114,13 +114,20 @@ impl Shared {
         self.started.elapsed()
     }
 
-    /// Changes the table, and wakes waiting threads so that none keeps removed entries.
-    pub(super) fn publish(&self, change: impl FnOnce(&mut Table)) {
-        self.table.update(change);
-        self.wake();
+    /// Changes the table. Threads take the latest one when they next have work.
+    pub(super) fn publish<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
+        self.table.update(change)
     }
 
-    fn wake(&self) {
+    /// Removes entries of the table, and wakes waiting threads so that none keeps them.
+    pub(super) fn publish_removal<T>(&self, change: impl FnOnce(&mut Table) -> T) -> T {
+        let removed = self.table.update(change);
+        self.wake();
+        removed
+    }
+
+    /// Wakes all threads, so that each takes the latest table.
+    pub(super) fn wake(&self) {
         for worker in &self.workers {
             signal(&worker.wake_inbound);
             signal(&worker.wake_outbound);
@@ -165,7 +172,7 @@ impl Shared {
                 let _ = epoll::delete(&worker.arrivals, socket);
             }
         }
-        self.publish(|table| table.remove_group(group));
+        self.publish_removal(|table| table.remove_group(group));
     }
 
     /// Passes a worker's queue from the inbound thread to the outbound thread.

@@ -38,10 +38,11 @@ impl<T: Clone> Published<T> {
     }
 
     /// Replaces the value with a changed copy.
-    pub(super) fn update(&self, change: impl FnOnce(&mut T)) {
+    pub(super) fn update<R>(&self, change: impl FnOnce(&mut T) -> R) -> R {
         let mut value = self.value.lock().unwrap_or_else(PoisonError::into_inner);
-        change(Arc::make_mut(&mut value));
+        let result = change(Arc::make_mut(&mut value));
         self.generation.fetch_add(1, Ordering::Release);
+        result
     }
 }
 
@@ -74,17 +75,22 @@ pub(super) struct Table {
 }
 
 impl Table {
-    pub(super) fn add_peer(&mut self, peer: Arc<Peer>) {
-        self.remove_peer(peer.id);
+    /// Returns whether it replaces an earlier peer with its id.
+    pub(super) fn add_peer(&mut self, peer: Arc<Peer>) -> bool {
+        let replaces = self.remove_peer(peer.id);
         self.by_remote.insert(peer.remote().peer_only(), peer.id);
         self.peers.insert(peer.id, peer);
+        replaces
     }
 
-    pub(super) fn remove_peer(&mut self, id: PeerId) {
-        if self.peers.remove(&id).is_some() {
+    /// Returns whether there was such a peer.
+    pub(super) fn remove_peer(&mut self, id: PeerId) -> bool {
+        let is_known = self.peers.remove(&id).is_some();
+        if is_known {
             self.by_remote.retain(|_, other| *other != id);
             self.networks.remove(id);
         }
+        is_known
     }
 
     pub(super) fn move_peer(&mut self, id: PeerId, remote: Remote) {
