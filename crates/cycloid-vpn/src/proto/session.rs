@@ -206,6 +206,14 @@ impl Session {
         self.tls.description()
     }
 
+    /// Frees the memory that is kept for later packets: an established session has few.
+    pub(super) fn shrink(&mut self) {
+        self.send.shrink();
+        self.receive.shrink();
+        self.tls.shrink();
+        self.outgoing.shrink_to_fit();
+    }
+
     /// Processes an authentic packet of this session and reports events.
     pub(super) fn receive(
         &mut self,

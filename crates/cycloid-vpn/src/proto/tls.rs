@@ -412,6 +412,11 @@ impl Tls {
         self.connection.as_mut().ok_or(Error::Unexpected("the TLS handshake is running"))
     }
 
+    /// Frees the memory that is kept for later records.
+    pub fn shrink(&mut self) {
+        self.incoming.shrink_to_fit();
+    }
+
     /// Returns whether there is output for the peer.
     pub fn wants_write(&self) -> bool {
         self.connection.as_ref().is_some_and(|connection| connection.wants_write())

@@ -133,12 +133,12 @@ pub(super) struct Tunnel {
     /// Protection of sessions after the first, if negotiated.
     dynamic: Option<Protection>,
     local: SessionId,
-    current: Session,
+    current: Box<Session>,
     established: Option<Duration>,
-    next: Option<Session>,
+    next: Option<Box<Session>>,
     /// Failed renegotiations since the current key came into use.
     failed: Option<FailedRenegotiation>,
-    old: Option<(KeyId, Session, Duration)>,
+    old: Option<(KeyId, Box<Session>, Duration)>,
     channel: Option<DataChannel>,
     sealer: Option<Arc<Sealer>>,
     /// A key that the peer may not have yet.
@@ -184,7 +184,8 @@ impl Tunnel {
         random: &mut Random<'_>,
     ) -> Result<Self, Error> {
         let local = beginning.local;
-        let current = Session::new(now, role, beginning, own_hello.clone(), &factory, random)?;
+        let hello = own_hello.clone();
+        let current = Box::new(Session::new(now, role, beginning, hello, &factory, random)?);
         let activity = Activity {
             sent: now.monotonic,
             received: now.monotonic,
@@ -212,7 +213,7 @@ impl Tunnel {
             patience: Duration::ZERO,
             activity,
             largest_packet: super::MAX_CONTROL_PACKET,
-            buffer: Vec::with_capacity(super::MAX_CONTROL_PACKET + 1024),
+            buffer: Vec::new(),
         })
     }
 
@@ -347,9 +348,11 @@ impl Tunnel {
     }
 
     fn session(&self, key_id: KeyId) -> Option<&Session> {
-        [Some(&self.current), self.next.as_ref(), self.old.as_ref().map(|(_, session, _)| session)]
+        let old = self.old.as_ref().map(|(_, session, _)| session);
+        [Some(&self.current), self.next.as_ref(), old]
             .into_iter()
             .flatten()
+            .map(Box::as_ref)
             .find(|session| session.key_id() == key_id)
     }
 
@@ -371,14 +374,9 @@ impl Tunnel {
         if let Some(failed) = &mut self.failed {
             failed.session = None;
         }
-        self.next = Some(Session::new(
-            now,
-            self.role,
-            beginning,
-            self.own_hello.clone(),
-            &self.factory,
-            random,
-        )?);
+        let hello = self.own_hello.clone();
+        let next = Session::new(now, self.role, beginning, hello, &self.factory, random)?;
+        self.next = Some(Box::new(next));
         Ok(())
     }
 
@@ -536,6 +534,10 @@ impl Tunnel {
             self.unconfirmed = None;
             sink.send_under(key_id);
         }
+        if self.next.is_none() && self.current.is_confirmed() {
+            self.current.shrink();
+            self.buffer = Vec::new();
+        }
         Ok(())
     }
 }
@@ -543,13 +545,14 @@ impl Tunnel {
 /// Returns the session with a key id. A free function, so that other fields of the tunnel can be
 /// borrowed meanwhile.
 fn find<'a>(
-    current: &'a mut Session,
-    next: &'a mut Option<Session>,
-    old: &'a mut Option<(KeyId, Session, Duration)>,
+    current: &'a mut Box<Session>,
+    next: &'a mut Option<Box<Session>>,
+    old: &'a mut Option<(KeyId, Box<Session>, Duration)>,
     key_id: KeyId,
 ) -> Option<&'a mut Session> {
     [Some(current), next.as_mut(), old.as_mut().map(|(_, session, _)| session)]
         .into_iter()
         .flatten()
+        .map(Box::as_mut)
         .find(|session| session.key_id() == key_id)
 }

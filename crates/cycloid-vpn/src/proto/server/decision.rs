@@ -255,7 +255,7 @@ impl Server {
         let mut own = PeerSink { sink, peer: id, address: peer.address };
         peer.tunnel.open_channel(now, channel, dynamic, &mut own)?;
         peer.stage = Stage::Up;
-        peer.pushed = Some(texts);
+        peer.pushed = Some(texts.into_iter().map(exact).collect());
         peer.exit_by_control = exit_by_control;
         let address = peer.address;
         self.replace_others(id, address, sink);
@@ -278,6 +278,11 @@ impl Server {
             self.end(other, ServerEnd::Replaced, sink);
         }
     }
+}
+
+/// Returns the text in a buffer without spare room. The longer buffer is wiped.
+fn exact(text: Zeroizing<String>) -> Zeroizing<String> {
+    Zeroizing::new(text.as_str().to_owned())
 }
 
 fn ciphers(settings: &ServerSettings) -> Ciphers<'_> {

@@ -6,7 +6,7 @@ use crate::proto::Now;
 impl Tunnel {
     /// Returns whether a step of a handshake runs elsewhere.
     pub(in crate::proto) fn is_away(&self) -> bool {
-        self.current.is_away() || self.next.as_ref().is_some_and(Session::is_away)
+        self.current.is_away() || self.next.as_deref().is_some_and(Session::is_away)
     }
 
     /// Continues handshakes whose steps have ended elsewhere, as [`take`](Self::take) does.

@@ -18,7 +18,7 @@ pub(super) struct FailedRenegotiation {
     /// The reason, until the caller takes it.
     error: Option<Error>,
     /// The last session, until its last packets are sent.
-    pub(super) session: Option<Session>,
+    pub(super) session: Option<Box<Session>>,
     /// Whether these packets tell the peer of the failure. Then they are repeated until it has
     /// them, or until the next attempt.
     tells: bool,

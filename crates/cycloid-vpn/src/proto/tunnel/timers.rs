@@ -28,7 +28,7 @@ impl Tunnel {
         }
         if self.handshake_end().is_some_and(|end| time >= end) {
             let error = Error::TimedOut("TLS key negotiation was not finished in time");
-            match self.next.as_ref().map(Session::key_id) {
+            match self.next.as_deref().map(Session::key_id) {
                 Some(key_id) if self.keeps_key(key_id) => self.fail_renegotiation(now, error),
                 _ => return Err(Failure::Ended(error)),
             }
@@ -123,7 +123,7 @@ impl Tunnel {
         let mut all = vec![
             self.end,
             self.current.deadline(),
-            self.next.as_ref().and_then(Session::deadline),
+            self.next.as_deref().and_then(Session::deadline),
             self.failed.as_ref().and_then(|failed| failed.session.as_ref()?.deadline()),
             self.handshake_end(),
             self.old.as_ref().map(|(_, session, end)| {
