@@ -67,12 +67,13 @@ impl Opener {
         sealer: &Arc<Sealer>,
     ) -> Result<Self, Error> {
         let &Parameters { cipher, replay_window, epochs, .. } = parameters;
-        let key = match Aead::new(half, cipher)? {
-            Some(_) if epochs => {
-                Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
+        let key = if epochs && cipher.is_aead() {
+            Key::Epochs(ReceiveEpochs::new(half, cipher, replay_window, sealer)?)
+        } else {
+            match Aead::new(half, cipher)? {
+                Some(aead) => Key::Aead(aead),
+                None => Key::Cbc(CbcOpen::new(half, cipher)?),
             }
-            Some(aead) => Key::Aead(aead),
-            None => Key::Cbc(CbcOpen::new(half, cipher)?),
         };
         Ok(Self::with_key(key, parameters))
     }
@@ -263,6 +264,14 @@ fn decompress(
 #[cfg(test)]
 impl Opener {
     /// Sets the current epoch's number of blocks, as if this much had been opened.
+    /// Returns the number of epochs whose keys are derived.
+    pub(super) fn epochs(&self) -> usize {
+        match &self.key {
+            Key::Epochs(epochs) => epochs.len(),
+            _ => 0,
+        }
+    }
+
     pub(super) fn age(&mut self, blocks: u64) {
         let Key::Epochs(epochs) = &mut self.key else { panic!("a key with epochs") };
         epochs.age(blocks);

@@ -1,6 +1,9 @@
 //! The keys of epochs for receiving: the current epoch, the next [`FUTURE`] ones and the previous
 //! one, each with a replay window.
 //!
+//! Most keys never leave their first epoch. So the keys of later epochs are derived when the first
+//! packet names one of them, forged or not; further forgeries find them.
+//!
 //! An authentic packet of a later epoch makes that one current, and moves this end's sender to it.
 
 use std::sync::Arc;
@@ -64,9 +67,7 @@ impl ReceiveEpochs {
         let last = EpochSecret::first(half);
         let keys = vec![Epoch::new(&last, cipher, replay_window)?];
         let sealer = Arc::clone(sealer);
-        let mut epochs = Self { keys, current: 0, last, cipher, replay_window, sealer };
-        epochs.fill()?;
-        Ok(epochs)
+        Ok(Self { keys, current: 0, last, cipher, replay_window, sealer })
     }
 
     /// Decrypts `body` in place. `prefix` is everything before it, and ends with `id`. Also returns
@@ -86,7 +87,10 @@ impl ReceiveEpochs {
     ) -> Result<(&'a mut [u8], bool), Error> {
         let number = u64::from_be_bytes(id);
         let (epoch, number) = ((number >> 48) as u16, number & ((1 << 48) - 1));
-        let at = self.find(epoch).ok_or(Error::NotAuthentic("unknown epoch"))?;
+        let at = match self.find(epoch) {
+            Some(at) => at,
+            None => self.derive(epoch)?,
+        };
         let key = &mut self.keys[at];
         key.window.check(number)?;
         if key.forged >= FORGERY_LIMIT {
@@ -136,7 +140,7 @@ impl ReceiveEpochs {
         if let Some(sealer) = self.sealer.move_to(epoch) {
             self.sealer = sealer;
         }
-        self.fill()
+        Ok(())
     }
 
     /// Moves this end's sender past `epoch`.
@@ -147,21 +151,34 @@ impl ReceiveEpochs {
         }
     }
 
-    /// Derives the keys of the epochs that follow the current one.
-    fn fill(&mut self) -> Result<(), Error> {
+    /// Derives the keys of all epochs that may follow the current one, if this is one of them, and
+    /// returns the index of its key.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotAuthentic`] for another epoch.
+    #[cold]
+    fn derive(&mut self, epoch: u16) -> Result<usize, Error> {
         let end = self.keys[self.current].epoch.saturating_add(FUTURE);
+        if epoch <= self.last.epoch() || epoch > end {
+            return Err(Error::NotAuthentic("unknown epoch"));
+        }
         while self.last.epoch() < end
             && let Some(next) = self.last.next()
         {
             self.keys.push(Epoch::new(&next, self.cipher, self.replay_window)?);
             self.last = next;
         }
-        Ok(())
+        self.find(epoch).ok_or(Error::NotAuthentic("unknown epoch"))
     }
 }
 
 #[cfg(test)]
 impl ReceiveEpochs {
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
     pub(super) fn age(&mut self, blocks: u64) {
         self.keys[self.current].blocks = blocks;
     }

@@ -166,6 +166,26 @@ fn four_later_epochs_open_and_a_fifth_does_not() {
     }
 }
 
+/// Forgeries cause the derivation at most once for each epoch that is current.
+#[test]
+fn later_keys_are_derived_when_a_packet_names_one() {
+    let mut ends = Ends::new(&with_epochs(Cipher::Aes256Gcm));
+    ends.pass(0, b"first");
+    let mut forged = ends.seal(0, b"forged");
+    *forged.last_mut().unwrap() ^= 1;
+    for (epoch, keys) in [(0, 1), (1, 1), (6, 1), (u16::MAX, 1), (3, 5), (5, 5), (6, 5)] {
+        forged[4..6].copy_from_slice(&u16::to_be_bytes(epoch));
+        assert!(matches!(ends.open(0, &forged), Err(Error::NotAuthentic(_))), "{epoch}");
+        assert_eq!(ends.openers[1].epochs(), keys, "{epoch}");
+    }
+    (0..2).for_each(|_| ends.next_epoch(0));
+    assert_eq!(ends.pass(0, b"third"), 3);
+    assert_eq!(ends.openers[1].epochs(), 4, "the previous, the current and two later ones");
+    forged[4..6].copy_from_slice(&u16::to_be_bytes(7));
+    assert!(ends.open(0, &forged).is_err());
+    assert_eq!(ends.openers[1].epochs(), 6);
+}
+
 #[test]
 fn an_epoch_has_its_own_replay_window() {
     let mut ends = Ends::new(&with_epochs(Cipher::Aes128Gcm));
