@@ -157,7 +157,21 @@ pub struct Protection {
 enum Wrap {
     Plain,
     Auth(auth::Keys),
-    Crypt { keys: Box<crypt::Keys>, wrapped: WrappedKey },
+    Crypt { keys: LazyKeys, wrapped: WrappedKey },
+}
+
+/// The keys of tls-crypt, prepared for their first packet. They take 3 KiB, and many connections
+/// end before the first renegotiation, which dynamic tls-crypt protects.
+#[derive(Debug)]
+struct LazyKeys {
+    key: StaticKey,
+    prepared: Option<Box<crypt::Keys>>,
+}
+
+impl LazyKeys {
+    fn get(&mut self, role: Role) -> &crypt::Keys {
+        self.prepared.get_or_insert_with(|| Box::new(crypt::Keys::new(&self.key, role)))
+    }
 }
 
 /// The handling of an appended wrapped client key.
@@ -178,7 +192,7 @@ impl Protection {
     }
 
     fn crypt(key: StaticKey, role: Role, wrapped: WrappedKey) -> Self {
-        let keys = Box::new(crypt::Keys::new(&key, role));
+        let keys = LazyKeys { key: key.clone(), prepared: None };
         Self::new(Wrap::Crypt { keys, wrapped }, Some(key), role)
     }
 
@@ -226,23 +240,21 @@ impl Protection {
     pub fn seal(&mut self, now: Now, packet: &Control<'_>, out: &mut Vec<u8>) -> Result<(), Error> {
         out.clear();
         let opcode = packet.header.opcode;
-        let appended = match &self.wrap {
-            Wrap::Crypt { wrapped: WrappedKey::Appended(key), .. } => Some(key),
-            _ => None,
-        }
-        .filter(|_| opcode.has_wrapped_key());
-        if opcode.has_wrapped_key() && appended.is_none() {
+        let appends = matches!(&self.wrap, Wrap::Crypt { wrapped: WrappedKey::Appended(_), .. });
+        if opcode.has_wrapped_key() && !appends {
             return Err(Error::NoKey);
         }
         out.reserve(HEADER_LEN + self.overhead(opcode) + packet.body_len());
         out.extend_from_slice(&packet.header.to_bytes());
-        match &self.wrap {
+        match &mut self.wrap {
             Wrap::Plain => packet.write_body(out),
             Wrap::Auth(keys) => keys.seal(self.ids.next(now)?, packet, out),
-            Wrap::Crypt { keys, .. } => keys.seal(self.ids.next(now)?, packet, out),
-        }
-        if let Some(key) = appended {
-            out.extend_from_slice(key);
+            Wrap::Crypt { keys, wrapped } => {
+                keys.get(self.role).seal(self.ids.next(now)?, packet, out);
+                if let (WrappedKey::Appended(key), true) = (wrapped, opcode.has_wrapped_key()) {
+                    out.extend_from_slice(key);
+                }
+            }
         }
         Ok(())
     }
@@ -266,10 +278,10 @@ impl Protection {
             }
             _ => packet,
         };
-        let (id, body) = match &self.wrap {
+        let (id, body) = match &mut self.wrap {
             Wrap::Plain => return Control::parse_body(header, &packet[HEADER_LEN..]),
             Wrap::Auth(keys) => keys.open(packet, &self.window)?,
-            Wrap::Crypt { keys, .. } => keys.open(packet, &self.window)?,
+            Wrap::Crypt { keys, .. } => keys.get(self.role).open(packet, &self.window)?,
         };
         self.window.commit(id);
         Control::parse_body(header, body)
