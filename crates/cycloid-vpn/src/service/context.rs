@@ -286,7 +286,7 @@ impl Context {
         arguments: Vec<String>,
         environment: Environment,
     ) -> Result<(), Failure> {
-        let Some(job) = job(kind, command, arguments, environment, OWN_LANE) else {
+        let Some(job) = job(kind, command, arguments, &environment, OWN_LANE) else {
             return Ok(());
         };
         let ticket = self.begin(job).map_err(Failure::new)?;
@@ -359,10 +359,11 @@ pub(super) fn job(
     kind: Kind,
     command: Option<&config::Command>,
     arguments: Vec<String>,
-    environment: Environment,
+    environment: &Environment,
     lane: u64,
 ) -> Option<Job> {
     let script = Script::new(command?)?;
+    let environment = environment.clone();
     Some(Job { kind, script, arguments, environment, lane, secret: Secret::None })
 }
 

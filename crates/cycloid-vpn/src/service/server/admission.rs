@@ -25,7 +25,7 @@ use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
 use crate::service::context::job;
-use crate::service::hooks::{Kind, Outcome, Secret, Trust};
+use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
 use crate::service::management::ClientEvent;
 use crate::service::settings;
 
@@ -85,23 +85,12 @@ impl Program<'_> {
             peer.client_id = self.clients;
             peer.since = now.unix;
         }
-        let mut environment = self.context.environment();
-        let common = &config.common;
-        let mtu = common.link.tun_mtu.into();
-        environment.set_interface(&self.interface, common.tunnel.device_type, mtu);
-        for (name, value) in verify.peer_info.pairs() {
-            environment.set_peer_info(name, value);
-        }
-        environment.set_peer_address(Trust::Untrusted, verify.address);
-        if let Some(identity) = &verify.identity {
-            environment.set_certificate(0, &identity.certificate);
-        }
-        if !verify.username.is_empty() {
-            environment.set("username", verify.username.as_str());
-        }
-        environment.set("common_name", &name);
+        let environment = match self.tells_of_clients() {
+            true => self.describe(&verify, &name),
+            false => Environment::default(),
+        };
         if !verify.renegotiation
-            && let Some(warning) = settings::other_device(&common.tunnel, &verify.options)
+            && let Some(warning) = settings::other_device(&config.common.tunnel, &verify.options)
         {
             self.context.warn(&format!("{name} {warning}"));
         }
@@ -121,6 +110,45 @@ impl Program<'_> {
             own: PerClient::default(),
             session: None,
         })
+    }
+
+    /// Returns whether a script or the management interface is told of clients. Otherwise nobody
+    /// reads their environments, so they stay empty.
+    fn tells_of_clients(&self) -> bool {
+        let hooks = &self.config.common.hooks;
+        let scripts = [
+            &hooks.tls_crypt_v2_verify,
+            &hooks.tls_verify,
+            &hooks.client_connect,
+            &hooks.client_disconnect,
+            &hooks.client_response,
+            &hooks.learn_address,
+        ];
+        // Point to point, the scripts of the tunnel get the peer's environment.
+        !self.config.many
+            || self.context.management.is_some()
+            || hooks.verify_password.is_some()
+            || scripts.iter().any(|script| script.is_some())
+    }
+
+    /// Returns the environment of a connecting client.
+    fn describe(&self, verify: &Verify, name: &str) -> Environment {
+        let mut environment = self.context.environment();
+        let common = &self.config.common;
+        let mtu = common.link.tun_mtu.into();
+        environment.set_interface(&self.interface, common.tunnel.device_type, mtu);
+        for (name, value) in verify.peer_info.pairs() {
+            environment.set_peer_info(name, value);
+        }
+        environment.set_peer_address(Trust::Untrusted, verify.address);
+        if let Some(identity) = &verify.identity {
+            environment.set_certificate(0, &identity.certificate);
+        }
+        if !verify.username.is_empty() {
+            environment.set("username", verify.username.as_str());
+        }
+        environment.set("common_name", name);
+        environment
     }
 
     /// Returns whether the management interface admits clients.
@@ -224,8 +252,7 @@ impl Program<'_> {
             }
             Step::Entry => return self.enter(id, admission, now).map(Progress::In),
         };
-        let Some(mut job) = job(kind, command, arguments, admission.environment.clone(), lane)
-        else {
+        let Some(mut job) = job(kind, command, arguments, &admission.environment, lane) else {
             return Ok(Progress::On(after));
         };
         if let (Kind::UserPassVerify, Some((_, via))) = (kind, &hooks.verify_password) {
@@ -360,14 +387,16 @@ impl Program<'_> {
             tunnel.ifconfig.map(|(address, _)| address),
             tunnel.ifconfig_ipv6.map(|ifconfig| ifconfig.address),
         );
-        let environment = &mut admission.environment;
-        let topology = tunnel.addressing().into();
-        environment.set_client_addresses(peer.ipv4, peer.ipv6, topology, local);
-        for name in ["untrusted_ip", "untrusted_ip6", "untrusted_port"] {
-            environment.remove(name);
+        if self.tells_of_clients() {
+            let environment = &mut admission.environment;
+            let topology = tunnel.addressing().into();
+            environment.set_client_addresses(peer.ipv4, peer.ipv6, topology, local);
+            for name in ["untrusted_ip", "untrusted_ip6", "untrusted_port"] {
+                environment.remove(name);
+            }
+            environment.set_peer_address(Trust::Trusted, admission.verify.address);
+            environment.set_beginning(peer.since);
         }
-        environment.set_peer_address(Trust::Trusted, admission.verify.address);
-        environment.set_beginning(peer.since);
         self.peers.insert(id, peer);
         admission.own = own;
         Ok(leased?)

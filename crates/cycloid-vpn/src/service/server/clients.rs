@@ -40,11 +40,14 @@ impl Program<'_> {
                 management.client_address(peer.client_id, *address, primary);
             }
         }
+        if self.config.common.hooks.learn_address.is_none() {
+            return;
+        }
         let (client, environment) = (peer.client_id, peer.environment.clone());
         let (name, networks) = (peer.name.clone(), peer.networks.clone());
         for network in networks {
             let arguments = vec!["add".to_owned(), text_of(network), name.clone()];
-            let ticket = self.tell(Kind::LearnAddress, client, arguments, environment.clone());
+            let ticket = self.tell(Kind::LearnAddress, client, arguments, &environment);
             if let Some(ticket) = ticket {
                 self.asked.insert(ticket, Purpose::Address(id, client, network));
             }
@@ -73,7 +76,7 @@ impl Program<'_> {
             self.streams.remove(&stream);
             self.handle.close_stream(stream);
         }
-        // A peer that was never admitted has no environment and no scripts.
+        // Without an environment it was never admitted, or nothing is told of clients.
         if peer.environment == Environment::default() {
             return;
         }
@@ -91,13 +94,13 @@ impl Program<'_> {
         if peer.cipher.is_some() {
             for network in networks {
                 let arguments = vec!["delete".to_owned(), text_of(network)];
-                self.tell(Kind::LearnAddress, peer.client_id, arguments, environment.clone());
+                self.tell(Kind::LearnAddress, peer.client_id, arguments, &environment);
             }
         }
         if let Some(management) = &mut self.context.management {
             management.client(ClientEvent::Disconnect(peer.client_id), environment.iter());
         }
-        self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), environment);
+        self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), &environment);
     }
 
     /// Passes the answer to a challenge to the script or interface that sent it.
@@ -111,7 +114,7 @@ impl Program<'_> {
             management.client(event, environment.iter());
         }
         let command = self.config.common.hooks.client_response.as_ref();
-        let job = job(Kind::ChallengeResponse, command, Vec::new(), environment, client);
+        let job = job(Kind::ChallengeResponse, command, Vec::new(), &environment, client);
         if let Some(mut job) = job {
             job.secret = Secret::Response(text.to_owned().into());
             if let Err(error) = self.context.begin(job) {
@@ -154,7 +157,7 @@ impl Program<'_> {
         kind: Kind,
         client: u64,
         arguments: Vec<String>,
-        environment: Environment,
+        environment: &Environment,
     ) -> Option<crate::service::hooks::Ticket> {
         let hooks = &self.config.common.hooks;
         let command = match kind {
