@@ -38,11 +38,19 @@ impl Identity {
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, Error> {
         let parsed = Certificate::from_der(certificate)
             .map_err(|_| Error::Malformed("unreadable certificate"))?;
+        Self::of_parsed(certificate, &parsed)
+    }
+
+    /// The same for a certificate that was parsed already.
+    pub(super) fn of_parsed(
+        certificate: &CertificateDer<'_>,
+        parsed: &Certificate,
+    ) -> Result<Self, Error> {
         let mut identity = Self {
             serial: parsed.tbs_certificate().serial_number().as_bytes().to_vec(),
             certificate: certificate.to_vec(),
             fingerprint: fingerprint(certificate),
-            key_usage: key_usage(&parsed),
+            key_usage: key_usage(parsed),
             ..Self::default()
         };
         for part in parsed.tbs_certificate().subject().iter() {

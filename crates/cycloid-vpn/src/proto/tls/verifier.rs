@@ -106,10 +106,9 @@ impl ExtendedKeyUsageValidator for Purposes<'_> {
 }
 
 /// Returns whether a certificate names this purpose.
-fn has_purpose(certificate: &CertificateDer<'_>, wanted: &[usize]) -> bool {
+fn has_purpose(certificate: &Certificate, wanted: &[usize]) -> bool {
     let purposes = || {
-        let parsed = Certificate::from_der(certificate).ok()?;
-        let extensions = parsed.tbs_certificate().extensions()?;
+        let extensions = certificate.tbs_certificate().extensions()?;
         let extension = extensions.iter().find(|it| it.extn_id.to_string() == "2.5.29.37")?;
         ExtendedKeyUsage::from_der(extension.extn_value.as_bytes()).ok()
     };
@@ -174,7 +173,13 @@ impl Verifier {
         if !self.anchors.is_empty() {
             self.verify_chain(certificate, intermediates, now)?;
         }
-        let identity = Identity::of(certificate)
+        let parsed = Certificate::from_der(certificate).map_err(|_| refused("it is unreadable"))?;
+        if let Some(wanted) = self.wanted_purpose().filter(|_| !self.anchors.is_empty())
+            && !has_purpose(&parsed, wanted)
+        {
+            return Err(refused("its extended key usage does not allow this purpose"));
+        }
+        let identity = Identity::of_parsed(certificate, &parsed)
             .map_err(|_| refused("its subject is unreadable or contains control characters"))?;
         if self.anchors.is_empty()
             && let Some(revocation) = &self.revocation
@@ -191,6 +196,23 @@ impl Verifier {
         }
     }
 
+    /// Returns the purpose of the peer's role.
+    fn role_purpose(&self) -> &'static [usize] {
+        match self.role {
+            Role::Client => SERVER_AUTH,
+            Role::Server => CLIENT_AUTH,
+        }
+    }
+
+    /// Returns the purpose that the peer's own certificate must name, if any.
+    fn wanted_purpose(&self) -> Option<&[usize]> {
+        match &self.rules.usage {
+            Usage::IfPresent => None,
+            Usage::Required => Some(self.role_purpose()),
+            Usage::Purpose(wanted) => Some(wanted),
+        }
+    }
+
     fn verify_chain(
         &self,
         certificate: &CertificateDer<'_>,
@@ -198,15 +220,6 @@ impl Verifier {
         now: UnixTime,
     ) -> Result<(), rustls::Error> {
         let end = EndEntityCert::try_from(certificate).map_err(|error| failed(&error))?;
-        let role = match self.role {
-            Role::Client => SERVER_AUTH,
-            Role::Server => CLIENT_AUTH,
-        };
-        let wanted = match &self.rules.usage {
-            Usage::IfPresent => None,
-            Usage::Required => Some(role),
-            Usage::Purpose(wanted) => Some(&wanted[..]),
-        };
         let known = self.between.iter().map(|it| CertificateDer::from(it.as_ref()));
         let given = intermediates.iter().map(|it| CertificateDer::from(it.as_ref()));
         let intermediates: Vec<_> = given.chain(known).collect();
@@ -220,7 +233,8 @@ impl Verifier {
                 webpki::Error::CertRevoked
             })
         };
-        let purposes = Purposes([role, wanted.unwrap_or(role)]);
+        let role = self.role_purpose();
+        let purposes = Purposes([role, self.wanted_purpose().unwrap_or(role)]);
         end.verify_for_usage(
             self.algorithms.all,
             &self.anchors,
@@ -234,13 +248,7 @@ impl Verifier {
         .map_err(|error| match (&error, reason.take()) {
             (webpki::Error::CertRevoked, Some(why)) => taken_back(why),
             _ => failed(&error),
-        })?;
-        match wanted {
-            Some(wanted) if !has_purpose(certificate, wanted) => {
-                Err(refused("its extended key usage does not allow this purpose"))
-            }
-            _ => Ok(()),
-        }
+        })
     }
 }
 
