@@ -225,7 +225,11 @@ impl Draft {
 /// Reads a configuration file. The problem does not name it.
 pub(super) fn read(path: &Path) -> Result<zeroize::Zeroizing<Vec<u8>>, Problem> {
     let cannot = |error: std::io::Error| {
-        Problem::new(format!("cannot read the file: {error}"), "name an existing file")
+        let hint = match error.kind() {
+            std::io::ErrorKind::PermissionDenied => "run as a user that may read it",
+            _ => "name an existing file",
+        };
+        Problem::new(format!("cannot read the file: {error}"), hint)
     };
     let file = File::open(path).map_err(cannot)?;
     let length = file.metadata().map_err(cannot)?.len().min(MAX_FILE);

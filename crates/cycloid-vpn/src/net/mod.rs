@@ -61,6 +61,9 @@ impl Error {
             io::ErrorKind::PermissionDenied => Some("run as root, or with CAP_NET_ADMIN"),
             io::ErrorKind::AddrInUse => Some("another program has this address and port"),
             io::ErrorKind::AddrNotAvailable => Some("no interface of this machine has the address"),
+            io::ErrorKind::NotFound if self.what.ends_with(tun::CLONE) => {
+                Some("load the kernel's module with `modprobe tun`, or give the container the file")
+            }
             _ => None,
         }
     }

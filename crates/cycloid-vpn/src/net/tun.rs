@@ -18,6 +18,9 @@ use super::netlink::{Address, Link, Netlink};
 use super::network::Network;
 use super::{Error, kernel};
 
+/// The file that makes devices.
+pub(super) const CLONE: &str = "/dev/net/tun";
+
 /// Bytes of the header before each packet.
 pub const HEADER: usize = 10;
 
@@ -94,8 +97,10 @@ impl Tun {
         if queues > 1 {
             flags |= libc::IFF_MULTI_QUEUE;
         }
-        let failed =
-            |cause| Error::new(format!("open the {} device {name}", kind.to_uppercase()), cause);
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::NotFound => Error::new(format!("open {CLONE}"), cause),
+            _ => Error::new(format!("open the {} device {name}", kind.to_uppercase()), cause),
+        };
         let open = |name: &str| Queue::open(name, flags, frames, offload).map_err(failed);
         let (first, name) = open(wanted)?;
         let mut queues_open = vec![first];
@@ -213,7 +218,7 @@ impl Queue {
         wanted: Offload,
     ) -> io::Result<(Self, String)> {
         let descriptor = rustix::fs::open(
-            "/dev/net/tun",
+            CLONE,
             OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC,
             Mode::empty(),
         )?;

@@ -141,11 +141,12 @@ fn group(
 ) -> io::Result<Vec<UdpSocket>> {
     let mut sockets = Vec::with_capacity(count);
     for _ in 0..count.max(1) {
-        // With `SO_REUSEPORT` the kernel may choose a port that others already share. So the first
-        // socket enables sharing only after it has a port of its own.
-        let chosen = local.port() == 0;
-        let socket = UdpSocket::open(local, count > 1 && !chosen, options)?;
-        if chosen {
+        // With `SO_REUSEPORT` the kernel may choose a port that others already share, and two
+        // servers would get a share of each other's datagrams. So the first socket enables sharing
+        // only after it has a port of its own.
+        let first = sockets.is_empty();
+        let socket = UdpSocket::open(local, count > 1 && !first, options)?;
+        if first {
             local.set_port(socket.local_address()?.port());
             socket.socket.set_reuse_port(count > 1)?;
         }
@@ -457,6 +458,18 @@ mod tests {
         for (socket, expected) in group.iter().zip(expected) {
             assert_eq!(datagrams(socket, expected).len(), expected);
             assert!(socket.receive(&mut [0; 64]).is_err());
+        }
+    }
+
+    #[test]
+    fn two_groups_never_share_a_port() {
+        for count in [1, 3] {
+            let group = bind("127.0.0.1:0".parse().unwrap(), count, &Options::default()).unwrap();
+            let taken = group[0].local_address().unwrap();
+            let error = bind(taken, 3, &Options::default()).unwrap_err();
+            assert_eq!(error.hint(), Some("another program has this address and port"));
+            drop(group);
+            assert_eq!(bind(taken, 3, &Options::default()).unwrap().len(), 3);
         }
     }
 

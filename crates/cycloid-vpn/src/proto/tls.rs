@@ -8,6 +8,7 @@ mod ber;
 mod encrypted;
 mod identity;
 mod pkcs12;
+mod reasons;
 mod revocation;
 mod short_rsa;
 mod suites;
@@ -294,7 +295,7 @@ fn certified(
                 _ => Ok(certified),
             }
         }
-        Err(error) => Err(Error::Configuration(error.to_string())),
+        Err(error) => Err(Error::Configuration(reasons::in_words(&error))),
     }
 }
 
@@ -499,8 +500,8 @@ fn of_rustls(error: rustls::Error) -> Error {
     match error {
         // A key that is elsewhere and did not sign.
         rustls::Error::Other(rustls::OtherError(cause)) => Error::Unsigned(cause.to_string()),
-        error if refused => Error::Refused(error.to_string()),
-        error => Error::Tls(error.to_string()),
+        error if refused => Error::Refused(reasons::in_words(&error)),
+        error => Error::Tls(reasons::in_words(&error)),
     }
 }
 

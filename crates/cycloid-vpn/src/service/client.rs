@@ -153,8 +153,7 @@ impl<'a> Program<'a> {
         let control_keys = control_keys(config)?;
         let credentials = stored_credentials(config)?;
         let at_proxy = AtProxy::read(config)?;
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
         for (undo, error) in journal.undo() {
             let text = format!("cannot undo a change of an earlier run: {undo}: {error}");
             context.warn(&text);

@@ -1,8 +1,10 @@
 //! The error of a client or server that cannot start or continue.
 
 use std::fmt;
+use std::io::ErrorKind;
 
 use crate::config::plain;
+use crate::net::undo::OpenError;
 
 /// An error message, with an optional hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,6 +42,17 @@ impl std::error::Error for Failure {}
 impl From<crate::net::Error> for Failure {
     fn from(error: crate::net::Error) -> Self {
         Self { message: plain(error.to_string()), hint: error.hint().map(str::to_owned) }
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        let hint = match &error {
+            OpenError::Running => "stop it, or give this one another name with --instance NAME",
+            OpenError::Io(cause) if cause.kind() == ErrorKind::PermissionDenied => "run as root",
+            OpenError::Io(_) => "the program needs a writable /run: it records its changes there",
+        };
+        Self::new(error.to_string()).hint(hint)
     }
 }
 

@@ -141,8 +141,7 @@ impl<'a> Program<'a> {
             return Ok(None);
         }
         let tokens = token_generator::of(config)?;
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
         let _ = journal.undo();
         let threads = common.process.threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)

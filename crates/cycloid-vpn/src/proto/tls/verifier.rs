@@ -276,7 +276,10 @@ fn failed(error: &webpki::Error) -> rustls::Error {
     match error {
         webpki::Error::CertExpired { .. } => CertificateError::Expired.into(),
         webpki::Error::CertNotValidYet { .. } => CertificateError::NotValidYet.into(),
-        webpki::Error::UnknownIssuer => CertificateError::UnknownIssuer.into(),
+        // The second: an authority of the same name, but with another key.
+        webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => {
+            CertificateError::UnknownIssuer.into()
+        }
         webpki::Error::RequiredEkuNotFoundContext(_) => {
             refused("its extended key usage does not allow this purpose")
         }

@@ -98,8 +98,7 @@ impl<'a> Program<'a> {
         if !context.hold() {
             return Ok(None);
         }
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)
-            .map_err(|error| Failure::new(error.to_string()))?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
         for (undo, error) in journal.undo() {
             context.warn(&format!("cannot undo a change of an earlier run: {undo}: {error}"));
         }

@@ -13,6 +13,7 @@ use rustls::pki_types::{CertificateRevocationListDer, ServerName, UnixTime};
 use rustls::server::danger::ClientCertVerifier;
 
 use super::super::identity::fingerprint;
+use super::super::reasons::in_words;
 use super::super::verifier::{PeerRules, Usage, Verifier};
 use super::{RevocationList, RevokedSerials};
 use crate::proto::Role;
@@ -31,8 +32,8 @@ fn judge(rules: &PeerRules, chain: &[&Certificate]) -> Result<(), String> {
     let name = ServerName::try_from("openvpn.invalid").unwrap();
     let server = verifier(Role::Client).verify_server_cert(peer, &above, &name, b"", now);
     let client = verifier(Role::Server).verify_client_cert(peer, &above, now);
-    let server = server.map(drop).map_err(|error| error.to_string());
-    let client = client.map(drop).map_err(|error| error.to_string());
+    let server = server.map(drop).map_err(|error| in_words(&error));
+    let client = client.map(drop).map_err(|error| in_words(&error));
     assert_eq!(server, client);
     server
 }
@@ -87,7 +88,7 @@ impl Chain {
 }
 
 const REVOKED_ABOVE: &str = "the authority above it, CN=middle, is revoked";
-const REVOKED: &str = "invalid peer certificate: Revoked";
+const REVOKED: &str = "the peer's certificate is revoked";
 const NO_LIST: &str = "no revocation list of its authority CN=middle";
 
 #[test]
@@ -112,6 +113,17 @@ fn a_revoked_authority_invalidates_its_peers() {
             accepted(&rules(&[root.list(&[]), middle.list(&[])]), given);
             refused(&rules(&[root.list(&[MIDDLE]), middle.list(&[])]), given, REVOKED_ABOVE);
         }
+    }
+}
+
+#[test]
+fn a_peer_of_another_authority_is_refused_in_words() {
+    const UNKNOWN: &str = "no authority of `ca` has issued the peer's certificate";
+    let chain = Chain::new();
+    // One has another name; the other one the same name, with another key.
+    for other in ["other", "root"].map(|name| Authority::root(name, 1)) {
+        let rules = PeerRules { authorities: vec![other.certificate()], ..chain.rules(&[]) };
+        refused(&rules, &[&chain.peer, chain.middle.0.der()], UNKNOWN);
     }
 }
 
