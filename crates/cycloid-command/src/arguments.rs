@@ -56,9 +56,12 @@ pub fn in_two_lines(error: &clap::Error) -> Failure {
                 ContextValue::Strings(names) => names.first().cloned(),
                 _ => None,
             });
-    let hint = match suggestion {
-        Some(name) => format!("did you mean {name}"),
-        None => "add --help to the command to see its arguments".into(),
+    let hint = match (suggestion, error.get(ContextKind::ValidValue)) {
+        (Some(name), _) => format!("did you mean {name}"),
+        (None, Some(ContextValue::Strings(all))) if !all.is_empty() => {
+            format!("possible values: {}", all.join(", "))
+        }
+        _ => "add --help to the command to see its arguments".into(),
     };
     Failure::new(message, hint)
 }
@@ -75,6 +78,12 @@ mod tests {
             /// A number.
             #[arg(long)]
             count: u8,
+        },
+        /// Logs, or not.
+        Log {
+            /// Whether.
+            #[arg(value_parser = ["on", "off"])]
+            required: String,
         },
     }
 
@@ -98,6 +107,7 @@ mod tests {
                 "the following required arguments were not provided: --count <COUNT>",
                 "add --help to the command to see its arguments",
             ),
+            ("p log maybe", "invalid value 'maybe' for '<REQUIRED>'", "possible values: on, off"),
             ("p", "no command is given", "run it"),
         ] {
             match parsed(line) {

@@ -301,3 +301,118 @@ fn the_officer_allows_weak_operations() {
     let unknown = daemon.run(&["legacy", "allow", "everything"]);
     assert_eq!(unknown.status.code(), Some(2));
 }
+
+/// Asserts that a command fails with a message and a hint.
+#[track_caller]
+fn assert_refused(output: &Output, message: &str, hint: &str) {
+    let said = error(output);
+    let lines: Vec<_> = said.lines().collect();
+    assert!(!output.status.success() && output.stdout.is_empty(), "{said}");
+    assert!(matches!(lines[..], [_, _]), "{said}");
+    assert!(lines[0].starts_with("error: ") && lines[0].contains(message), "{said}");
+    assert!(lines[1].starts_with("hint: ") && lines[1].contains(hint), "{said}");
+}
+
+#[test]
+fn init_finds_an_existing_keystore_before_it_asks() {
+    let daemon = Daemon::start();
+    // Without a terminal it would fail at the first question.
+    assert_refused(&daemon.run(&["init"]), "a keystore exists already at ", "--home");
+    fs::remove_file(daemon.home.path().join("keystore/keys.db")).unwrap();
+    assert_refused(&daemon.run(&["init"]), "a key file exists already at ", "--home");
+}
+
+/// A disk of 16 KiB has space for the key file, and one of 120 KiB for a keystore without a token.
+#[test]
+fn init_on_a_full_disk_leaves_nothing() {
+    let home = tempfile::tempdir().unwrap();
+    let pin = home.path().join("pin");
+    fs::write(&pin, PIN).unwrap();
+    let disk = home.path().join("disk");
+    fs::create_dir(&disk).unwrap();
+    for size in [4, 16, 64, 100, 120] {
+        // The mount ends with the program that made it.
+        let script = format!(
+            "mount -t tmpfs -o size={size}k none {disk} || exit 99
+             {program} init --home {disk}/new --officer-pin-file {pin} --pin-file {pin}; code=$?
+             find {disk} -mindepth 1; exit $code",
+            disk = disk.display(),
+            program = env!("CARGO_BIN_EXE_cycloid-hsm"),
+            pin = pin.display(),
+        );
+        let mut command = Command::new("unshare");
+        let output = command.args(["-rm", "sh", "-c", &script]).output().unwrap();
+        if output.status.code() == Some(99) || error(&output).starts_with("unshare") {
+            eprintln!("not run: this user may not mount");
+            return;
+        }
+        assert_refused(&output, "", "nothing was created");
+    }
+}
+
+#[test]
+fn places_that_cannot_be_used_are_named() {
+    let daemon = Daemon::start();
+    let file = daemon.home.path().join("file");
+    fs::write(&file, "precious").unwrap();
+    let file = file.to_str().unwrap();
+    let serve = |socket: &str| daemon.run(&["serve", "--socket", socket]);
+    assert_refused(&serve(file), "exists and is not a socket", "--socket");
+    assert_eq!(fs::read_to_string(file).unwrap(), "precious");
+    assert_refused(&serve(&"x".repeat(108)), "108 bytes, and at most 107", "shorter");
+    assert_refused(&serve("tls://localhost:1"), "is a file", "--listen-tls");
+    assert_refused(&daemon.run(&["serve"]), "cannot listen at ", "another daemon is running");
+    assert_refused(&daemon.run(&["serve", "--workers", "100000"]), "100000", "--help");
+    let home = <std::ffi::OsStr as std::os::unix::ffi::OsStrExt>::from_bytes(b"/nowhere/\xff");
+    let mut init = hsm(&daemon.home, &["init"]);
+    assert_refused(&init.arg("--home").arg(home).output().unwrap(), "is not UTF-8", "--home");
+    assert_refused(&daemon.run(&["status", "--socket", "tls://h:1"]), "_CERTIFICATE", "PEM");
+}
+
+#[test]
+fn a_locked_keystore_says_how_to_open_it() {
+    let daemon = Daemon::start();
+    daemon.printed(&["lock"]);
+    let status = daemon.printed(&["status"]);
+    for line in ["keystore      locked", "uses of keys  unknown", "objects       unknown"] {
+        assert!(status.lines().any(|it| it == line), "{status}");
+    }
+    assert_refused(&daemon.run(&["key", "list"]), "the keystore is locked", "--key-file");
+    let mut unlock = hsm(&daemon.home, &["unlock"]);
+    let wrong = unlock.env("CYCLOID_HSM_PASSPHRASE", "guessed").output().unwrap();
+    assert_refused(&wrong, "does not open this keystore", "--key-file");
+    let key = daemon.home.path().join("keystore/key");
+    daemon.printed(&["unlock", "--key-file", key.to_str().unwrap()]);
+    assert!(daemon.printed(&["audit", "show"]).contains("\tlogin as officer: attempt 1 "));
+}
+
+#[test]
+fn a_pem_file_is_imported_or_refused_with_the_reason() {
+    let daemon = Daemon::start();
+    let path = daemon.home.path().join("key.pem");
+    let made = Command::new("openssl").args(["genpkey", "-algorithm", "ED25519"]).output();
+    let key = String::from_utf8(made.unwrap().stdout).unwrap();
+    let import = |text: &str| {
+        fs::write(&path, text).unwrap();
+        daemon.run(&["key", "import", path.to_str().unwrap(), "--label", "ca", "--id", "01"])
+    };
+    let output = import(&format!("Bag Attributes\n{key}trailing\n"));
+    let printed = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(printed, "1\tpublic\ted25519\t-\t01\tca\n2\tprivate\ted25519\tstays\t01\tca\n");
+    let cut = &key[..key.len() / 2];
+    let renamed = key.replace("PRIVATE", "EC PRIVATE");
+    for (text, reason) in [
+        ("", "not a PEM file"),
+        (cut, "cut off"),
+        (&key.replace("PRIVATE", "PUBLIC"), "no private key"),
+        (&key.replace("PRIVATE", "ENCRYPTED PRIVATE"), "the key is encrypted"),
+        (&renamed, "openssl pkcs8 -topk8 -nocrypt"),
+        (&format!("{key}{key}"), "several private keys"),
+        (&"x".repeat(70_000), "it has 70000 bytes"),
+    ] {
+        assert_refused(&import(text), reason, "PKCS #8");
+    }
+    assert_eq!(daemon.list().len(), 2);
+    let output = daemon.run(&["key", "export", "nothing"]);
+    assert_refused(&output, "no public key is labelled \"nothing\"", "key list");
+}

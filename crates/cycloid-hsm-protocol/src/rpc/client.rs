@@ -212,12 +212,30 @@ impl fmt::Debug for Client {
     }
 }
 
+/// What an error says about a daemon that has closed the connection: it has ended, or does not
+/// serve this user.
+pub const HUNG_UP: &str = "has hung up";
+
+/// The beginning of an error about certificates: the daemon is there, and one end refuses the
+/// other.
+pub const TLS_FAILED: &str = "TLS has failed with the daemon at";
+
 /// Returns the error for a connection that broke, or whose daemon is of another version.
 fn lost(place: &Place, error: &io::Error) -> Error {
-    match error.get_ref().and_then(|error| error.downcast_ref()) {
-        Some(Unreadable::Version1) => version::mismatch(1, VERSION),
-        _ => Code::DEVICE_REMOVED.because(format!("no daemon at {place}: {error}")),
+    let unreadable = error.get_ref().and_then(|error| error.downcast_ref());
+    if let Some(Unreadable::Version1) = unreadable {
+        return version::mismatch(1, VERSION);
     }
+    #[cfg(feature = "tls")]
+    if let Some(reason) = tls::reason(error) {
+        return Code::DEVICE_REMOVED.because(format!("{TLS_FAILED} {place}: {reason}"));
+    }
+    Code::DEVICE_REMOVED.because(match error.kind() {
+        io::ErrorKind::ConnectionReset
+        | io::ErrorKind::BrokenPipe
+        | io::ErrorKind::UnexpectedEof => format!("the daemon at {place} {HUNG_UP}: {error}"),
+        _ => format!("no daemon at {place}: {error}"),
+    })
 }
 
 impl Client {

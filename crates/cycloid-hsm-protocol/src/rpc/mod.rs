@@ -11,7 +11,7 @@ pub mod tls;
 pub mod version;
 
 pub use bytes::{Bytes, Secret, append};
-pub use client::{Client, addresses, default_socket};
+pub use client::{Client, HUNG_UP, TLS_FAILED, addresses, default_socket};
 pub use message::{Mechanism, Page, Request, Response, Role, Unreadable, Usage};
 pub use polling::Polling;
 pub use version::VERSION;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use zeroize::Zeroizing;
@@ -32,6 +32,34 @@ fn bad(path: &Path, error: impl fmt::Display) -> Error {
     Code::ARGUMENTS_BAD.because(format!("{}: {error}", path.display()))
 }
 
+/// Returns the reason of a failure in words, for either end. Rare ones keep the words of rustls.
+pub fn in_words(error: &rustls::Error) -> String {
+    use rustls::{AlertDescription as Alert, CertificateError, Error, InconsistentKeys};
+
+    let words = match error {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            "no known authority has issued the peer's certificate"
+        }
+        Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
+            "the private key is not that of the certificate"
+        }
+        Error::AlertReceived(Alert::UnknownCA) => {
+            "the peer does not trust the authority of this end's certificate"
+        }
+        Error::AlertReceived(Alert::CertificateExpired) => {
+            "the peer says that this end's certificate has expired"
+        }
+        Error::AlertReceived(Alert::CertificateRequired) => "the peer requires a certificate",
+        other => return other.to_string(),
+    };
+    words.into()
+}
+
+/// Returns the reason in words, if an error of a stream is one of TLS.
+pub(super) fn reason(error: &io::Error) -> Option<String> {
+    error.get_ref()?.downcast_ref().map(in_words)
+}
+
 /// Reads the certificates of a PEM file; there must be at least one.
 ///
 /// # Errors
@@ -48,7 +76,10 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>> {
 /// [`Code::ARGUMENTS_BAD`].
 pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>> {
     let pem = std::fs::read(path).map(Zeroizing::new).map_err(|error| bad(path, error))?;
-    PrivateKeyDer::from_pem_slice(&pem).map_err(|error| bad(path, error))
+    PrivateKeyDer::from_pem_slice(&pem).map_err(|error| match error {
+        pem::Error::NoItemsFound => bad(path, "no private key in the file"),
+        other => bad(path, other),
+    })
 }
 
 /// Reads the trusted authorities of a PEM file.
@@ -150,7 +181,7 @@ impl Remote {
             .map_err(|error| bad(&identity.certificate, error))?
             .with_root_certificates(authorities(&identity.authorities)?)
             .with_client_auth_cert(chain, private_key(&identity.key)?);
-        let mut config = config.map_err(|error| bad(&identity.certificate, error))?;
+        let mut config = config.map_err(|error| bad(&identity.key, in_words(&error)))?;
         config.alpn_protocols = vec![ALPN.to_vec()];
         Ok(Self { address: address.to_owned(), name, config: config.into() })
     }

@@ -176,8 +176,7 @@ impl Daemon {
 
     fn dispatch(self: &Arc<Self>, asked: Asked, request: Request) {
         if self.token.store.is_locked() && !works_locked(&request) {
-            return asked.reply.send(Err(Code::DEVICE_ERROR
-                .because("the keystore is locked; unlock it with `cycloid-hsm unlock`")));
+            return asked.reply.send(Err(Code::DEVICE_ERROR.because("the keystore is locked")));
         }
         if self.reads_the_server(&request) {
             if let Err(error) = self.tasks.admit(asked.application.number) {

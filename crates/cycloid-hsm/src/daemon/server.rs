@@ -155,15 +155,18 @@ impl Server {
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
         let token = Token::new(store, settings.prepared_keys, settings.stale_after)?;
         let listener = listen(&settings.socket)
-            .map_err(|error| format!("{}: {error}", settings.socket.display()))?;
+            .map_err(|error| format!("cannot listen at {}: {error}", settings.socket.display()))?;
         let tls_listener = settings.tls.as_ref().map(|tls| {
-            let listener = TcpListener::bind(tls.address)?;
-            listener.set_nonblocking(true)?;
-            Ok(listener)
+            let listen = || {
+                let listener = TcpListener::bind(tls.address)?;
+                listener.set_nonblocking(true)?;
+                Ok(listener)
+            };
+            listen().map_err(|error: io::Error| {
+                format!("cannot listen at tls://{}: {error}", tls.address)
+            })
         });
-        let tls_listener = tls_listener
-            .transpose()
-            .map_err(|error: io::Error| format!("{:?}: {error}", settings.tls))?;
+        let tls_listener = tls_listener.transpose()?;
         let poll = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
         let stop = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         epoll::add(

@@ -135,7 +135,12 @@ impl Daemon {
                     });
                 }
                 Ok(false) => {
-                    let what = format!("login as {role:?}");
+                    let name = match role {
+                        Role::SecurityOfficer => "officer",
+                        Role::User => "user",
+                        Role::Auditor => "auditor",
+                    };
+                    let what = format!("login as {name}");
                     daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
                         // It ends with this closure, after the PIN is remembered.
                         let _turn = turn;
@@ -350,15 +355,18 @@ impl Daemon {
 
     pub(super) fn status(&self) -> Result<Response> {
         let names: Vec<_> = self.permissions.allowed().iter().map(Legacy::name).collect();
+        let locked = self.token.store.is_locked();
+        // The settings and the objects are sealed.
+        let known = |text: String| if locked { "unknown".to_owned() } else { text };
         let text = format!(
             "version       {}\nmemory        {}\nkeystore      {}\nuses of keys  {}\nlegacy        {}\n\
              objects       {}\napplications  {}\nwaiting       {}\n",
             env!("CARGO_PKG_VERSION"),
             self.memory,
-            if self.token.store.is_locked() { "locked" } else { "open" },
-            if self.uses.required() { "logged" } else { "not logged" },
-            if names.is_empty() { "nothing allowed".to_owned() } else { names.join(", ") },
-            self.token.count(),
+            if locked { "locked" } else { "open" },
+            known(if self.uses.required() { "logged" } else { "not logged" }.into()),
+            known(if names.is_empty() { "nothing allowed".into() } else { names.join(", ") }),
+            known(self.token.count().to_string()),
             self.applications.count(),
             self.engine.depths().iter().map(|(_, depth)| depth).sum::<usize>(),
         );

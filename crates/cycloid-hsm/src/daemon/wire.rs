@@ -20,7 +20,7 @@ use x509_cert::der::Decode;
 use super::application::Peer;
 use crate::crypto;
 use crate::mechanism::Hash;
-use crate::rpc::tls::{ALPN, authorities, certificates, prepare, private_key};
+use crate::rpc::tls::{ALPN, authorities, certificates, in_words, prepare, private_key};
 use crate::{Code, Result};
 
 /// The maximum number of reads from a socket before other sockets have their turn.
@@ -72,7 +72,7 @@ impl Tls {
             .map_err(|error| unusable(certificate, &error))?
             .with_client_cert_verifier(verifier)
             .with_single_cert(certificates(certificate)?, private_key(key)?);
-        let mut config = config.map_err(|error| unusable(certificate, &error))?;
+        let mut config = config.map_err(|error| unusable(key, &in_words(&error)))?;
         config.alpn_protocols = vec![ALPN.to_vec()];
         // A resumed session could outlive the client's certificate.
         config.session_storage = Arc::new(NoServerSessionStorage {});

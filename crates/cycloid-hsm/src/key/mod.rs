@@ -3,6 +3,7 @@
 pub(crate) mod curve;
 mod diffie_hellman;
 mod ed448;
+mod pem;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;

@@ -18,6 +18,7 @@ use zeroize::{Zeroize, Zeroizing};
 use super::curve::{Curve, octet_string};
 use super::diffie_hellman::{self, Numbers};
 use super::ed448 as ed448_der;
+use super::pem::private_block;
 use super::{
     BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, with_prime_curves,
 };
@@ -254,15 +255,19 @@ impl PrivateKey {
         }
     }
 
-    /// Parses a PKCS #8 key in PEM.
+    /// Parses a PKCS #8 key in PEM. Text and other blocks around it are skipped.
     ///
     /// # Errors
     /// [`Code::DATA_INVALID`] if there is none; those of [`from_bytes`](Self::from_bytes).
     pub fn from_pem(pem: &[u8]) -> Result<Self> {
-        let (label, document) = std::str::from_utf8(pem)
-            .ok()
-            .and_then(|text| pkcs8::SecretDocument::from_pem(text).ok())
-            .ok_or_else(|| Code::DATA_INVALID.because("not a PEM file with a private key"))?;
+        let block = private_block(pem)?;
+        let headers = "Proc-Type: 4,ENCRYPTED";
+        if block.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----") || block.contains(headers) {
+            return Err(Code::DATA_INVALID
+                .because("the key is encrypted: decrypt it with `openssl pkcs8 -topk8 -nocrypt`"));
+        }
+        let (label, document) = pkcs8::SecretDocument::from_pem(block)
+            .map_err(|_| Code::DATA_INVALID.because("the PEM is malformed"))?;
         let key_type = match label {
             "PRIVATE KEY" => {
                 let info =
@@ -274,11 +279,13 @@ impl PrivateKey {
                     oid if oid == Curve::Ed25519.identifier() => ckk::EC_EDWARDS,
                     oid if oid == Curve::Ed448.identifier() => ckk::EC_EDWARDS,
                     oid if oid == diffie_hellman::ALGORITHM.as_bytes() => ckk::DH,
-                    _ => ckk::EC_MONTGOMERY,
+                    oid if oid == Curve::X25519.identifier() => ckk::EC_MONTGOMERY,
+                    _ => {
+                        return Err(
+                            Code::DATA_INVALID.because("keys of this kind are not supported")
+                        );
+                    }
                 }
-            }
-            "ENCRYPTED PRIVATE KEY" => {
-                return Err(Code::DATA_INVALID.because("the key is encrypted: decrypt it first"));
             }
             _ => {
                 return Err(Code::DATA_INVALID.because(

@@ -52,7 +52,7 @@ pub(crate) enum Command {
     Unlock(Unlock),
     /// Lock the keystore and wipe all keys from memory; needs the security officer's PIN.
     Lock(Pin),
-    /// Generate, list and destroy keys; needs the user's PIN.
+    /// Generate, import, list, export and destroy keys; needs the user's PIN.
     Key(Key),
     /// Re-seal all records under a new master key; needs the security officer's PIN.
     Rotate(Pin),
@@ -149,8 +149,9 @@ pub(crate) struct Serve {
     pub(crate) client_ca: Option<PathBuf>,
 
     /// Number of worker threads [default: one for each processor].
-    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true)]
-    pub(crate) workers: usize,
+    #[arg(long, value_name = "COUNT", default_value_t = 0, hide_default_value = true,
+        value_parser = clap::value_parser!(u16).range(..=1024))]
+    pub(crate) workers: u16,
 
     /// With PostgreSQL: after this many seconds without contact to the database, use no stored key,
     /// because another daemon may have destroyed it.

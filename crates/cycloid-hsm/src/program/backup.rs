@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use cycloid_hsm::Code;
 use cycloid_hsm::store::{BackupKey, BackupPrivateKey, Share};
 
 use crate::arguments::{Backup, BackupCommand, Hsm, Make, Restore, Split};
@@ -87,6 +88,15 @@ fn restore(hsm: &Hsm, restore: &Restore) -> Result<(), Stop> {
         BackupPrivateKey::combine(&shares)
     };
     let restored = key.and_then(|key| store.restore(&sealed, &key, "operator"));
-    let count = restored.map_err(|error| refused(&error))?;
+    let count = restored.map_err(|error| match error.code {
+        Code::ENCRYPTED_DATA_INVALID => Stop::failed(
+            format!("{}: {error}", restore.file.display()),
+            "restore it with the keystore whose `backup key` it was made for, or with shares",
+        ),
+        Code::ACTION_PROHIBITED => {
+            Stop::failed(error.to_string(), "make a new one with `cycloid-hsm init --home NEW`")
+        }
+        _ => refused(&error),
+    })?;
     output::print(&format!("{count} objects restored\n"))
 }

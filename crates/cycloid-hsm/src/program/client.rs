@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use cycloid_command::Stop;
+use cycloid_hsm::Code;
 use cycloid_hsm::rpc::{Client, Request, Response, Role, default_socket};
 
 use crate::arguments::Hsm;
-use crate::refusal::refused;
+use crate::refusal::{PEM_FILES, refused};
 use crate::secrets::{pin_of, secret};
 
 pub(super) fn unexpected(response: &Response) -> Stop {
@@ -22,7 +23,10 @@ pub(super) fn call(client: &Client, request: &Request) -> Result<Response, Stop>
 
 pub(super) fn connect(hsm: &Hsm) -> Result<Client, Stop> {
     let socket = hsm.socket.clone().unwrap_or_else(default_socket);
-    Client::connect(socket, "cycloid-hsm").map_err(|error| refused(&error))
+    Client::connect(socket, "cycloid-hsm").map_err(|error| match error.code {
+        Code::ARGUMENTS_BAD => Stop::failed(error.to_string(), PEM_FILES),
+        _ => refused(&error),
+    })
 }
 
 pub(super) fn login(hsm: &Hsm, role: Role, pin_file: Option<&Path>) -> Result<Client, Stop> {

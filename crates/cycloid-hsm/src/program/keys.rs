@@ -1,15 +1,19 @@
 //! `cycloid-hsm key`: lists, generates, imports, exports and destroys keys.
 
+use std::path::Path;
+
 use base64ct::{Base64, Encoding};
 use cycloid::scheme::dh::Group;
+use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
-use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role};
+use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
 
 use crate::arguments::{Generate, Hsm, Import, Key, KeyCommand};
 use crate::client::{call, login, unexpected};
 use crate::delete;
 use crate::objects::{Object, attributes, find, identifier};
+use crate::refusal::refused;
 use crate::secrets::read_secret;
 use cycloid_command::{Stop, output};
 
@@ -23,21 +27,18 @@ pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
         }
         _ => None,
     };
+    let imported = match &key.command {
+        KeyCommand::Import(import) => Some(read_pem(&import.file)?),
+        _ => None,
+    };
     let client = login(hsm, Role::User, key.pin_file.as_deref())?;
-    match (&key.command, generation) {
-        (KeyCommand::Generate(_), Some(request)) => {
-            let made = match call(&client, &request)? {
-                Response::Pair { public, private } => vec![public, private],
-                Response::Object { object } => vec![object],
-                other => return Err(unexpected(&other)),
-            };
-            show(&client, &made)
-        }
-        (KeyCommand::Generate(_), None) => Ok(()),
-        (KeyCommand::List, _) => list(&client),
-        (KeyCommand::Import(import), _) => import_pem(&client, import),
-        (KeyCommand::Export(select), _) => export(&client, &select.label),
-        (KeyCommand::Delete(delete), _) => delete::run(&client, delete),
+    match (&key.command, generation, imported) {
+        (KeyCommand::Generate(_), Some(request), _) => show_made(&client, call(&client, &request)?),
+        (KeyCommand::Import(import), _, Some(pem)) => import_pem(&client, import, pem),
+        (KeyCommand::Generate(_) | KeyCommand::Import(_), ..) => Ok(()),
+        (KeyCommand::List, ..) => list(&client),
+        (KeyCommand::Export(select), ..) => export(&client, &select.label),
+        (KeyCommand::Delete(delete), ..) => delete::run(&client, delete),
     }
 }
 
@@ -108,6 +109,15 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
     Ok(Request::GeneratePair { mechanism: mechanism(number), public, private: template })
 }
 
+/// Prints a line for each object that a request has made.
+fn show_made(client: &Client, made: Response) -> Result<(), Stop> {
+    match made {
+        Response::Pair { public, private } => show(client, &[public, private]),
+        Response::Object { object } => show(client, &[object]),
+        other => Err(unexpected(&other)),
+    }
+}
+
 fn list(client: &Client) -> Result<(), Stop> {
     show(client, &find(client, &Template::new())?)
 }
@@ -121,26 +131,26 @@ fn show(client: &Client, objects: &[u64]) -> Result<(), Stop> {
     output::print(&text)
 }
 
-/// Finds the only key with this label and class.
-fn only(client: &Client, label: &str, class: u32) -> Result<u64, Stop> {
+/// Finds the only public key with this label.
+fn only_public(client: &Client, label: &str) -> Result<u64, Stop> {
     let mut template = Template::new();
     template.set(cka::LABEL, label.as_bytes());
-    template.set_number(cka::CLASS, class.into());
+    template.set_number(cka::CLASS, cko::PUBLIC_KEY.into());
     match find(client, &template)?.as_slice() {
         [object] => Ok(*object),
         [] => Err(Stop::failed(
-            format!("no key is labelled {label:?}"),
+            format!("no public key is labelled {label:?}"),
             "list the keys with `cycloid-hsm key list`",
         )),
         several => Err(Stop::failed(
-            format!("{} keys are labelled {label:?}", several.len()),
+            format!("{} public keys are labelled {label:?}", several.len()),
             "labels need not be unique; a PKCS #11 program can choose by identifier",
         )),
     }
 }
 
 fn export(client: &Client, label: &str) -> Result<(), Stop> {
-    let object = only(client, label, cko::PUBLIC_KEY)?;
+    let object = only_public(client, label)?;
     let values = attributes(client, object, &[cka::PUBLIC_KEY_INFO])?;
     let Some(info) = values.first().filter(|value| value.code == 0 && !value.value.0.is_empty())
     else {
@@ -159,12 +169,38 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
     output::print(&text)
 }
 
-fn import_pem(client: &Client, import: &Import) -> Result<(), Stop> {
-    let text = read_secret(&import.file)?;
+/// The longest PEM file: a key of 4096 bits, the longest, has a twentieth of it.
+const MAX_PEM: usize = 64 << 10;
+
+/// Reads a PEM file, and checks its length.
+fn read_pem(path: &Path) -> Result<Secret, Stop> {
+    let text = read_secret(path)?;
+    if text.len() > MAX_PEM {
+        return Err(Stop::failed(
+            format!(
+                "{} is no file with a private key: it has {} bytes",
+                path.display(),
+                text.len()
+            ),
+            ONE_KEY,
+        ));
+    }
+    Ok(text)
+}
+
+const ONE_KEY: &str = "give a PEM file with one private key of PKCS #8";
+
+fn import_pem(client: &Client, import: &Import, pem: Secret) -> Result<(), Stop> {
     let mut template = Template::new();
     template.set_bool(cka::TOKEN, true);
     template.set(cka::LABEL, import.label.as_bytes());
     template.set(cka::ID, identifier(import.id.as_deref())?);
-    call(client, &Request::Import { pem: text, template })?;
-    Ok(())
+    let made =
+        client.call(&Request::Import { pem, template }).map_err(|error| match error.code {
+            Code::DATA_INVALID | Code::ATTRIBUTE_VALUE_INVALID | Code::CURVE_NOT_SUPPORTED => {
+                Stop::failed(format!("{}: {error}", import.file.display()), ONE_KEY)
+            }
+            _ => refused(&error),
+        })?;
+    show_made(client, made)
 }

@@ -34,7 +34,16 @@ pub(super) fn database(hsm: &Hsm) -> Result<String, Stop> {
     }
     match std::env::var("CYCLOID_HSM_DATABASE") {
         Ok(url) => Ok(url),
-        Err(VarError::NotPresent) => Ok(format!("sqlite:{}", home(hsm)?.join("keys.db").display())),
+        Err(VarError::NotPresent) => {
+            let path = home(hsm)?.join("keys.db");
+            let path = path.to_str().ok_or_else(|| {
+                Stop::failed(
+                    format!("the path {} is not UTF-8", path.display()),
+                    "choose another directory with --home",
+                )
+            })?;
+            Ok(format!("sqlite:{path}"))
+        }
         Err(VarError::NotUnicode(_)) => Err(Stop::failed(
             "CYCLOID_HSM_DATABASE is not UTF-8",
             "name the database as sqlite:PATH or postgres://…",

@@ -6,6 +6,7 @@ use cycloid_hsm::rpc::{Request, Response, Role};
 
 use crate::arguments::{Change, Hsm, LegacyArguments, LegacyCommand};
 use crate::client::{call, connect, login, unexpected};
+use crate::refusal::UNLOCK;
 
 pub(super) fn run(hsm: &Hsm, legacy: &LegacyArguments) -> Result<(), Stop> {
     match &legacy.command {
@@ -21,7 +22,7 @@ fn list(hsm: &Hsm) -> Result<(), Stop> {
         other => return Err(unexpected(&other)),
     };
     if info.locked {
-        return Err(Stop::failed("the keystore is locked", "unlock it with `cycloid-hsm unlock`"));
+        return Err(Stop::failed("the keystore is locked", UNLOCK));
     }
     let line = |weak: &Legacy| {
         let state = if info.allowed().has(*weak) { "allowed" } else { "forbidden" };

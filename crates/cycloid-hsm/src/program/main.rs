@@ -18,7 +18,7 @@ mod serve;
 mod temporary_keystore;
 mod time;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cycloid_command::{Stop, output, processor};
@@ -82,6 +82,20 @@ fn text(hsm: &Hsm, request: &Request) -> Result<(), Stop> {
 /// `init`: asks for everything before it creates anything.
 fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let (home, url) = (home(hsm)?, database(hsm)?);
+    let key_path = key_file(hsm)?;
+    let existing = Path::new(url.strip_prefix("sqlite:").unwrap_or_default());
+    if std::fs::metadata(existing).is_ok_and(|data| data.len() > 0) {
+        return Err(Stop::failed(
+            format!("a keystore exists already at {}", existing.display()),
+            "serve it with `cycloid-hsm serve`, or choose another directory with --home",
+        ));
+    }
+    if key_path.exists() {
+        return Err(Stop::failed(
+            format!("a key file exists already at {}", key_path.display()),
+            "choose another directory with --home; remove the file only if no keystore needs it",
+        ));
+    }
     check_label(&init.label).map_err(|error| {
         Stop::usage(error.to_string(), "choose another label with --label; nothing was created")
     })?;
@@ -100,19 +114,26 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
             "choose another directory with --home",
         )
     };
+    let mut made = Made::default();
+    if !home.exists() {
+        made.0.push(home.clone());
+    }
     serve::make_directory(&home).map_err(|error| cannot(&home, error))?;
-    let key_path = key_file(hsm)?;
     if let Some(key) = &unlocking.key_file {
         serve::write_new(&key_path, key).map_err(|error| cannot(&key_path, error))?;
+        made.0.push(key_path.clone());
     }
-    let store = Store::create(&url, &unlocking).map_err(|error| {
-        if unlocking.key_file.is_some() {
-            // Without a keystore the key file opens nothing.
-            let _ = std::fs::remove_file(&key_path);
-        }
-        Stop::failed(error.to_string(), "choose another directory with --home, or another database")
+    made.0.extend(Made::sqlite(existing));
+    let store = Store::create(&url, &unlocking);
+    let store = store.and_then(|it| initialize(&it, &init.label, &officer, &user).map(|()| it));
+    let store = store.map_err(|error| {
+        Stop::failed(
+            error.to_string(),
+            "nothing was created; choose another directory with --home, or another database",
+        )
     })?;
-    initialize(&store, &init.label, &officer, &user).map_err(|error| refused(&error))?;
+    made.0.clear();
+    drop(store);
     eprintln!("created the token {:?} in {}", init.label, home.display());
     if unlocking.key_file.is_some() {
         eprintln!(
@@ -121,6 +142,35 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
         );
     }
     Ok(())
+}
+
+/// What `init` has made, in this order. All of it is removed if `init` fails: without a token, a
+/// keystore is only in the way.
+#[derive(Default)]
+struct Made(Vec<PathBuf>);
+
+impl Made {
+    /// Returns the files of a database, if they do not exist yet.
+    fn sqlite(path: &Path) -> Vec<PathBuf> {
+        let named = |end: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        match path.as_os_str().is_empty() || path.exists() {
+            true => Vec::new(),
+            false => ["", "-wal", "-shm"].map(named).to_vec(),
+        }
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        for path in self.0.iter().rev() {
+            // A directory stays if it is not empty.
+            let _ = std::fs::remove_file(path).or_else(|_| std::fs::remove_dir(path));
+        }
+    }
 }
 
 fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {

@@ -2,8 +2,9 @@
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
-use std::os::unix::net::UnixDatagram;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, OpenOptionsExt};
+use std::os::unix::net::{UnixDatagram, UnixStream};
 use std::path::Path;
 use std::time::Duration;
 
@@ -17,7 +18,7 @@ use signal_hook::iterator::Signals;
 
 use crate::arguments::{Hsm, Serve};
 use crate::keystore::{database, key_file};
-use crate::refusal::{not_unlocked, refused};
+use crate::refusal::{UNLOCK, not_unlocked, refused};
 use crate::secrets::read_key_file;
 
 /// The title of the daemon's profiles.
@@ -32,11 +33,13 @@ pub(super) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
 }
 
-/// Writes a new file that only its owner can read; fails if it exists.
+/// Writes a new file that only its owner can read; fails if it exists. If it cannot be written as a
+/// whole, there is no file.
 pub(super) fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    file.write_all(bytes).and_then(|()| file.sync_all()).inspect_err(|_| {
+        let _ = std::fs::remove_file(path);
+    })
 }
 
 /// Returns the TLS settings, if TLS is requested.
@@ -56,8 +59,33 @@ fn tls(arguments: &Serve) -> Result<Option<Tls>, Stop> {
     })
 }
 
-/// Checks that the socket's directory exists, before the keystore is opened.
-fn needs_directory(socket: &Path) -> Result<(), Stop> {
+/// The longest path of a socket: unix(7), `sun_path` without its final zero.
+const LONGEST_SOCKET: usize = 107;
+
+/// Checks that a socket can be made at the path, before the keystore is opened.
+fn check_socket(socket: &Path) -> Result<(), Stop> {
+    let text = socket.as_os_str().as_bytes();
+    if text.starts_with(b"tls://") {
+        return Err(Stop::usage(
+            format!("the daemon's own socket is a file, not {}", socket.display()),
+            "name a file with --socket; --listen-tls ADDRESS serves other machines",
+        ));
+    }
+    if text.len() > LONGEST_SOCKET {
+        return Err(Stop::usage(
+            format!(
+                "the socket's path has {} bytes, and at most {LONGEST_SOCKET} are possible",
+                text.len()
+            ),
+            "name a shorter one with --socket",
+        ));
+    }
+    if std::fs::symlink_metadata(socket).is_ok_and(|data| !data.file_type().is_socket()) {
+        return Err(Stop::failed(
+            format!("{} exists and is not a socket", socket.display()),
+            "name another socket with --socket",
+        ));
+    }
     let directory = match socket.parent() {
         Some(directory) if directory.as_os_str().is_empty() => Path::new("."),
         Some(directory) => directory,
@@ -94,7 +122,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     }
     let tls = tls(arguments)?;
     let socket = hsm.socket.clone().unwrap_or_else(default_socket);
-    needs_directory(&socket)?;
+    check_socket(&socket)?;
     let store = Store::open(&database(hsm)?).map_err(|error| refused(&error))?;
     let key_path = key_file(hsm)?;
     if !arguments.locked && key_path.exists() {
@@ -112,7 +140,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         socket: socket.clone(),
         tls,
         users: arguments.users.clone(),
-        workers: arguments.workers,
+        workers: arguments.workers.into(),
         stale_after: Duration::from_secs(arguments.stale_after.into()),
         prepared_keys: arguments.prepared_keys,
         memory,
@@ -121,9 +149,13 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     let server = Server::start(store, settings).map_err(|error| {
         match error.downcast_ref::<cycloid_hsm::Error>() {
             Some(error) => refused(error),
+            None if UnixStream::connect(&socket).is_ok() => Stop::failed(
+                error.to_string(),
+                "another daemon is running there; `cycloid-hsm status` shows its state",
+            ),
             None => Stop::failed(
                 error.to_string(),
-                "another daemon may be running; check with `cycloid-hsm status`",
+                "choose another place with --socket or --listen-tls",
             ),
         }
     })?;
@@ -132,7 +164,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
         output::print(&format!("listening at tls://{address}\n"))?;
     }
     if locked {
-        eprintln!("the keystore is locked: unlock it with `cycloid-hsm unlock`");
+        eprintln!("the keystore is locked: {UNLOCK}");
     }
     notify_systemd("READY=1");
     let signal = signals.forever().next();

@@ -35,6 +35,8 @@ pub(super) const DAMAGED_FILE: &str = "the database's file is damaged";
 pub enum Trouble {
     /// There is none.
     Absent,
+    /// This process may not read and write its file, or the directory.
+    Forbidden,
     /// Rows were changed, removed or reverted: `cycloid-hsm salvage` tells them apart.
     Tampered,
     /// The keys of all rows are lost, which only a backup remedies.
@@ -51,6 +53,7 @@ impl Trouble {
         let keys_lost = keys.iter().any(|error| error.detail == detail);
         match error.code {
             Code::DEVICE_ERROR if detail.starts_with(NO_KEYSTORE) => Some(Self::Absent),
+            Code::DEVICE_ERROR if detail.starts_with(CANNOT_OPEN) => Some(Self::Forbidden),
             Code::DEVICE_ERROR if detail.starts_with(DAMAGED_FILE) => Some(Self::DamagedFile),
             Code::DEVICE_ERROR if keys_lost => Some(Self::KeysLost),
             Code::DEVICE_ERROR if detail.starts_with(TAMPERED) => Some(Self::Tampered),
@@ -63,6 +66,8 @@ impl Trouble {
 pub(super) const IDENTITY: &str = "keystore.identity";
 /// The beginning of an error about a missing keystore.
 pub(super) const NO_KEYSTORE: &str = "no keystore at";
+/// The beginning of an error about a file that this process may not read and write.
+pub(super) const CANNOT_OPEN: &str = "cannot open the keystore";
 
 /// A state that no daemon produces: somebody else wrote to the database, or it lost data.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -491,3 +491,46 @@ fn a_client_that_does_not_read_is_paused_and_loses_no_answer() {
     }
     assert_eq!(answered.last(), Some(&COUNT));
 }
+
+#[test]
+fn failures_are_said_in_words() {
+    let bed = Bed::new(Duration::from_secs(10));
+    bed.certificates.make("stray", "stranger", "client", 30);
+    bed.certificates.make("old", "ca", "client", -1);
+    let refused = |change: &dyn Fn(&mut Identity)| {
+        let mut identity = bed.certificates.identity("anna");
+        change(&mut identity);
+        let address = format!("localhost:{}", bed.address().port());
+        let client = Remote::new(&address, &identity)
+            .and_then(|remote| Client::connect_tls(&remote, "anna").map(drop));
+        client.unwrap_err().detail
+    };
+    let path = |name: &str| bed.certificates.path(name);
+    let failed =
+        format!("TLS has failed with the daemon at tls://localhost:{}", bed.address().port());
+    assert_eq!(
+        refused(&|it| it.authorities = path("stranger.pem")),
+        format!("{failed}: no known authority has issued the peer's certificate")
+    );
+    assert_eq!(
+        refused(&|it| (it.certificate, it.key) = (path("stray.pem"), path("stray.key"))),
+        format!("{failed}: the peer does not trust the authority of this end's certificate")
+    );
+    assert_eq!(
+        refused(&|it| (it.certificate, it.key) = (path("old.pem"), path("old.key"))),
+        format!("{failed}: the peer says that this end's certificate has expired")
+    );
+    let key = path("bert.key");
+    assert_eq!(
+        refused(&|it| it.key = key.clone()),
+        format!("{}: the private key is not that of the certificate", key.display())
+    );
+    let pem = path("anna.pem");
+    assert_eq!(
+        refused(&|it| it.key = pem.clone()),
+        format!("{}: no private key in the file", pem.display())
+    );
+    let (any, pem) = ("127.0.0.1:0".parse().unwrap(), path("server.pem"));
+    let tls = Tls::new(any, &pem, &key, &path("ca.pem")).unwrap_err();
+    assert!(tls.detail.ends_with("bert.key: the private key is not that of the certificate"));
+}

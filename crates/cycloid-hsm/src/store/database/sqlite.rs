@@ -11,7 +11,7 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{ErrorCode, OpenFlags, ToSql, params_from_iter};
 
 use super::connection::{self, Access, Connection, Field, PATIENCE, Row, Value};
-use crate::store::violation::{DAMAGED_FILE, NO_KEYSTORE};
+use crate::store::violation::{CANNOT_OPEN, DAMAGED_FILE, NO_KEYSTORE};
 use crate::{Code, Error, Result};
 
 /// Creates an empty file that only its owner can read, unless the file exists.
@@ -29,9 +29,8 @@ pub(super) struct Sqlite(rusqlite::Connection);
 impl Sqlite {
     pub(super) fn open(path: &Path) -> Result<Self> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = rusqlite::Connection::open_with_flags(path, flags).map_err(|error| {
-            Code::DEVICE_ERROR.because(format!("{NO_KEYSTORE} {}: {error}", path.display()))
-        })?;
+        let connection = rusqlite::Connection::open_with_flags(path, flags)
+            .map_err(|error| not_opened(path, &error))?;
         let prepare = || {
             connection.busy_timeout(PATIENCE)?;
             // The file itself is untrusted: no views or triggers that call functions, and no writes
@@ -45,9 +44,23 @@ impl Sqlite {
                 "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON",
             )
         };
-        prepare().map_err(failed)?;
+        prepare().map_err(|error| match error.sqlite_error_code() {
+            Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) => not_opened(path, &error),
+            _ => failed(error),
+        })?;
         Ok(Self(connection))
     }
+}
+
+/// Returns why a file cannot be opened. SQLite does not tell a missing one from a forbidden one.
+fn not_opened(path: &Path, error: &rusqlite::Error) -> Error {
+    let place = path.display();
+    Code::DEVICE_ERROR.because(match OpenOptions::new().read(true).write(true).open(path) {
+        Err(cause) if cause.kind() == ErrorKind::NotFound => format!("{NO_KEYSTORE} {place}"),
+        Err(cause) => format!("{CANNOT_OPEN} {place}: {cause}"),
+        // The files beside it cannot be made.
+        Ok(_) => format!("{CANNOT_OPEN} {place}: {error}"),
+    })
 }
 
 impl Sqlite {
