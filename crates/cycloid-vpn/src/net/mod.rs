@@ -51,7 +51,7 @@ pub struct Error {
 
 impl Error {
     /// Returns an error; `what` completes "cannot …".
-    fn new(what: impl Into<String>, cause: impl Into<io::Error>) -> Self {
+    pub(crate) fn new(what: impl Into<String>, cause: impl Into<io::Error>) -> Self {
         Self { what: what.into(), cause: cause.into() }
     }
 

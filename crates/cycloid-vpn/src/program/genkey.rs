@@ -83,8 +83,9 @@ fn server_key(path: &Path) -> Result<ServerKey, Stop> {
 fn write_new(path: &Path, text: &str) -> Result<(), Stop> {
     let written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
     let written = written.and_then(|mut file| {
-        file.write_all(text.as_bytes())?;
-        file.sync_all()
+        file.write_all(text.as_bytes()).and_then(|()| file.sync_all()).inspect_err(|_| {
+            let _ = std::fs::remove_file(path);
+        })
     });
     written.map_err(|error| {
         let hint = match error.kind() {

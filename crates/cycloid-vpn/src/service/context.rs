@@ -532,7 +532,15 @@ fn listen(
         mute: common.log.mute.unwrap_or(0),
         auth_retry: AuthRetry::None,
     })
-    .map_err(failed)
+    .map_err(|error| {
+        let place = match &management.address {
+            ManagementAddress::Tcp(host, port) => format!("{host}:{port}"),
+            ManagementAddress::Unix(path) => path.display().to_string(),
+            ManagementAddress::Tunnel(_) => unreachable!("rejected above"),
+        };
+        crate::net::Error::new(format!("listen for the management interface at {place}"), error)
+            .into()
+    })
 }
 
 /// Name and version of the program, for the management interface and the status file.

@@ -29,7 +29,7 @@ pub use key::KeyKind;
 pub use profile::{ClientSettings, InToken, PeerKey, ServerSettings};
 pub use public_key::PublicKey;
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -94,6 +94,13 @@ impl Authority {
         days: u32,
     ) -> Result<Self, Error> {
         check_name(name)?;
+        if directory.join("ca.key").exists() {
+            let message = format!("an authority exists already in {}", directory.display());
+            return Err(Error::new(
+                message,
+                "`pki server` and `pki client` use it; --directory names another place",
+            ));
+        }
         DirBuilder::new()
             .recursive(true)
             .mode(0o700)
@@ -101,20 +108,35 @@ impl Authority {
             .map_err(|error| cannot("make", directory, &error))?;
         let key = Key::generate(kind)?;
         let certificate = draft(name, unix, days, Purpose::Authority)?.sign_own(&key)?;
-        // The key is written first: without it there is no authority, and its presence prevents a
-        // second one.
-        write_new(&directory.join("ca.key"), key.to_pem().as_bytes(), 0o600)?;
-        write_new(&directory.join("ca.crt"), certificate.as_bytes(), 0o644)?;
         let mut failed = None;
         let server_key = ServerKey::generate(&mut |bytes| failed = failed.or(random(bytes).err()));
         if let Some(error) = failed {
             return Err(no_random(error));
         }
-        write_new(&directory.join("tls-crypt-v2.key"), server_key.to_text().as_bytes(), 0o600)?;
-        write_new(&directory.join("index"), b"", 0o600)?;
-        let authority = Self::open(directory)?;
-        authority.write_revoked(&[], unix)?;
-        Ok(authority)
+        let (key, server_key) = (key.to_pem(), server_key.to_text());
+        let mut made = Vec::new();
+        // The key is written first: without it there is no authority, and its presence prevents a
+        // second one.
+        let files = [
+            ("ca.key", key.as_bytes(), 0o600),
+            ("ca.crt", certificate.as_bytes(), 0o644),
+            ("tls-crypt-v2.key", server_key.as_bytes(), 0o600),
+            ("index", b"", 0o600),
+        ];
+        let written = files.into_iter().try_for_each(|(file, bytes, mode)| {
+            let path = directory.join(file);
+            write_new(&path, bytes, mode).map(|()| made.push(path))
+        });
+        let authority = written.and_then(|()| {
+            let authority = Self::open(directory)?;
+            authority.write_revoked(&[], unix).map(|()| authority)
+        });
+        authority.inspect_err(|_| {
+            // Half an authority is only in the way.
+            for path in made.iter().rev() {
+                let _ = fs::remove_file(path);
+            }
+        })
     }
 
     /// Opens an existing authority.
@@ -205,6 +227,13 @@ impl Authority {
         self.write_entries(&entries)
     }
 
+    /// Removes a certificate from the index that was not stored anywhere else.
+    fn withdraw(&self, name: &str) -> Result<(), Error> {
+        let mut entries = self.entries()?;
+        entries.retain(|entry| entry.name != name || entry.revoked.is_some());
+        self.write_entries(&entries)
+    }
+
     fn write_entries(&self, entries: &[Entry]) -> Result<(), Error> {
         let mut text = String::new();
         for entry in entries {
@@ -284,12 +313,13 @@ fn read(path: &Path) -> Result<Zeroizing<String>, Error> {
     Ok(Zeroizing::new(text.to_owned()))
 }
 
-/// Creates a file and syncs it to disk. Fails if it exists.
+/// Creates a file and syncs it to disk. Fails if it exists; leaves no half-written file.
 pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let written = OpenOptions::new().write(true).create_new(true).mode(mode).open(path);
     let written = written.and_then(|mut file| {
-        file.write_all(bytes)?;
-        file.sync_all()
+        file.write_all(bytes).and_then(|()| file.sync_all()).inspect_err(|_| {
+            let _ = fs::remove_file(path);
+        })
     });
     written.map_err(|error| cannot("write", path, &error))
 }
@@ -302,9 +332,12 @@ fn replace(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
     let written = written.and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
-        std::fs::rename(&beside, path)?;
+        fs::rename(&beside, path)?;
         // Syncing the directory makes the rename durable.
         path.parent().map_or(Ok(()), |directory| File::open(directory)?.sync_all())
+    });
+    let written = written.inspect_err(|_| {
+        let _ = fs::remove_file(&beside);
     });
     written.map_err(|error| cannot("write", path, &error))
 }

@@ -1,6 +1,7 @@
 //! Creates self-contained profiles of servers and clients.
 
 use std::fmt::Write;
+use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::{Path, PathBuf};
 
@@ -206,7 +207,8 @@ impl Authority {
         ))
     }
 
-    /// Writes a profile, and the certificate of a key in a token.
+    /// Writes a profile, and the certificate of a key in a token. If that fails, the certificate is
+    /// withdrawn: nobody has it.
     fn write(
         &self,
         path: &Path,
@@ -215,11 +217,20 @@ impl Authority {
         issued: &Issued,
         tls_crypt_v2: &str,
     ) -> Result<(), Error> {
-        if issued.key.is_none() {
-            let path = self.directory.join(format!("{name}.crt"));
-            write_new(&path, issued.certificate.as_bytes(), 0o644)?;
-        }
-        write_new(path, self.whole(text, issued, tls_crypt_v2).as_bytes(), 0o600)
+        let apart = issued.key.is_none().then(|| self.directory.join(format!("{name}.crt")));
+        let written = apart
+            .as_ref()
+            .map_or(Ok(()), |path| write_new(path, issued.certificate.as_bytes(), 0o644))
+            .and_then(|()| {
+                let whole = self.whole(text, issued, tls_crypt_v2);
+                write_new(path, whole.as_bytes(), 0o600).inspect_err(|_| {
+                    let _ = apart.as_ref().map(fs::remove_file);
+                })
+            });
+        written.inspect_err(|_| {
+            // Otherwise the name stays taken until it is revoked.
+            let _ = self.withdraw(name);
+        })
     }
 
     /// Returns a profile with its keys and certificates inline.

@@ -274,7 +274,9 @@ fn refused(why: impl Into<Cow<'static, str>>) -> rustls::Error {
 
 fn failed(error: &webpki::Error) -> rustls::Error {
     match error {
-        webpki::Error::CertExpired { .. } => CertificateError::Expired.into(),
+        webpki::Error::CertExpired { .. } | webpki::Error::InvalidCertValidity => {
+            CertificateError::Expired.into()
+        }
         webpki::Error::CertNotValidYet { .. } => CertificateError::NotValidYet.into(),
         // The second: an authority of the same name, but with another key.
         webpki::Error::UnknownIssuer | webpki::Error::InvalidSignatureForPublicKey => {

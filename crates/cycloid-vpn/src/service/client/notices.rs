@@ -148,11 +148,14 @@ impl Program<'_> {
                     return After::Later(retry);
                 }
                 match self.auth_retry {
-                    AuthRetry::None => After::Stop(Err(Failure::new(if reason.is_empty() {
-                        "the server refused the password or the certificate".to_owned()
-                    } else {
-                        format!("the server refused the client: {reason}")
-                    }))),
+                    AuthRetry::None => {
+                        let problem = match reason.is_empty() {
+                            true => "the server refused the password or the certificate".to_owned(),
+                            false => format!("the server refused the client: {reason}"),
+                        };
+                        let hint = "check auth-user-pass; the server's log has the reason";
+                        After::Stop(Err(Failure::new(problem).hint(hint)))
+                    }
                     AuthRetry::NoInteract => After::Same,
                     AuthRetry::Interact => {
                         self.credentials = None;

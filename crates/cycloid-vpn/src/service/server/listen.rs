@@ -4,6 +4,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
 
 use crate::config::{self, Family};
+use crate::net;
 use crate::net::udp::{self, UdpSocket};
 use crate::proto::server::ServerSettings;
 use crate::proto::tls::TlsFactory;
@@ -84,9 +85,8 @@ pub(super) fn listen(
         match listen.protocol.transport {
             Transport::Udp => groups.push(udp::bind(address, threads, &options)?),
             Transport::Tcp => {
-                let failed = |error: io::Error| {
-                    Failure::new(format!("cannot listen on TCP {address}: {error}"))
-                };
+                let failed =
+                    |error: io::Error| net::Error::new(format!("listen on TCP {address}"), error);
                 let listener = TcpListener::bind(address).map_err(failed)?;
                 listener.set_nonblocking(true).map_err(failed)?;
                 listeners.push(listener);
