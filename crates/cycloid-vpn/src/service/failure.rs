@@ -62,3 +62,27 @@ impl From<crate::config::Error> for Failure {
         Self { message: error.to_string(), hint }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::net;
+
+    #[test]
+    fn a_journal_that_cannot_be_opened_has_a_next_step() {
+        let refused = |error: OpenError| Failure::from(error).advice().unwrap().to_owned();
+        assert!(refused(OpenError::Running).contains("--instance NAME"));
+        assert_eq!(refused(OpenError::Io(ErrorKind::PermissionDenied.into())), "run as root");
+        assert!(refused(OpenError::Io(ErrorKind::ReadOnlyFilesystem.into())).contains("/run"));
+    }
+
+    #[test]
+    fn a_missing_device_file_has_a_next_step() {
+        let missing = |what: &str| {
+            let error = net::Error::new(format!("open {what}"), ErrorKind::NotFound);
+            Failure::from(error).advice().map(str::to_owned)
+        };
+        assert!(missing("/dev/net/tun").unwrap().contains("modprobe tun"));
+        assert_eq!(missing("/dev/null"), None);
+    }
+}
