@@ -416,3 +416,26 @@ fn a_pem_file_is_imported_or_refused_with_the_reason() {
     let output = daemon.run(&["key", "export", "nothing"]);
     assert_refused(&output, "no public key is labelled \"nothing\"", "key list");
 }
+
+#[test]
+fn a_missing_row_is_noticed_before_the_pin_is_judged() {
+    let mut daemon = Daemon::start();
+    daemon.serve.kill().unwrap();
+    daemon.serve.wait().unwrap();
+    let head = daemon.printed(&["audit", "verify"]);
+    for command in [&["restore", "7"][..], &["destroy", "7", "--yes"]] {
+        let output = daemon.run(&[&["quarantine"], command].concat());
+        assert_refused(&output, "the quarantine has no number 7", "quarantine list");
+    }
+    assert_eq!(daemon.printed(&["audit", "verify"]), head);
+}
+
+#[test]
+fn an_empty_variable_names_no_socket() {
+    let home = tempfile::tempdir().unwrap();
+    let mut status = hsm(&home, &["status"]);
+    status.env("CYCLOID_HSM_SOCKET", "").env("XDG_RUNTIME_DIR", home.path());
+    let place = home.path().join("cycloid-hsm.sock");
+    let message = format!("no daemon at {}: ", place.display());
+    assert_refused(&status.output().unwrap(), &message, "cycloid-hsm serve");
+}

@@ -31,12 +31,13 @@ use crate::error::{Code, Error, Result};
 
 /// Returns the default address of the daemon: `$CYCLOID_HSM_SOCKET`, or `cycloid-hsm.sock` in
 /// `$XDG_RUNTIME_DIR`, or `/run/cycloid-hsm/socket`. The variable may also be `tls://host:port`, or
-/// several [`addresses`], which [`Client::connect`] understands.
+/// several [`addresses`], which [`Client::connect`] understands. An empty variable counts as none.
 pub fn default_socket() -> PathBuf {
-    if let Some(path) = std::env::var_os("CYCLOID_HSM_SOCKET") {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(path) = variable("CYCLOID_HSM_SOCKET") {
         return path.into();
     }
-    match std::env::var_os("XDG_RUNTIME_DIR") {
+    match variable("XDG_RUNTIME_DIR") {
         Some(directory) => PathBuf::from(directory).join("cycloid-hsm.sock"),
         None => "/run/cycloid-hsm/socket".into(),
     }

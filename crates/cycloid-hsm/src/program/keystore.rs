@@ -15,13 +15,14 @@ pub(super) fn home(hsm: &Hsm) -> Result<PathBuf, Stop> {
     if let Some(home) = &hsm.home {
         return Ok(home.clone());
     }
-    if let Some(home) = std::env::var_os("CYCLOID_HSM_HOME") {
+    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(home) = variable("CYCLOID_HSM_HOME") {
         return Ok(home.into());
     }
-    if let Some(data) = std::env::var_os("XDG_DATA_HOME") {
+    if let Some(data) = variable("XDG_DATA_HOME") {
         return Ok(PathBuf::from(data).join("cycloid-hsm"));
     }
-    let home = std::env::var_os("HOME").ok_or_else(|| {
+    let home = variable("HOME").ok_or_else(|| {
         Stop::failed("HOME is not set", "name the keystore's directory with --home")
     })?;
     Ok(PathBuf::from(home).join(".local/share/cycloid-hsm"))
@@ -33,8 +34,8 @@ pub(super) fn database(hsm: &Hsm) -> Result<String, Stop> {
         return Ok(url.clone());
     }
     match std::env::var("CYCLOID_HSM_DATABASE") {
-        Ok(url) => Ok(url),
-        Err(VarError::NotPresent) => {
+        Ok(url) if !url.is_empty() => Ok(url),
+        Ok(_) | Err(VarError::NotPresent) => {
             let path = home(hsm)?.join("keys.db");
             let path = path.to_str().ok_or_else(|| {
                 Stop::failed(

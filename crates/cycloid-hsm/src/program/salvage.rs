@@ -234,6 +234,7 @@ pub(super) fn quarantine(hsm: &Hsm, quarantine: &Quarantine) -> Result<(), Stop>
         }
         QuarantineCommand::Restore(restore) => {
             let store = open_intact(hsm)?;
+            quarantined(&store, restore.number)?;
             let (officer, who) = (counted(&store, &restore.pin, "quarantine restore")?, who());
             let row = store.write(|write| {
                 officer.settle(write, &who)?;
@@ -247,10 +248,7 @@ pub(super) fn quarantine(hsm: &Hsm, quarantine: &Quarantine) -> Result<(), Stop>
         QuarantineCommand::Destroy(destroy) => {
             needs_answer(destroy.yes)?;
             let store = open_intact(hsm)?;
-            let rows = store.quarantined().map_err(|error| refused(&error))?;
-            if let Some(row) = rows.iter().find(|row| row.number == destroy.number) {
-                eprintln!("{row}");
-            }
+            eprintln!("{}", quarantined(&store, destroy.number)?);
             let question = "destroy this row? This cannot be undone.";
             confirm(destroy.yes, question, "nothing was destroyed")?;
             let (officer, who) = (counted(&store, &destroy.pin, "quarantine destroy")?, who());
@@ -263,6 +261,19 @@ pub(super) fn quarantine(hsm: &Hsm, quarantine: &Quarantine) -> Result<(), Stop>
             Ok(())
         }
     }
+}
+
+/// Returns the line of a row in quarantine. The officer is asked only if there is one: an attempt at
+/// the PIN counts as wrong if nothing is done with it.
+fn quarantined(store: &Store, number: u64) -> Result<String, Stop> {
+    let rows = store.quarantined().map_err(|error| refused(&error))?;
+    let row = rows.iter().find(|row| row.number == number);
+    row.map(ToString::to_string).ok_or_else(|| {
+        Stop::failed(
+            format!("the quarantine has no number {number}"),
+            "`cycloid-hsm quarantine list` lists the rows",
+        )
+    })
 }
 
 /// Opens a keystore without damage, alone.
