@@ -40,7 +40,10 @@ static OFFSETS: OnceLock<Offsets> = OnceLock::new();
 /// created, because CPUID may take a lock or trap, which a signal handler must not do.
 pub(crate) fn find_components() {
     OFFSETS.get_or_init(|| {
-        let offset = |component: Component| __cpuid_count(0xd, component.0).ebx as usize;
+        // SAFETY: every processor of this architecture has the instruction, which was unsafe to
+        // older compilers.
+        #[allow(unused_unsafe)]
+        let offset = |component: Component| unsafe { __cpuid_count(0xd, component.0) }.ebx as usize;
         Offsets {
             ymm_high: offset(YMM_HIGH),
             masks: offset(MASKS),

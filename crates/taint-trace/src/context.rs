@@ -1,6 +1,6 @@
 //! The registers of the traced code, and the switch between it and the tracer.
 
-use std::arch::x86_64::{__cpuid, __cpuid_count};
+use std::arch::x86_64::{__cpuid_count, CpuidResult};
 use std::arch::{asm, naked_asm};
 use std::mem::offset_of;
 
@@ -64,6 +64,13 @@ pub(crate) struct Context {
     extended: Extended,
 }
 
+/// Returns what the processor says of itself. The instruction was unsafe to older compilers.
+#[allow(unused_unsafe)]
+fn cpuid(leaf: u32, part: u32) -> CpuidResult {
+    // SAFETY: every processor of this architecture has the instruction.
+    unsafe { __cpuid_count(leaf, part) }
+}
+
 /// The state that XSAVE stores.
 #[repr(C, align(64))]
 struct Extended([u8; EXTENDED]);
@@ -75,10 +82,10 @@ impl Context {
     /// If processor or system cannot save the extended state.
     pub(crate) fn new() -> Self {
         const OSXSAVE: u32 = 1 << 27;
-        assert!(__cpuid(1).ecx & OSXSAVE != 0, "the tracer needs a processor with XSAVE");
+        assert!(cpuid(1, 0).ecx & OSXSAVE != 0, "the tracer needs a processor with XSAVE");
         // SAFETY: the system has enabled XSAVE, and XGETBV with it.
         let components = unsafe { enabled_components() } & COMPONENTS;
-        let component = |number: u32| __cpuid_count(0xd, number);
+        let component = |number: u32| cpuid(0xd, number);
         let has = |number: &u32| components >> number & 1 == 1;
         let end = (2..8).filter(has).map(|i| (component(i).eax + component(i).ebx) as usize).max();
         assert!(end.unwrap_or(offset::HEADER_END) <= EXTENDED, "the extended state is too long");
