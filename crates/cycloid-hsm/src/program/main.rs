@@ -123,7 +123,10 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
         serve::write_new(&key_path, key).map_err(|error| cannot(&key_path, error))?;
         made.0.push(key_path.clone());
     }
-    made.0.extend(Made::sqlite(existing));
+    // Only a file that is made here is removed, not that of another `init` at the same time.
+    if !existing.as_os_str().is_empty() && serve::write_new(existing, &[]).is_ok() {
+        made.0.extend(Made::sqlite(existing));
+    }
     let store = Store::create(&url, &unlocking);
     let store = store.and_then(|it| initialize(&it, &init.label, &officer, &user).map(|()| it));
     let store = store.map_err(|error| {
@@ -150,17 +153,13 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
 struct Made(Vec<PathBuf>);
 
 impl Made {
-    /// Returns the files of a database, if they do not exist yet.
-    fn sqlite(path: &Path) -> Vec<PathBuf> {
-        let named = |end: &str| {
+    /// Returns the files of a database.
+    fn sqlite(path: &Path) -> [PathBuf; 3] {
+        ["", "-wal", "-shm"].map(|end| {
             let mut name = path.as_os_str().to_owned();
             name.push(end);
-            PathBuf::from(name)
-        };
-        match path.as_os_str().is_empty() || path.exists() {
-            true => Vec::new(),
-            false => ["", "-wal", "-shm"].map(named).to_vec(),
-        }
+            name.into()
+        })
     }
 }
 
