@@ -111,7 +111,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let cannot = |path: &Path, error: std::io::Error| {
         Stop::failed(
             format!("cannot write {}: {error}", path.display()),
-            "choose another directory with --home",
+            "nothing was created; choose another directory with --home",
         )
     };
     let mut made = Made::default();
