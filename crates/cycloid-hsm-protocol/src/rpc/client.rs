@@ -213,8 +213,7 @@ impl fmt::Debug for Client {
     }
 }
 
-/// What an error says about a daemon that has closed the connection: it has ended, or does not
-/// serve this user.
+/// The words of an error for a closed connection: the daemon has ended, or does not serve this user.
 pub const HUNG_UP: &str = "has hung up";
 
 /// The beginning of an error about certificates: the daemon is there, and one end refuses the

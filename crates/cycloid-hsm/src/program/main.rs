@@ -147,8 +147,8 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     Ok(())
 }
 
-/// What `init` has made, in this order. All of it is removed if `init` fails: without a token, a
-/// keystore is only in the way.
+/// The files and directories that `init` has created. Dropping the list removes them, the newest
+/// first: a keystore without a token would block the next `init`.
 #[derive(Default)]
 struct Made(Vec<PathBuf>);
 

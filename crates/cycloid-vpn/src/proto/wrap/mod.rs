@@ -84,10 +84,10 @@ impl ProtectionKey {
     /// [`Error::NoKey`] if a tls-crypt-v2 server has no such protection.
     pub fn protect(&self, role: Role) -> Result<Protection, Error> {
         Ok(match self {
-            Self::Plain => Protection::new(Wrap::Plain, None, role),
+            Self::Plain => Protection::new(Wrap::Plain, role),
             Self::Auth { key, direction, digest } => {
                 let keys = auth::Keys::new(key, *direction, *digest);
-                Protection::new(Wrap::Auth(keys), Some(key.clone()), role)
+                Protection::new(Wrap::Auth { keys, key: key.clone() }, role)
             }
             Self::Crypt { key } => Protection::crypt(key.clone(), role, WrappedKey::Absent),
             Self::CryptV2Client(client) => {
@@ -148,15 +148,13 @@ pub struct Protection {
     role: Role,
     ids: LongIds,
     window: LongReplayWindow,
-    /// The key of the wrap, which is mixed into the key of renegotiations.
-    key: Option<StaticKey>,
 }
 
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "one per peer, and mostly the largest")]
 enum Wrap {
     Plain,
-    Auth(auth::Keys),
+    Auth { keys: auth::Keys, key: StaticKey },
     Crypt { keys: LazyKeys, wrapped: WrappedKey },
 }
 
@@ -186,14 +184,14 @@ enum WrappedKey {
 }
 
 impl Protection {
-    fn new(wrap: Wrap, key: Option<StaticKey>, role: Role) -> Self {
+    fn new(wrap: Wrap, role: Role) -> Self {
         let window = LongReplayWindow::new(DEFAULT_REPLAY_WINDOW);
-        Self { wrap, role, ids: LongIds::default(), window, key }
+        Self { wrap, role, ids: LongIds::default(), window }
     }
 
     fn crypt(key: StaticKey, role: Role, wrapped: WrappedKey) -> Self {
-        let keys = LazyKeys { key: key.clone(), prepared: None };
-        Self::new(Wrap::Crypt { keys, wrapped }, Some(key), role)
+        let keys = LazyKeys { key, prepared: None };
+        Self::new(Wrap::Crypt { keys, wrapped }, role)
     }
 
     /// Returns the protection of renegotiations with dynamic tls-crypt: a tls-crypt key from the
@@ -204,9 +202,11 @@ impl Protection {
     /// `EXPORTER-OpenVPN-dynamic-tls-crypt` and no context.
     #[must_use]
     pub fn dynamic(&self, exported: &[u8; StaticKey::LEN]) -> Self {
-        let key = match &self.key {
-            Some(key) => key.xor(exported),
-            None => StaticKey::new((*exported).into()),
+        let key = match &self.wrap {
+            Wrap::Auth { key, .. } | Wrap::Crypt { keys: LazyKeys { key, .. }, .. } => {
+                key.xor(exported)
+            }
+            Wrap::Plain => StaticKey::new((*exported).into()),
         };
         Self::crypt(key, self.role, WrappedKey::Absent)
     }
@@ -223,7 +223,7 @@ impl Protection {
     pub fn overhead(&self, opcode: Opcode) -> usize {
         match &self.wrap {
             Wrap::Plain => 0,
-            Wrap::Auth(keys) => keys.overhead(),
+            Wrap::Auth { keys, .. } => keys.overhead(),
             Wrap::Crypt { wrapped: WrappedKey::Appended(key), .. } if opcode.has_wrapped_key() => {
                 crypt::OVERHEAD + key.len()
             }
@@ -248,7 +248,7 @@ impl Protection {
         out.extend_from_slice(&packet.header.to_bytes());
         match &mut self.wrap {
             Wrap::Plain => packet.write_body(out),
-            Wrap::Auth(keys) => keys.seal(self.ids.next(now)?, packet, out),
+            Wrap::Auth { keys, .. } => keys.seal(self.ids.next(now)?, packet, out),
             Wrap::Crypt { keys, wrapped } => {
                 keys.get(self.role).seal(self.ids.next(now)?, packet, out);
                 if let (WrappedKey::Appended(key), true) = (wrapped, opcode.has_wrapped_key()) {
@@ -280,7 +280,7 @@ impl Protection {
         };
         let (id, body) = match &mut self.wrap {
             Wrap::Plain => return Control::parse_body(header, &packet[HEADER_LEN..]),
-            Wrap::Auth(keys) => keys.open(packet, &self.window)?,
+            Wrap::Auth { keys, .. } => keys.open(packet, &self.window)?,
             Wrap::Crypt { keys, .. } => keys.get(self.role).open(packet, &self.window)?,
         };
         self.window.commit(id);

@@ -60,7 +60,7 @@ impl DigestInfo {
         ))
     }
 
-    /// Returns the encoding of a digest by a known function, as long as the function's digests are.
+    /// Returns the encoding of a digest by a known function. The digest has the function's length.
     pub(super) fn known(hash: Hash, digest: &[u8]) -> Self {
         debug_assert!(digest.len() == hash.digest_length());
         Self::joined(&[prefix(hash)], digest)
