@@ -10,8 +10,11 @@ mod crypto;
 pub mod daemon;
 mod engine;
 mod key;
+pub mod key_file;
 mod object;
 pub mod spans;
 pub mod store;
+
+pub use key::Curve;
 
 pub use cycloid_hsm_protocol::{Code, Error, Result, attribute, legacy, mechanism, rpc};

@@ -491,7 +491,7 @@ fn generation_and_audit_log_are_shown_for_people() {
     let keystore = Keystore::new();
     let _daemon = keystore.serve();
     let made = keystore.printed(&["key", "generate", "p-256", "--label", "ca", "--id", "01"]);
-    assert_eq!(made, "1\tpublic\tec\t-\t01\tca\n2\tprivate\tec\tstays\t01\tca\n");
+    assert_eq!(made, "1\tpublic\tp-256\t-\t01\tca\n2\tprivate\tp-256\tstays\t01\tca\n");
     let more = keystore.printed(&["key", "generate", "aes-256", "--label", "data", "--id", "02"]);
     assert_eq!(keystore.printed(&["key", "list"]), made + &more);
 

@@ -139,9 +139,9 @@ fn a_pair_is_destroyed_and_nothing_else() {
     let output = daemon.run(&["key", "delete", "ca", "--yes"]);
     assert!(output.status.success(), "{}", error(&output));
     let gone = String::from_utf8(output.stdout.clone()).unwrap();
-    assert_eq!(gone, "1\tpublic\tec\t-\t01\tca\n2\tprivate\tec\tstays\t01\tca\n");
+    assert_eq!(gone, "1\tpublic\tp-256\t-\t01\tca\n2\tprivate\tp-256\tstays\t01\tca\n");
     assert_eq!(error(&output), "destroyed 2 objects\n");
-    assert_eq!(daemon.list(), ["public\tec\t-\t02\tweb", "private\tec\tstays\t02\tweb"]);
+    assert_eq!(daemon.list(), ["public\tp-256\t-\t02\tweb", "private\tp-256\tstays\t02\tweb"]);
     let output = daemon.run(&["key", "delete", "ca", "--yes"]);
     assert!(error(&output).contains("no object is labelled \"ca\""), "{}", error(&output));
 }
@@ -192,7 +192,7 @@ fn on_a_terminal_deletion_asks_for_confirmation() {
     daemon.generate("p-256", "ca", "01");
     let (success, said) = daemon.typed("key delete ca", "\n");
     assert!(!success && said.contains("destroy 2 objects?"), "{said}");
-    assert!(said.contains("private\tec") && said.contains("nothing was destroyed"), "{said}");
+    assert!(said.contains("private\tp-256") && said.contains("nothing was destroyed"), "{said}");
     assert_eq!(daemon.list().len(), 2);
     let (success, said) = daemon.typed("key delete ca", "y\n");
     assert!(success && said.contains("destroyed 2 objects"), "{said}");
@@ -379,15 +379,24 @@ fn a_locked_keystore_says_how_to_open_it() {
     assert_refused(&wrong, "does not open this keystore", "--key-file");
     let key = daemon.home.path().join("keystore/key");
     daemon.printed(&["unlock", "--key-file", key.to_str().unwrap()]);
+    let again = daemon.run(&["unlock"]);
+    assert!(again.status.success());
+    assert_eq!(error(&again), "the keystore is open already\n");
     assert!(daemon.printed(&["audit", "show"]).contains("\tlogin as officer: attempt 1 "));
+}
+
+/// Returns what OpenSSL prints.
+fn openssl(arguments: &str) -> String {
+    let output = Command::new("openssl").args(arguments.split(' ')).output().unwrap();
+    assert!(output.status.success(), "{arguments}: {}", error(&output));
+    String::from_utf8(output.stdout).unwrap()
 }
 
 #[test]
 fn a_pem_file_is_imported_or_refused_with_the_reason() {
     let daemon = Daemon::start();
     let path = daemon.home.path().join("key.pem");
-    let made = Command::new("openssl").args(["genpkey", "-algorithm", "ED25519"]).output();
-    let key = String::from_utf8(made.unwrap().stdout).unwrap();
+    let key = openssl("genpkey -algorithm ED25519");
     let import = |text: &str| {
         fs::write(&path, text).unwrap();
         daemon.run(&["key", "import", path.to_str().unwrap(), "--label", "ca", "--id", "01"])
@@ -396,21 +405,76 @@ fn a_pem_file_is_imported_or_refused_with_the_reason() {
     let printed = String::from_utf8(output.stdout).unwrap();
     assert_eq!(printed, "1\tpublic\ted25519\t-\t01\tca\n2\tprivate\ted25519\tstays\t01\tca\n");
     let cut = &key[..key.len() / 2];
-    let renamed = key.replace("PRIVATE", "EC PRIVATE");
+    let renamed = key.replace("PRIVATE", "DSA PRIVATE");
+    let old =
+        "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n-----END RSA PRIVATE KEY-----";
     for (text, reason) in [
         ("", "not a PEM file"),
         (cut, "cut off"),
         (&key.replace("PRIVATE", "PUBLIC"), "no private key"),
-        (&key.replace("PRIVATE", "ENCRYPTED PRIVATE"), "the key is encrypted"),
-        (&renamed, "openssl pkcs8 -topk8 -nocrypt"),
+        (&key.replace("PRIVATE", "ENCRYPTED PRIVATE"), "cannot ask for the passphrase"),
+        (&key.replace("PRIVATE", "EC PRIVATE"), "the EC private key is malformed"),
+        (&key.replace("PRIVATE", "RSA PRIVATE"), "is not a key of this kind"),
+        (old, "a format of old programs"),
+        (&renamed, "openssl pkcs8 -topk8"),
         (&format!("{key}{key}"), "several private keys"),
         (&"x".repeat(70_000), "it has 70000 bytes"),
     ] {
-        assert_refused(&import(text), reason, "PKCS #8");
+        assert_refused(&import(text), reason, "");
     }
     assert_eq!(daemon.list().len(), 2);
     let output = daemon.run(&["key", "export", "nothing"]);
     assert_refused(&output, "no public key is labelled \"nothing\"", "key list");
+}
+
+#[test]
+fn keys_are_imported_in_every_format_that_openssl_writes() {
+    let daemon = Daemon::start();
+    let place = |name: &str, text: &str| {
+        let path = daemon.home.path().join(name);
+        fs::write(&path, text).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let passphrase = place("passphrase", "long and secret\n");
+    let encrypted = |options: &str, key: &str| {
+        let mut arguments: Vec<_> = "pkcs8 -topk8 -in".split(' ').collect();
+        arguments.extend([key, "-passout", "pass:long and secret"]);
+        arguments.extend(options.split(' ').filter(|option| !option.is_empty()));
+        let output = Command::new("openssl").args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", error(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let rsa = openssl("genrsa -traditional 2048");
+    let p384 = openssl("ecparam -name secp384r1 -genkey");
+    let k256 = openssl("ecparam -name secp256k1 -genkey -noout");
+    let rsa_file = place("rsa.pem", &rsa);
+    let ec_file = place("ec.pem", &p384);
+    let mut files = vec![("rsa-2048", rsa), ("p-384", p384), ("secp256k1", k256)];
+    for options in ["", "-v2 aes-128-cbc -v2prf hmacWithSHA1", "-v2 des3", "-scrypt"] {
+        files.push(("rsa-2048", encrypted(options, &rsa_file)));
+        files.push(("p-384", encrypted(options, &ec_file)));
+    }
+    for (at, (kind, text)) in files.iter().enumerate() {
+        let (label, path) = (format!("key{at}"), place("key.pem", text));
+        let mut arguments = vec!["key", "import", &path, "--label", &label, "--id", "01"];
+        if text.contains("ENCRYPTED") {
+            assert_refused(&daemon.run(&arguments), "cannot ask", "--passphrase-file");
+            arguments.extend(["--passphrase-file", &passphrase]);
+        }
+        let line = format!("\tprivate\t{kind}\tstays\t01\t{label}\n");
+        assert!(daemon.printed(&arguments).ends_with(&line), "{line}");
+        let public = openssl(&format!("pkey -in {path} -passin file:{passphrase} -pubout"));
+        assert_eq!(daemon.printed(&["key", "export", &label]), public, "{text}");
+    }
+    let count = daemon.list().len();
+    let path = place("key.pem", &encrypted("", &ec_file));
+    let wrong = place("wrong", "long and wrong");
+    let mut arguments = vec!["key", "import", &path, "--label", "x", "--passphrase-file", &wrong];
+    assert_refused(&daemon.run(&arguments), "does not decrypt the key", "try again");
+    arguments[2] = &ec_file;
+    let output = daemon.run(&arguments);
+    assert!(error(&output).contains("needs no passphrase"), "{}", error(&output));
+    assert_eq!(daemon.list().len(), count);
 }
 
 #[test]

@@ -76,7 +76,12 @@ impl Curve {
         [&[6, length], self.identifier()].concat()
     }
 
-    /// Returns its usual name.
+    /// Returns the curve with this [`name`](Self::name).
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|curve| curve.name() == name)
+    }
+
+    /// Returns its usual name, in lower case.
     pub const fn name(self) -> &'static str {
         match self {
             Self::P192 => "p-192",

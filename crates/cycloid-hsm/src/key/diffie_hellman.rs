@@ -50,9 +50,9 @@ impl std::fmt::Debug for DhKey {
     }
 }
 
-fn invalid(error: impl std::fmt::Debug) -> Error {
+fn invalid(error: impl std::fmt::Display) -> Error {
     // The errors name the defect and contain no part of the key.
-    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid Diffie-Hellman key: {error:?}"))
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid Diffie-Hellman key: {error}"))
 }
 
 /// Returns a big integer without leading zeros.

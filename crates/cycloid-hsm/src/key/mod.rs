@@ -3,7 +3,7 @@
 pub(crate) mod curve;
 mod diffie_hellman;
 mod ed448;
-mod pem;
+pub(crate) mod pem;
 mod prime_curve;
 pub(crate) mod private;
 pub(crate) mod public;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use zeroize::Zeroizing;
 
-pub(crate) use curve::Curve;
+pub use curve::Curve;
 pub(crate) use diffie_hellman::DhKey;
 pub(crate) use prime_curve::{PrimeCurveKey, on_prime_curve, with_prime_curves};
 pub(crate) use private::PrivateKey;

@@ -18,9 +18,8 @@ use zeroize::{Zeroize, Zeroizing};
 use super::curve::{Curve, octet_string};
 use super::diffie_hellman::{self, Numbers};
 use super::ed448 as ed448_der;
-use super::pem::private_block;
 use super::{
-    BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, with_prime_curves,
+    BlsKey, DhKey, Ed448Key, EdwardsKey, PrimeCurveKey, on_prime_curve, pem, with_prime_curves,
 };
 use crate::attribute::{Template, cka, ckk};
 use crate::{Code, Error, Result};
@@ -73,9 +72,9 @@ pub(crate) const SOUND_PUBLIC_RSA_BITS: usize = rsa::MIN_BITS;
 /// The memory of an RSA key.
 type Memory = Box<[u64]>;
 
-fn invalid(error: impl std::fmt::Debug) -> Error {
+fn invalid(error: impl std::fmt::Display) -> Error {
     // The errors of key parsing name the defect and contain no part of the key.
-    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid key: {error:?}"))
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid key: {error}"))
 }
 
 fn not_made(error: impl std::fmt::Display) -> Error {
@@ -255,42 +254,27 @@ impl PrivateKey {
         }
     }
 
-    /// Parses a PKCS #8 key in PEM. Text and other blocks around it are skipped.
+    /// Parses a private key in PEM, of PKCS #8, PKCS #1 or SEC 1. Text and other blocks around it
+    /// are skipped.
     ///
     /// # Errors
     /// [`Code::DATA_INVALID`] if there is none; those of [`from_bytes`](Self::from_bytes).
     pub fn from_pem(pem: &[u8]) -> Result<Self> {
-        let block = private_block(pem)?;
-        let headers = "Proc-Type: 4,ENCRYPTED";
-        if block.starts_with("-----BEGIN ENCRYPTED PRIVATE KEY-----") || block.contains(headers) {
-            return Err(Code::DATA_INVALID
-                .because("the key is encrypted: decrypt it with `openssl pkcs8 -topk8 -nocrypt`"));
-        }
-        let (label, document) = pkcs8::SecretDocument::from_pem(block)
-            .map_err(|_| Code::DATA_INVALID.because("the PEM is malformed"))?;
-        let key_type = match label {
-            "PRIVATE KEY" => {
-                let info =
-                    pkcs8::PrivateKeyInfoRef::from_der(document.as_bytes()).map_err(invalid)?;
-                match info.algorithm.oid.as_bytes() {
-                    // The identifiers of rsaEncryption and id-ecPublicKey.
-                    [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 1, 1, 1] => ckk::RSA,
-                    [0x2a, 0x86, 0x48, 0xce, 0x3d, 2, 1] => ckk::EC,
-                    oid if oid == Curve::Ed25519.identifier() => ckk::EC_EDWARDS,
-                    oid if oid == Curve::Ed448.identifier() => ckk::EC_EDWARDS,
-                    oid if oid == diffie_hellman::ALGORITHM.as_bytes() => ckk::DH,
-                    oid if oid == Curve::X25519.identifier() => ckk::EC_MONTGOMERY,
+        let document = pem::document(pem)?;
+        let info = pkcs8::PrivateKeyInfoRef::from_der(document.as_bytes()).map_err(invalid)?;
+        let key_type = match info.algorithm.oid {
+            pem::RSA => ckk::RSA,
+            pem::EC => ckk::EC,
+            diffie_hellman::ALGORITHM => ckk::DH,
+            oid => {
+                match Curve::ALL.into_iter().find(|curve| curve.identifier() == oid.as_bytes()) {
+                    Some(curve) if !curve.is_prime() => curve.key_type(),
                     _ => {
                         return Err(
                             Code::DATA_INVALID.because("keys of this kind are not supported")
                         );
                     }
                 }
-            }
-            _ => {
-                return Err(Code::DATA_INVALID.because(
-                    "the PEM is not labelled PRIVATE KEY: convert it with `openssl pkcs8 -topk8 -nocrypt`",
-                ));
             }
         };
         Self::from_bytes(key_type, document.as_bytes())

@@ -47,8 +47,8 @@ pub enum PublicKey {
     Dh,
 }
 
-fn invalid(error: impl std::fmt::Debug) -> Error {
-    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid public key: {error:?}"))
+fn invalid(error: impl std::fmt::Display) -> Error {
+    Code::ATTRIBUTE_VALUE_INVALID.because(format!("invalid public key: {error}"))
 }
 
 impl PublicKey {

@@ -194,7 +194,7 @@ pub(crate) enum KeyCommand {
     List,
     /// Generate a key inside the keystore.
     Generate(Generate),
-    /// Import a private key from a PEM file (PKCS #8).
+    /// Import a private key from a PEM file, encrypted or not.
     Import(Import),
     /// Print a public key as PEM.
     Export(Select),
@@ -229,8 +229,12 @@ pub(crate) struct Generate {
 
 #[derive(Debug, Args)]
 pub(crate) struct Import {
-    /// The PEM file.
+    /// The PEM file: a key of PKCS #8, PKCS #1 or SEC 1, or an encrypted one of PKCS #8.
     pub(crate) file: PathBuf,
+
+    /// A file with the passphrase of an encrypted key [default: ask].
+    #[arg(long, value_name = "FILE")]
+    pub(crate) passphrase_file: Option<PathBuf>,
 
     /// The key's label.
     #[arg(long)]

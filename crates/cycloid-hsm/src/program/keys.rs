@@ -1,20 +1,18 @@
 //! `cycloid-hsm key`: lists, generates, imports, exports and destroys keys.
 
-use std::path::Path;
-
 use base64ct::{Base64, Encoding};
 use cycloid::scheme::dh::Group;
-use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, cko};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::{Code, Curve, key_file};
 
 use crate::arguments::{Generate, Hsm, Import, Key, KeyCommand};
 use crate::client::{call, login, unexpected};
 use crate::delete;
 use crate::objects::{Object, attributes, find, identifier};
 use crate::refusal::refused;
-use crate::secrets::read_secret;
+use crate::secrets::{Wanted, read_secret, secret};
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
@@ -28,7 +26,7 @@ pub(super) fn run(hsm: &Hsm, key: &Key) -> Result<(), Stop> {
         _ => None,
     };
     let imported = match &key.command {
-        KeyCommand::Import(import) => Some(read_pem(&import.file)?),
+        KeyCommand::Import(import) => Some(read_pem(import)?),
         _ => None,
     };
     let client = login(hsm, Role::User, key.pin_file.as_deref())?;
@@ -59,7 +57,7 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
         template.set_number(cka::RATE_LIMIT, limit);
     }
     let mechanism = |number| Mechanism { number, parameter: Parameter::None };
-    let curve: &[u8] = match generate.kind.as_str() {
+    match generate.kind.as_str() {
         "aes-128" | "aes-256" => {
             template.set_number(cka::VALUE_LEN, if generate.kind == "aes-128" { 16 } else { 32 });
             return Ok(Request::Generate { mechanism: mechanism(ckm::AES_KEY_GEN), template });
@@ -81,29 +79,18 @@ pub(crate) fn requests(generate: &Generate) -> Result<Request, Stop> {
             let mechanism = mechanism(ckm::BLS12_381_KEY_PAIR_GEN);
             return Ok(Request::GeneratePair { mechanism, public, private: template });
         }
-        "p-192" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 1],
-        "p-224" => &[6, 5, 0x2b, 0x81, 4, 0, 0x21],
-        "p-256" => &[6, 8, 0x2a, 0x86, 0x48, 0xce, 0x3d, 3, 1, 7],
-        "p-384" => &[6, 5, 0x2b, 0x81, 4, 0, 0x22],
-        "p-521" => &[6, 5, 0x2b, 0x81, 4, 0, 0x23],
-        "secp256k1" => &[6, 5, 0x2b, 0x81, 4, 0, 0x0a],
-        "brainpool-p256r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 7],
-        "brainpool-p384r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 11],
-        "brainpool-p512r1" => &[6, 9, 0x2b, 0x24, 3, 3, 2, 8, 1, 1, 13],
-        "ed25519" => &[6, 3, 0x2b, 0x65, 0x70],
-        "ed448" => &[6, 3, 0x2b, 0x65, 0x71],
-        "x25519" => &[6, 3, 0x2b, 0x65, 0x6e],
-        other => {
-            return Err(usage(
-                format!("unknown kind of key {other:?}"),
-                "rsa-2048, p-256 and ed25519 are usual; --help lists all",
-            ));
-        }
-    };
-    public.set(cka::EC_PARAMS, curve);
-    let number = match generate.kind.as_str() {
-        "ed25519" | "ed448" => ckm::EC_EDWARDS_KEY_PAIR_GEN,
-        "x25519" => ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
+        _ => {}
+    }
+    let curve = Curve::named(&generate.kind).ok_or_else(|| {
+        usage(
+            format!("unknown kind of key {:?}", generate.kind),
+            "rsa-2048, p-256 and ed25519 are usual; --help lists all",
+        )
+    })?;
+    public.set(cka::EC_PARAMS, curve.parameters());
+    let number = match curve {
+        Curve::Ed25519 | Curve::Ed448 => ckm::EC_EDWARDS_KEY_PAIR_GEN,
+        Curve::X25519 => ckm::EC_MONTGOMERY_KEY_PAIR_GEN,
         _ => ckm::EC_KEY_PAIR_GEN,
     };
     Ok(Request::GeneratePair { mechanism: mechanism(number), public, private: template })
@@ -172,23 +159,41 @@ fn export(client: &Client, label: &str) -> Result<(), Stop> {
 /// The longest PEM file: a key of 4096 bits, the longest, has a twentieth of it.
 const MAX_PEM: usize = 64 << 10;
 
-/// Reads a PEM file, and checks its length.
-fn read_pem(path: &Path) -> Result<Secret, Stop> {
-    let text = read_secret(path)?;
-    if text.len() > MAX_PEM {
-        return Err(Stop::failed(
-            format!(
-                "{} is no file with a private key: it has {} bytes",
-                path.display(),
-                text.len()
-            ),
-            ONE_KEY,
-        ));
+/// Reads a PEM file and, if its key is encrypted, decrypts it.
+fn read_pem(import: &Import) -> Result<Secret, Stop> {
+    let path = import.file.display();
+    let pem = read_secret(&import.file)?;
+    if pem.len() > MAX_PEM {
+        let length = pem.len();
+        let text = format!("{path} is no file with a private key: it has {length} bytes");
+        return Err(Stop::failed(text, ONE_KEY));
     }
-    Ok(text)
+    if !key_file::is_encrypted(&pem) {
+        return match &import.passphrase_file {
+            Some(_) => Err(Stop::usage(
+                format!("the key in {path} needs no passphrase: it is not encrypted as PKCS #8"),
+                "leave --passphrase-file out",
+            )),
+            None => Ok(pem),
+        };
+    }
+    let wanted = Wanted {
+        what: "passphrase of the file",
+        option: Some("--passphrase-file"),
+        variable: None,
+    };
+    let passphrase = secret(import.passphrase_file.as_deref(), wanted)?;
+    match key_file::decrypt(&pem, &passphrase) {
+        Ok(key) => Ok(Secret::new(key.as_bytes())),
+        Err(error) if error.code == Code::PIN_INCORRECT => Err(Stop::failed(
+            format!("{path}: {}", error.detail),
+            "try again with the passphrase of this file",
+        )),
+        Err(error) => Err(Stop::failed(format!("{path}: {error}"), ONE_KEY)),
+    }
 }
 
-const ONE_KEY: &str = "give a PEM file with one private key of PKCS #8";
+const ONE_KEY: &str = "give a PEM file with one private key";
 
 fn import_pem(client: &Client, import: &Import, pem: Secret) -> Result<(), Stop> {
     let mut template = Template::new();

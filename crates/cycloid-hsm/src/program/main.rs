@@ -174,6 +174,12 @@ impl Drop for Made {
 
 fn unlock(hsm: &Hsm, arguments: &Unlock) -> Result<(), Stop> {
     let client = connect(hsm)?;
+    if let Response::Token { info } = call(&client, &Request::Token {})?
+        && !info.locked
+    {
+        eprintln!("the keystore is open already");
+        return Ok(());
+    }
     let request = match &arguments.key_file {
         Some(path) => Request::Unlock { passphrase: None, key_file: Some(read_key_file(path)?) },
         None => Request::Unlock { passphrase: Some(secret(None, PASSPHRASE)?), key_file: None },

@@ -1,6 +1,7 @@
 //! The daemon's objects, as `cycloid-hsm key` finds and shows them.
 
 use cycloid_command::Stop;
+use cycloid_hsm::Curve;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::rpc::message::AttributeValue;
 use cycloid_hsm::rpc::{Client, Page, Request, Response};
@@ -59,23 +60,34 @@ pub(super) fn attributes(
     }
 }
 
+fn incomplete(object: u64) -> Stop {
+    Stop::failed(
+        format!("the daemon sent an incomplete description of object {object}"),
+        "use the same version of the program and the daemon",
+    )
+}
+
 fn number(value: &AttributeValue) -> u32 {
     let bytes: Option<[u8; 8]> = value.value.0.as_slice().try_into().ok();
     bytes.and_then(|bytes| u64::from_le_bytes(bytes).try_into().ok()).unwrap_or(u32::MAX)
 }
 
-fn kind(class: u32, key_type: u32) -> &'static str {
+/// Returns the kind of an object; that of a key as `key generate` takes it.
+fn kind(class: u32, key_type: u32, curve: &[u8], modulus: &[u8], length: u32) -> String {
     match (class, key_type) {
-        (cko::DATA, _) => "data",
-        (cko::CERTIFICATE, _) => "certificate",
-        (_, ckk::RSA) => "rsa",
-        (_, ckk::DH) => "dh",
-        (_, ckk::EC) => "ec",
-        (_, ckk::EC_EDWARDS) => "ed25519",
-        (_, ckk::EC_MONTGOMERY) => "x25519",
-        (_, ckk::AES) => "aes",
-        (_, ckk::BLS12_381) => "bls12-381",
-        _ => "secret",
+        (cko::DATA, _) => "data".into(),
+        (cko::CERTIFICATE, _) => "certificate".into(),
+        (_, ckk::RSA) => {
+            let unused = modulus.first().map_or(0, |byte| byte.leading_zeros() as usize);
+            format!("rsa-{}", 8 * modulus.len() - unused)
+        }
+        (_, ckk::DH) => "dh".into(),
+        (_, ckk::EC | ckk::EC_EDWARDS | ckk::EC_MONTGOMERY) => {
+            Curve::from_parameters(curve).map_or("ec", Curve::name).into()
+        }
+        (_, ckk::AES) => format!("aes-{}", 8 * u64::from(length)),
+        (_, ckk::BLS12_381) => "bls12-381".into(),
+        _ => "secret".into(),
     }
 }
 
@@ -87,6 +99,7 @@ pub(super) struct Object {
     pub(super) id: Vec<u8>,
     pub(super) public_key_info: Vec<u8>,
     pub(super) destroyable: bool,
+    kind: String,
     extractable: Option<bool>,
     label: Vec<u8>,
 }
@@ -101,25 +114,30 @@ impl Object {
             cka::LABEL,
             cka::PUBLIC_KEY_INFO,
             cka::DESTROYABLE,
+            cka::EC_PARAMS,
+            cka::MODULUS,
+            cka::VALUE_LEN,
         ];
         let values = attributes(client, handle, &numbers)?;
-        let [class, key_type, id, extractable, label, info, destroyable] = values.as_slice() else {
-            return Err(Stop::failed(
-                format!("the daemon sent an incomplete description of object {handle}"),
-                "use the same version of the program and the daemon",
-            ));
+        let [class, key_type, id, extractable, label, info, destroyable, kinds @ ..] =
+            values.as_slice()
+        else {
+            return Err(incomplete(handle));
         };
+        let [curve, modulus, length] = kinds else { return Err(incomplete(handle)) };
         let truth = |value: &AttributeValue| match value.value.0.as_slice() {
             [byte] => Some(*byte != 0),
             _ => None,
         };
+        let (class, key_type) = (number(class), number(key_type));
         Ok(Self {
             handle,
-            class: number(class),
-            key_type: number(key_type),
+            class,
+            key_type,
             id: id.value.0.clone(),
             public_key_info: info.value.0.clone(),
             destroyable: truth(destroyable) != Some(false),
+            kind: kind(class, key_type, &curve.value.0, &modulus.value.0, number(length)),
             extractable: truth(extractable),
             label: label.value.0.clone(),
         })
@@ -139,12 +157,7 @@ impl Object {
             Some(false) => "stays",
             None => "-",
         };
-        // The length of a SubjectPublicKeyInfo tells Ed448 from Ed25519.
-        let kind = match kind(self.class, self.key_type) {
-            "ed25519" if self.public_key_info.len() == 69 => "ed448",
-            kind => kind,
-        };
-        let handle = self.handle;
+        let (handle, kind) = (self.handle, &self.kind);
         let label = String::from_utf8_lossy(&self.label);
         format!("{handle}\t{class}\t{kind}\t{leaves}\t{id}\t{}\n", label.escape_debug())
     }
