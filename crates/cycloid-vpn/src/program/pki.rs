@@ -8,7 +8,7 @@ use cycloid_vpn::config::pki::{
 use cycloid_vpn::proto::{Role, Transport};
 
 use crate::arguments::{Pki, PkiCommand, SigningKey, Token};
-use crate::clock::now;
+use crate::clock::{date, now};
 use cycloid_command::{Stop, output};
 
 pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
@@ -61,7 +61,7 @@ pub(super) fn run(pki: &Pki) -> Result<(), Stop> {
             let mut text = String::new();
             for entry in open()?.entries().map_err(stop)? {
                 let role = if entry.role == Role::Server { "server" } else { "client" };
-                let revoked = entry.revoked.map_or("-".to_owned(), |time| time.to_string());
+                let revoked = entry.revoked.map_or("-".to_owned(), date);
                 text.push_str(&format!("{}\t{role}\t{}\t{revoked}\n", entry.serial, entry.name));
             }
             output::print(&text)
