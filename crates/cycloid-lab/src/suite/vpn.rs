@@ -19,8 +19,9 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
     options: &[
         Choice {
             name: "part",
-            help: "Parts: engine (packets in memory), tunnels, start (a client's startup), \
-                   handshakes (a server's cost per client), separated by commas; all",
+            help: "Parts: engine (packets in memory), tunnels, packets (small ones), start (a \
+                   client's startup), handshakes (a server's cost per client), separated by \
+                   commas; all",
             value: Value::Default("LIST", "all"),
         },
         Choice {
@@ -45,6 +46,8 @@ pub enum Part {
     Engine,
     /// Streams through tunnels.
     Tunnels,
+    /// The highest rate of small packets.
+    Packets,
     /// The time until a starting client's tunnel is up.
     Start,
     /// The cost of each client in a server.
@@ -53,13 +56,15 @@ pub enum Part {
 
 impl Part {
     /// All parts, in the order of the tables.
-    pub const ALL: [Self; 4] = [Self::Engine, Self::Tunnels, Self::Start, Self::Handshakes];
+    pub const ALL: [Self; 5] =
+        [Self::Engine, Self::Tunnels, Self::Packets, Self::Start, Self::Handshakes];
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Engine => "engine",
             Self::Tunnels => "tunnels",
+            Self::Packets => "packets",
             Self::Start => "start",
             Self::Handshakes => "handshakes",
         }

@@ -3,6 +3,7 @@
 
 mod engine;
 mod handshakes;
+mod packets;
 mod testbed;
 #[cfg(test)]
 mod tests;
@@ -135,6 +136,15 @@ impl Suite for Vpn {
                     self.measure_streams(*tcp, *up, pairs(*tcp), pace, peers, progress)
                 })),
             }));
+        }
+        if self.parts.contains(&Part::Packets) && effort != Effort::Quick {
+            plans.push(Plan {
+                title: "small packets".into(),
+                time: pace.of_rates(),
+                work: suite::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure_packets(pace, peers, progress)
+                })),
+            });
         }
         if self.parts.contains(&Part::Start) && effort != Effort::Quick {
             plans.push(Plan {

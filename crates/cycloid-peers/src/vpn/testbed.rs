@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::packets;
 use cycloid_lab::measure::clock;
 use cycloid_lab::process::Process;
 use cycloid_lab::suite::vpn::Namespaces;
@@ -114,6 +115,14 @@ pub(super) struct Stream {
     /// Processor seconds per gigabyte.
     pub(super) server: f64,
     pub(super) client: f64,
+}
+
+/// The results of datagrams at a fixed rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Datagrams {
+    /// Those sent.
+    pub(super) per_second: f64,
+    pub(super) lost_percent: f64,
 }
 
 impl Testbed {
@@ -247,20 +256,8 @@ impl Testbed {
     ) -> Result<Stream, Failure> {
         let time = || [tunnel.server.time(), tunnel.client.time()];
         let reverse = if up { "" } else { " -R" };
-        let line = format!("iperf3 -J -c 10.8.{}.1 -t {seconds}{reverse}", tunnel.number);
-        // The listener takes one stream at a time, may still be finishing the last one, and may
-        // still be starting.
-        let patience = Instant::now() + PATIENCE;
-        let (before, after, result) = loop {
-            let before = time();
-            let text = self.said(&line)?;
-            let after = time();
-            let result: Value = serde_json::from_str(&text).unwrap_or_default();
-            if result["end"]["sum_received"].is_object() || Instant::now() > patience {
-                break (before, after, result);
-            }
-            thread::sleep(Duration::from_millis(100));
-        };
+        let options = format!("-t {seconds}{reverse}");
+        let (result, [before, after]) = self.iperf(tunnel, &options, "sum_received", time)?;
         let received = &result["end"]["sum_received"];
         let number = |name: &str| received[name].as_f64().filter(|number| *number > 0.0);
         let (Some(bytes), Some(bits)) = (number("bytes"), number("bits_per_second")) else {
@@ -268,6 +265,54 @@ impl Testbed {
         };
         let spent = |end: usize| after[end].saturating_sub(before[end]).as_secs_f64() / bytes * 1e9;
         Ok(Stream { megabits: bits / 1e6, server: spent(0), client: spent(1) })
+    }
+
+    /// Sends datagrams to the server, `rate` of them per second.
+    pub(super) fn datagrams(
+        &self,
+        tunnel: &Tunnel,
+        rate: f64,
+        time: Duration,
+    ) -> Result<Datagrams, Failure> {
+        let bits = 8 * u64::from(packets::BYTES) * rate as u64;
+        let count = (rate * time.as_secs_f64()) as u64;
+        let options = format!("-u -l {} -b {bits} -k {count}", packets::BYTES);
+        let (result, _) = self.iperf(tunnel, &options, "sum", || ())?;
+        let sum = &result["end"]["sum"];
+        let number = |name: &str| {
+            let error = || failed(&format!("iperf3: {}", result["error"]));
+            sum[name].as_f64().ok_or_else(error)
+        };
+        let seconds = number("seconds")?;
+        Ok(Datagrams {
+            per_second: if seconds > 0.0 { number("packets")? / seconds } else { 0.0 },
+            lost_percent: number("lost_percent")?,
+        })
+    }
+
+    /// Runs iperf3 to the server until its result has this part. Returns the result, and what
+    /// `observe` returns before and after.
+    fn iperf<T>(
+        &self,
+        tunnel: &Tunnel,
+        options: &str,
+        part: &str,
+        observe: impl Fn() -> T,
+    ) -> Result<(Value, [T; 2]), Failure> {
+        let line = format!("iperf3 -J -c 10.8.{}.1 {options}", tunnel.number);
+        // The listener takes one client at a time, may still be finishing the last one, and may
+        // still be starting.
+        let patience = Instant::now() + PATIENCE;
+        loop {
+            let before = observe();
+            let text = self.said(&line)?;
+            let observed = [before, observe()];
+            let result: Value = serde_json::from_str(&text).unwrap_or_default();
+            if result["end"][part].is_object() || Instant::now() > patience {
+                return Ok((result, observed));
+            }
+            thread::sleep(Duration::from_millis(100));
+        }
     }
 
     /// Returns the mean round-trip time of some echoes in nanoseconds; `None` if no response came.

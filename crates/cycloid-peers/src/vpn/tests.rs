@@ -44,6 +44,7 @@ fn more_effort_adds_tables() {
     let titles =
         |effort| vpn.plan(effort, &[]).into_iter().map(|plan| plan.title).collect::<Vec<_>>();
     assert!(titles(Quick).contains(&"tunnels over UDP, client to server".to_owned()));
+    assert!(titles(Plain).contains(&"small packets".to_owned()));
     assert!(titles(Plain).contains(&"start of a client".to_owned()));
     assert!(titles(Plain).contains(&"clients that connect".to_owned()));
     assert_eq!(titles(Full).iter().filter(|title| title.starts_with("tunnels")).count(), 4);

@@ -63,6 +63,16 @@ impl Pace {
         Duration::from_secs_f64(streams * (f64::from(self.seconds) + 0.2) + pairs as f64)
     }
 
+    /// Returns how long datagrams are sent at each rate.
+    pub(super) fn of_datagrams(self) -> Duration {
+        Duration::from_millis(500) * self.seconds
+    }
+
+    /// Estimates the time of searching rates.
+    pub(super) fn of_rates(self) -> Duration {
+        (self.of_datagrams() + Duration::from_millis(200)) * 7 * 3 * self.rounds as u32
+    }
+
     /// Estimates the time of the clients' starts.
     pub(super) fn of_starts(self) -> Duration {
         Duration::from_secs(4) * self.rounds as u32
@@ -83,7 +93,7 @@ pub(super) struct Running {
 
 impl Running {
     /// Brings up the tunnels that are not up yet.
-    fn bring_up(&mut self, tcp: bool, pairs: &[usize]) -> Result<(), Failure> {
+    pub(super) fn bring_up(&mut self, tcp: bool, pairs: &[usize]) -> Result<(), Failure> {
         for pair in pairs {
             if self.index(tcp, *pair).is_none() {
                 let tunnel = self.testbed.tunnel(PAIRS[*pair].1, tcp)?;
@@ -91,6 +101,12 @@ impl Running {
             }
         }
         Ok(())
+    }
+
+    /// Returns a tunnel that is up.
+    pub(super) fn tunnel(&self, tcp: bool, pair: usize) -> &Tunnel {
+        let index = self.index(tcp, pair).expect("the tunnel was brought up");
+        &self.tunnels[index].2
     }
 
     fn index(&self, tcp: bool, pair: usize) -> Option<usize> {
@@ -120,8 +136,7 @@ impl Vpn {
         running.bring_up(tcp, &pairs.there)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            let index = running.index(tcp, pair).expect("the tunnel was brought up");
-            running.testbed.stream(&running.tunnels[index].2, up, pace.seconds)
+            running.testbed.stream(running.tunnel(tcp, pair), up, pace.seconds)
         })?;
         let parameters = Parameters::from([
             ("transport".into(), if tcp { "TCP" } else { "UDP" }.into()),
@@ -138,12 +153,11 @@ impl Vpn {
                 let values: Vec<f64> = streams.iter().map(value).collect();
                 rounded(statistics::median(&values), 3)
             };
-            let index = running.index(tcp, *pair).expect("the tunnel was brought up");
             record.tunnel = Some(Carried {
                 megabits_per_second: median(|stream| stream.megabits),
                 server_seconds_per_gigabyte: median(|stream| stream.server),
                 client_seconds_per_gigabyte: median(|stream| stream.client),
-                round_trip_ns: running.testbed.echo(&running.tunnels[index].2)?,
+                round_trip_ns: running.testbed.echo(running.tunnel(tcp, *pair))?,
             });
         }
         table.rounds = pace.rounds;

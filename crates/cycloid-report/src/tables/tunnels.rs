@@ -10,13 +10,14 @@ use super::number::{NONE, Unit, percent, proportion, whole};
 use cycloid_lab::record::{Record, Summary, Table};
 
 /// The meanings of the columns that only this form has.
-pub(super) const MEANINGS: [(&str, &str); 5] = [
+pub(super) const MEANINGS: [(&str, &str); 6] = [
     ("Mb/s", "throughput of one TCP stream through the tunnel"),
     ("ours ×", "our throughput relative to this one's, round by round: 2.00 carries twice as much"),
     (
         "server, client",
         "processor seconds of each end per gigabyte, including kernel time for the process",
     ),
+    ("packets/s", "highest rate of small packets through the tunnel"),
     ("KiB", "growth of the server's resident memory per connected client"),
     ("echo µs", "round trip of a ping through the otherwise idle tunnel"),
 ];
@@ -45,6 +46,7 @@ fn grid(table: &Table) -> Grid {
     let carry = table.records.iter().any(|record| record.tunnel.is_some());
     let stay = table.records.iter().any(|record| record.memory.resident.is_some());
     let head: &[&str] = match (carry, stay) {
+        _ if of_packets(table) => &["", "packets/s", "ours ×", "±"],
         (true, _) => &["", "Mb/s", "ours ×", "±", "server", "client", "echo µs"],
         (false, true) => &["", "ms", "ours ×", "±", "KiB"],
         (false, false) => &["", "ms", "ours ×", "±"],
@@ -55,6 +57,11 @@ fn grid(table: &Table) -> Grid {
     }
     align(&mut grid, 2);
     grid
+}
+
+/// Returns whether the table has rates of packets.
+fn of_packets(table: &Table) -> bool {
+    table.parameters.contains_key("packet_bytes")
 }
 
 fn row(table: &Table, record: &Record) -> Vec<String> {
@@ -73,6 +80,11 @@ fn row(table: &Table, record: &Record) -> Vec<String> {
             cells.push(format!("{:.2}", tunnel.client_seconds_per_gigabyte));
             let show = |time| Unit::MICROSECONDS.show(time);
             cells.push(tunnel.round_trip_ns.map_or_else(|| NONE.into(), show));
+        }
+        None if of_packets(table) => {
+            let rate = 1e9 / record.time.nanoseconds(table.statistic);
+            cells.push(whole(rate as u64));
+            cells.extend(proportions);
         }
         None => {
             let digits = if record.memory.resident.is_some() { 2 } else { 1 };
