@@ -216,9 +216,14 @@ impl Chaos {
     /// Measures the rate, makes a fault, repairs everything, and waits until the rate is back.
     fn disturb(&mut self, limit: Duration) -> Recovery {
         let from = now() / SLOT + 1;
-        self.until("calm", |_| now() / SLOT >= from + CALM + DELAY);
-        let usual = self.world.rates.mean(from, from + CALM);
-        assert!(usual > 0.0, "no client works though nothing is wrong");
+        let mut usual = 0.0;
+        self.until("clients work while nothing is wrong", |chaos| {
+            let known = now() / SLOT - DELAY;
+            if known >= from + CALM {
+                usual = chaos.world.rates.mean(known - CALM, known);
+            }
+            usual > 0.0
+        });
         let fault = Fault::draw(&mut self.dice);
         fault.make(self);
         self.until("the daemons serve again", |chaos| {
