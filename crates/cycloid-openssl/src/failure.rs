@@ -42,6 +42,8 @@ failures! {
     Randomness = 13 c"the system provides no random numbers";
     Generation = 14 c"key generation failed";
     NoDefault = 15 c"neither Cycloid nor OpenSSL's default provider does this";
+    Input = 16 c"invalid address or length of the input";
+    DigestFixed = 17 c"the digest cannot change within an operation";
 }
 
 /// A failure and its details, if the library gave any.

@@ -3,6 +3,7 @@
 pub(crate) mod ec;
 pub(crate) mod ed25519;
 pub(crate) mod rsa;
+pub(crate) mod rsa_pair;
 pub(crate) mod x25519;
 
 use std::ffi::c_int;

@@ -198,8 +198,8 @@ fn compute(tasks: &[Arc<Task>]) {
         tasks.iter().map(|task| vec![0; task.key.public().length()]).collect();
     let mut jobs = Vec::with_capacity(tasks.len());
     for (task, output) in tasks.iter().zip(&mut outputs) {
-        let Some(key) = task.key.private() else { return };
-        let (key, input) = (key.private_key(), &task.input[..]);
+        let Some(key) = task.key.private_key() else { return };
+        let input = &task.input[..];
         jobs.push(match task.operation {
             RsaOperation::Pkcs1(hash) => Job::sign_pkcs1v15_prehashed(key, hash, input, output),
             RsaOperation::Pss(pss) => Job::sign_pss_with(key, pss, input, output),

@@ -42,7 +42,7 @@ pub(crate) trait Scheme: Clone + Sized + 'static {
         hash: Option<Hash>,
     ) -> Option<Self>;
 
-    /// Changes parameters. Returns whether all of them are handled here.
+    /// Changes parameters. Returns whether all of them are handled here; otherwise none changes.
     fn set(&mut self, params: &Params<'_>) -> bool;
 
     /// Returns the maximum length of a signature, in bytes.
@@ -71,6 +71,9 @@ pub(crate) trait Agreement: Clone + Sized + 'static {
 
     /// Returns the length of the secret, in bytes.
     fn length(&self) -> usize;
+
+    /// Whether a caller with too little room gets the first bytes of the secret, as from OpenSSL.
+    const TRUNCATES: bool;
 
     /// Returns the secret.
     fn derive(&self) -> Result<Zeroizing<Vec<u8>>, Error>;

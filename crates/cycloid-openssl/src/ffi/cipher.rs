@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::abi::{Dispatch, Param, cipher as number, operation};
 use super::boundary::{guarded, succeeds};
 use super::context::{
-    Numbers, deliver, duplicate, listed, new_default, pass_params, remember, slice,
+    Numbers, Settings, deliver, duplicate, listed, new_default, pass_params, slice,
 };
 use super::default::Object;
 use super::errors::Errors;
 use super::key_management::KeyObject;
-use super::params::{OwnedParams, Params};
+use super::params::{Params, Requests};
 use crate::failure::Failure;
 use crate::key::rsa::RsaKey;
 use crate::log::{self, By};
@@ -51,7 +51,7 @@ struct Context {
     errors: Errors,
     key: Option<Arc<KeyObject<RsaKey>>>,
     number: c_int,
-    settings: OwnedParams,
+    settings: Settings,
     state: State,
 }
 
@@ -80,7 +80,9 @@ impl Context {
         // SAFETY: the function has this type; objects and array are valid.
         let begun = unsafe {
             let init = object.table().function::<Init>(self.number)?;
-            self.settings.with(|params| init(object.as_ptr(), key.as_ptr(), params.as_ptr()) == 1)
+            self.settings.replay(&object, NUMBERS.set_params, |params| {
+                init(object.as_ptr(), key.as_ptr(), params.as_ptr()) == 1
+            })
         };
         begun.then_some(object)
     }
@@ -92,7 +94,7 @@ unsafe extern "C" fn new_context(provider: *mut c_void) -> *mut c_void {
             errors: Errors::of(provider),
             key: None,
             number: 0,
-            settings: OwnedParams::default(),
+            settings: Settings::default(),
             state: State::NotBegun,
         };
         Box::into_raw(Box::new(context)).cast()
@@ -142,7 +144,7 @@ unsafe fn init(context: *mut c_void, id: c_int, key: *mut c_void, params: *const
             return context.errors.raise(Failure::NoKey, "");
         };
         context.number = id;
-        context.settings = OwnedParams::copy_of(params);
+        context.settings = Settings::beginning(params);
         // A key for RSASSA-PSS only encrypts nothing, which the default provider says.
         let own = key.own().filter(|_| key.name() == c"RSA");
         let begun = own.and_then(|own| RsaEncryption::begin(own, id == number::DECRYPT_INIT));
@@ -189,7 +191,9 @@ unsafe fn run(
 ) -> c_int {
     guarded(0, || {
         // SAFETY: by the caller's word.
-        let (context, input) = unsafe { (&*context.cast::<Context>(), slice(data, data_length)) };
+        let context = unsafe { &*context.cast::<Context>() };
+        // SAFETY: by the caller's word.
+        let Some(input) = (unsafe { slice(context.errors, data, data_length) }) else { return 0 };
         let what = if id == number::ENCRYPT { "encrypt" } else { "decrypt" };
         match &context.state {
             State::NotBegun => c_int::from(context.errors.raise(Failure::NotInitialised, "")),
@@ -263,8 +267,22 @@ unsafe extern "C" fn set_params(context: *mut c_void, params: *const Param) -> c
             State::Default(object) => pass_params(object, NUMBERS.set_params, params.as_ptr()),
             State::NotBegun => params.is_empty(),
             State::Own(encryption) => {
-                remember(&mut context.settings, params);
-                encryption.set(&params) || context.leave()
+                let handled = encryption.set(&params);
+                let before = context.settings.clone();
+                if context.settings.add(params) && handled {
+                    return true;
+                }
+                // A setting that the default provider also refuses changes nothing.
+                match context.replay() {
+                    Some(object) => {
+                        context.state = State::Default(object);
+                        true
+                    }
+                    None => {
+                        context.settings = before;
+                        false
+                    }
+                }
             }
         }
     })
@@ -278,7 +296,15 @@ unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_i
             return pass_params(object, NUMBERS.get_params, params);
         }
         let same = context.replay();
-        same.is_some_and(|object| pass_params(&object, NUMBERS.get_params, params))
+        let filled = same.is_some_and(|object| pass_params(&object, NUMBERS.get_params, params));
+        if let State::Own(encryption) = &context.state {
+            // The caller may keep the label's address, so it must be that of this context's.
+            // SAFETY: OpenSSL passes an array, filled above.
+            let mut requests = unsafe { Requests::from_raw(params) };
+            let labels = requests.iter().filter(|request| request.name() == "oaep-label");
+            labels.for_each(|mut request| request.set_bytes_address(encryption.label()));
+        }
+        filled
     })
 }
 

@@ -29,16 +29,21 @@ pub(crate) unsafe fn copied(text: *const c_char) -> Option<CString> {
     (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) }.into())
 }
 
-/// A slice that C passes as an address and a length.
+/// A slice that C passes as an address and a length. Null is empty if the length is 0; other bytes
+/// that cannot exist raise an error.
 ///
 /// # Safety
 /// `data` is null or the address of `length` bytes that live for `'a`.
-pub(crate) unsafe fn slice<'a>(data: *const u8, length: usize) -> &'a [u8] {
+pub(crate) unsafe fn slice<'a>(errors: Errors, data: *const u8, length: usize) -> Option<&'a [u8]> {
+    if length == 0 {
+        return Some(&[]);
+    }
     if data.is_null() || length > isize::MAX as usize {
-        return &[];
+        errors.raise(Failure::Input, "");
+        return None;
     }
     // SAFETY: by the caller's word.
-    unsafe { std::slice::from_raw_parts(data, length) }
+    Some(unsafe { std::slice::from_raw_parts(data, length) })
 }
 
 /// Writes a result to memory of C: its length alone if `output` is null.
@@ -109,9 +114,54 @@ pub(crate) fn listed(numbers: &Numbers, name: &CStr, id: c_int) -> *const Param 
     default::table(numbers.operation, name).and_then(list).unwrap_or(std::ptr::null())
 }
 
-/// Copies parameters for a later replay in the default provider.
-pub(crate) fn remember(log: &mut OwnedParams, params: Params<'_>) {
-    if !params.is_empty() {
-        log.update(OwnedParams::copy_of(params));
+/// The settings of an operation, call by call, for a replay in the default provider: what it
+/// accepts depends on their order.
+#[derive(Clone, Default)]
+pub(crate) struct Settings {
+    begin: OwnedParams,
+    later: Vec<OwnedParams>,
+}
+
+impl Settings {
+    /// More calls are left to the default provider at once, so that a context does not grow.
+    const MOST: usize = 64;
+
+    /// Copies the settings that an operation begins with.
+    pub(crate) fn beginning(params: Params<'_>) -> Self {
+        Self { begin: OwnedParams::copy_of(params), later: Vec::new() }
+    }
+
+    /// Returns the settings with another digest at the beginning.
+    pub(crate) fn with_digest(&self, name: &str) -> Self {
+        let mut changed = self.clone();
+        changed.begin.update(OwnedParams::default().with_text(c"digest", name));
+        changed
+    }
+
+    /// Adds the settings of a call. They replace those of the last call if that set the same.
+    /// Returns whether there is room for more.
+    pub(crate) fn add(&mut self, params: Params<'_>) -> bool {
+        if !params.is_empty() {
+            let added = OwnedParams::copy_of(params);
+            match self.later.last_mut() {
+                Some(last) if last.sets_the_same(&added) => *last = added,
+                _ => self.later.push(added),
+            }
+        }
+        self.later.len() < Self::MOST
+    }
+
+    /// Begins an operation in a context of the default provider, and sets what was set since.
+    /// `begin` calls the context's function with the settings of the beginning.
+    pub(crate) fn replay(
+        &self,
+        object: &Object,
+        set_params: c_int,
+        begin: impl FnOnce(Params<'_>) -> bool,
+    ) -> bool {
+        let set = |later: &OwnedParams| {
+            later.with(|params| pass_params(object, set_params, params.as_ptr()))
+        };
+        self.begin.with(begin) && self.later.iter().all(set)
     }
 }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::abi::{Dispatch, Param, exchange as number, operation};
 use super::boundary::{guarded, succeeds};
-use super::context::{Numbers, deliver, duplicate, listed, new_default, pass_params, remember};
+use super::context::{Numbers, Settings, deliver, duplicate, listed, new_default, pass_params};
 use super::default::Object;
 use super::errors::Errors;
 use super::key_management::KeyObject;
-use super::params::{OwnedParams, Params};
+use super::params::Params;
 use crate::failure::Failure;
 use crate::log::{self, By};
 use crate::scheme::Agreement;
@@ -34,7 +34,7 @@ struct Context<A: Agreement> {
     errors: Errors,
     key: Option<Arc<KeyObject<A::Key>>>,
     peer: Option<Arc<KeyObject<A::Key>>>,
-    settings: OwnedParams,
+    settings: Settings,
     state: State<A>,
 }
 
@@ -65,9 +65,9 @@ impl<A: Agreement> Context<A> {
         // SAFETY: the functions have these types; objects and array are valid.
         unsafe {
             let init = table.function::<Init>(number::INIT)?;
-            let begun = self
-                .settings
-                .with(|params| init(object.as_ptr(), key.as_ptr(), params.as_ptr()) == 1);
+            let begun = self.settings.replay(&object, NUMBERS.set_params, |params| {
+                init(object.as_ptr(), key.as_ptr(), params.as_ptr()) == 1
+            });
             if !begun {
                 return None;
             }
@@ -115,7 +115,7 @@ impl<A: Agreement> Functions<A> {
                 errors: Errors::of(provider),
                 key: None,
                 peer: None,
-                settings: OwnedParams::default(),
+                settings: Settings::default(),
                 state: State::NotBegun,
             };
             Box::into_raw(Box::new(context)).cast()
@@ -174,7 +174,7 @@ impl<A: Agreement> Functions<A> {
                 return context.errors.raise(Failure::NoKey, "");
             };
             context.peer = None;
-            context.settings = OwnedParams::copy_of(params);
+            context.settings = Settings::beginning(params);
             let begun = key.own().filter(|_| params.is_empty()).and_then(A::begin);
             match begun {
                 Some(agreement) => {
@@ -250,8 +250,10 @@ impl<A: Agreement> Functions<A> {
                     match agreement.derive() {
                         Ok(secret) => {
                             log::write(By::Cycloid, "derive", name);
+                            let most = if A::TRUNCATES && room > 0 { room } else { usize::MAX };
+                            let secret = &secret[..secret.len().min(most)];
                             // SAFETY: the memory is the caller's.
-                            unsafe { deliver(context.errors, &secret, output, length, room) }
+                            unsafe { deliver(context.errors, secret, output, length, room) }
                         }
                         Err(error) => context.errors.raise(error.failure, &error.details),
                     }
@@ -270,8 +272,13 @@ impl<A: Agreement> Functions<A> {
                 _ if params.is_empty() => true,
                 State::NotBegun => context.errors.raise(Failure::NotInitialised, ""),
                 State::Own(_) => {
-                    remember(&mut context.settings, params);
-                    context.leave()
+                    // A setting that the default provider also refuses changes nothing.
+                    let left = context.replay();
+                    let set =
+                        |object: &Object| pass_params(object, NUMBERS.set_params, params.as_ptr());
+                    let Some(object) = left.filter(set) else { return false };
+                    context.state = State::Default(object);
+                    true
                 }
             }
         })

@@ -226,6 +226,21 @@ impl<'a> Request<'a> {
         self.param.data_type == OCTET_STRING && self.write(value, 0)
     }
 
+    /// Stores the address of bytes and their number, if that is what is asked for.
+    pub(crate) fn set_bytes_address(&mut self, value: &[u8]) {
+        if self.param.data_type != OCTET_POINTER {
+            return;
+        }
+        self.param.return_size = value.len();
+        // SAFETY: parameters of this type hold the address of a pointer, or null.
+        unsafe {
+            let place = self.param.data.cast::<*const u8>();
+            if !place.is_null() {
+                *place = if value.is_empty() { std::ptr::null() } else { value.as_ptr() };
+            }
+        }
+    }
+
     /// Copies a value, of which the last `uncounted` bytes are no part of the length.
     fn write(&mut self, value: &[u8], uncounted: usize) -> bool {
         self.param.return_size = value.len() - uncounted.min(value.len());
@@ -311,6 +326,11 @@ impl OwnedParams {
         }
         self.push(name.into(), UNSIGNED_INTEGER, value);
         self
+    }
+
+    /// Returns whether two arrays have the same names in the same order.
+    pub(crate) fn sets_the_same(&self, other: &Self) -> bool {
+        self.names == other.names
     }
 
     /// Adds another array's parameters, in place of those with the same names.

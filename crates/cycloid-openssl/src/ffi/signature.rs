@@ -8,11 +8,11 @@ use std::sync::Arc;
 use functions::Functions;
 
 use super::abi::{Dispatch, Param, operation, signature as number};
-use super::context::{Numbers, deliver, new_default, remember};
+use super::context::{Numbers, Settings, deliver, new_default};
 use super::default::Object;
 use super::errors::Errors;
 use super::key_management::KeyObject;
-use super::params::{OwnedParams, Params};
+use super::params::Params;
 use crate::digest::{self, Hasher};
 use crate::failure::Failure;
 use crate::log::{self, By};
@@ -50,7 +50,9 @@ struct Context<S: Scheme> {
 struct Begun {
     number: c_int,
     digest: Option<CString>,
-    settings: OwnedParams,
+    settings: Settings,
+    /// A part of the message was hashed.
+    hashed: bool,
 }
 
 enum State<S> {
@@ -60,7 +62,11 @@ enum State<S> {
         scheme: S,
         hasher: Option<Hasher>,
     },
-    Default(Object),
+    /// The default provider signs or verifies: digests, if messages were hashed here so far.
+    Default {
+        object: Object,
+        hasher: Option<Hasher>,
+    },
 }
 
 type InitDigest =
@@ -96,8 +102,8 @@ impl<S: Scheme> Context<S> {
         if self.key.is_none() {
             return self.errors.raise(Failure::NoKey, "");
         }
-        self.begun = Begun { number, digest, settings: OwnedParams::default() };
-        remember(&mut self.begun.settings, params);
+        let settings = Settings::beginning(params);
+        self.begun = Begun { number, digest, settings, hashed: false };
         match self.begin_here(params) {
             Some(state) => {
                 self.state = state;
@@ -114,8 +120,10 @@ impl<S: Scheme> Context<S> {
             number::VERIFY_INIT | number::DIGEST_VERIFY_INIT => Purpose::Verify,
             _ => return None,
         };
-        let name = self.begun.digest.as_ref().map_or("", |it| it.to_str().unwrap_or("?"));
-        let hash = match name {
+        if self.changes_digest(params) {
+            return None;
+        }
+        let hash = match self.digest_name() {
             "" => None,
             name => Some(digest::named(name)?),
         };
@@ -128,11 +136,23 @@ impl<S: Scheme> Context<S> {
         scheme.set(&params).then_some(State::Own { scheme, hasher })
     }
 
+    fn digest_name(&self) -> &str {
+        self.begun.digest.as_ref().map_or("", |it| it.to_str().unwrap_or("?"))
+    }
+
+    /// Returns whether parameters name another digest than the one that hashes the message.
+    fn changes_digest(&self, params: Params<'_>) -> bool {
+        let own = digest::named(self.digest_name());
+        let mut names = params.iter().filter(|value| value.name() == b"digest");
+        own.is_some() && names.any(|value| value.text().and_then(digest::named) != own)
+    }
+
     /// Leaves the operation to the default provider.
     fn leave(&mut self) -> bool {
         let left = self.replay(&self.begun);
         let succeeded = left.is_some();
-        self.state = left.map_or(State::NotBegun, State::Default);
+        let default = |object| State::Default { object, hasher: None };
+        self.state = left.map_or(State::NotBegun, default);
         succeeded
     }
 
@@ -159,17 +179,16 @@ impl<S: Scheme> Context<S> {
                 }
             }
         };
-        begun.settings.with(begin).then_some(object)
+        begun.settings.replay(&object, NUMBERS.set_params, begin).then_some(object)
     }
 
     /// Returns a context of the default provider for the digest of this operation.
     fn replay_for_digest(&self, number: c_int) -> Option<Object> {
-        let mut settings = self.begun.settings.clone();
-        if let Some(digest) = &self.begun.digest {
-            let name = digest.to_str().unwrap_or("");
-            settings.update(OwnedParams::default().with_text(c"digest", name));
-        }
-        self.replay(&Begun { number, digest: None, settings })
+        let settings = match self.begun.digest {
+            Some(_) => self.begun.settings.with_digest(self.digest_name()),
+            None => self.begun.settings.clone(),
+        };
+        self.replay(&Begun { number, digest: None, settings, hashed: false })
     }
 
     fn log(&self, by: By, what: &str) {
@@ -183,7 +202,7 @@ impl<S: Scheme> Context<S> {
     unsafe fn sign(&self, input: &[u8], output: *mut u8, length: *mut usize, room: usize) -> bool {
         match &self.state {
             State::NotBegun => self.errors.raise(Failure::NotInitialised, ""),
-            State::Default(object) => {
+            State::Default { object, .. } => {
                 if !output.is_null() {
                     self.log(By::Default, "sign");
                 }
@@ -235,7 +254,7 @@ impl<S: Scheme> Context<S> {
         };
         match &self.state {
             State::NotBegun => c_int::from(self.errors.raise(Failure::NotInitialised, "")),
-            State::Default(object) => by_default(object),
+            State::Default { object, .. } => by_default(object),
             State::Own { scheme, .. } => match scheme.verify(input, signature) {
                 Some(valid) => {
                     self.log(By::Cycloid, "verify");

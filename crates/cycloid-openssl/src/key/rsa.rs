@@ -3,11 +3,13 @@
 use std::ffi::{CStr, c_int};
 
 use cycloid::scheme::rsa::{
-    KeyPair, MAX_BITS, MIN_BITS, OwnedPublicKey, PrivateComponents, private_key_der_length,
+    KeyPair, MAX_BITS, MIN_BITS, OwnedPublicKey, PrivateComponents, PrivateKey,
+    private_key_der_length,
 };
 use pkcs1::RsaPrivateKeyRef;
 use zeroize::Zeroizing;
 
+use super::rsa_pair::RsaPair;
 use super::{Key, Reading};
 use crate::failure::{Error, Failure};
 use crate::ffi::abi::selection;
@@ -19,7 +21,7 @@ use crate::random;
 #[derive(Clone)]
 pub(crate) enum RsaKey {
     /// A private key with its public key.
-    Pair(KeyPair),
+    Pair(RsaPair),
     /// A public key.
     Public(OwnedPublicKey),
 }
@@ -28,15 +30,23 @@ impl RsaKey {
     /// Returns the public key.
     pub(crate) fn public(&self) -> &OwnedPublicKey {
         match self {
-            Self::Pair(key) => key.public_key(),
+            Self::Pair(pair) => pair.key().public_key(),
             Self::Public(key) => key,
         }
     }
 
-    /// Returns the private key.
-    pub(crate) const fn private(&self) -> Option<&KeyPair> {
+    /// Returns the private key, with the blindings of this process.
+    pub(crate) fn private(&self) -> Option<KeyPair> {
         match self {
-            Self::Pair(key) => Some(key),
+            Self::Pair(pair) => Some(pair.of_this_process()),
+            Self::Public(_) => None,
+        }
+    }
+
+    /// Returns the private key, for operations with blindings of the caller's.
+    pub(crate) fn private_key(&self) -> Option<&PrivateKey<Box<[u64]>>> {
+        match self {
+            Self::Pair(pair) => Some(pair.key().private_key()),
             Self::Public(_) => None,
         }
     }
@@ -102,12 +112,12 @@ impl Key for RsaKey {
             coefficient: &integer("rsa-coefficient1")?,
             other_primes: &[],
         });
-        pair.ok().map(Self::Pair)
+        pair.ok().map(|pair| Self::Pair(pair.into()))
     }
 
     fn write(&self) -> OwnedParams {
         match self {
-            Self::Pair(pair) => private_params(pair).unwrap_or_default(),
+            Self::Pair(pair) => private_params(pair.key()).unwrap_or_default(),
             Self::Public(key) => {
                 let limbs = key.as_key().modulus_limbs().iter().rev();
                 let modulus: Vec<u8> = limbs.flat_map(|limb| limb.to_be_bytes()).collect();
@@ -156,7 +166,8 @@ impl Key for RsaKey {
         }
         let generate = || {
             let key = KeyPair::generate(bits, &mut random::generator()?);
-            key.map(Self::Pair).map_err(|error| Failure::Generation.because(error))
+            key.map(|pair| Self::Pair(pair.into()))
+                .map_err(|error| Failure::Generation.because(error))
         };
         Some(generate())
     }

@@ -22,6 +22,7 @@ impl Agreement for Ecdh {
     type Key = EcKey;
 
     const NAME: &'static CStr = c"ECDH";
+    const TRUNCATES: bool = true;
 
     fn begin(key: Arc<EcKey>) -> Option<Self> {
         key.private()?;
@@ -60,6 +61,7 @@ impl Agreement for X25519 {
     type Key = X25519Key;
 
     const NAME: &'static CStr = c"X25519";
+    const TRUNCATES: bool = false;
 
     fn begin(key: Arc<X25519Key>) -> Option<Self> {
         key.private()?;

@@ -43,14 +43,19 @@ impl Scheme for Ecdsa {
     }
 
     fn set(&mut self, params: &Params<'_>) -> bool {
-        params.iter().all(|value| match value.name() {
+        let mut changed = self.hash;
+        let handled = params.iter().all(|value| match value.name() {
             b"digest" => {
-                self.hash = value.text().and_then(digest::named);
-                self.hash.is_some()
+                changed = value.text().and_then(digest::named);
+                changed.is_some()
             }
             b"properties" => value.text() == Some(""),
             _ => false,
-        })
+        });
+        if handled {
+            self.hash = changed;
+        }
+        handled
     }
 
     fn longest(&self) -> usize {

@@ -109,7 +109,7 @@ impl Scheme for Rsa {
 
     fn begin(key: Arc<RsaKey>, kind: &CStr, purpose: Purpose, hash: Option<Hash>) -> Option<Self> {
         if purpose == Purpose::Sign {
-            key.private()?;
+            key.private_key()?;
         }
         let only_pss = kind == c"RSA-PSS";
         let padding = if only_pss { Padding::Pss } else { Padding::Pkcs1 };
@@ -140,10 +140,12 @@ impl Scheme for Rsa {
             b"properties" | b"mgf1-properties" => value.text() == Some(""),
             _ => false,
         });
-        // Combinations that make no sense are the default provider's to refuse.
+        // Combinations that make no sense are the default provider's to refuse. A salt and a mask
+        // that were set before the padding changed are kept, and count again with PSS.
+        let for_pss = ["saltlen", "mgf1-digest", "mgf1-properties"];
         let sensible = match changed.padding {
             Padding::Pkcs1 => {
-                !changed.only_pss && changed.salt == Salt::Unset && changed.mask_hash.is_none()
+                !changed.only_pss && for_pss.iter().all(|name| params.find(name).is_none())
             }
             Padding::Pss => true,
         };

@@ -7,7 +7,7 @@ use cycloid::scheme::rsa::Oaep;
 use zeroize::Zeroizing;
 
 use crate::failure::{Error, Failure};
-use crate::ffi::params::Params;
+use crate::ffi::params::{Params, Value};
 use crate::ffi::roomy::roomy;
 use crate::key::rsa::RsaKey;
 use crate::{digest, random};
@@ -32,15 +32,24 @@ impl RsaEncryption {
     /// Begins with the default padding. Decryption needs a private key.
     pub(crate) fn begin(key: Arc<RsaKey>, decrypt: bool) -> Option<Self> {
         if decrypt {
-            key.private()?;
+            key.private_key()?;
         }
         let padding = Padding::Pkcs1;
         Some(Self { key, padding, hash: None, mask_hash: None, label: Vec::new() })
     }
 
-    /// Changes parameters. Returns whether all of them are handled here.
+    /// Changes parameters. Returns whether all of them are handled here; otherwise none changes.
     pub(crate) fn set(&mut self, params: &Params<'_>) -> bool {
-        params.iter().all(|value| match value.name() {
+        let mut changed = self.clone();
+        let handled = params.iter().all(|value| changed.set_one(&value));
+        if handled {
+            *self = changed;
+        }
+        handled
+    }
+
+    fn set_one(&mut self, value: &Value<'_>) -> bool {
+        match value.name() {
             b"pad-mode" => match (value.text(), value.number()) {
                 (Some("pkcs1"), _) | (_, Some(1)) => {
                     self.padding = Padding::Pkcs1;
@@ -69,7 +78,12 @@ impl RsaEncryption {
             },
             b"digest-props" | b"mgf1-properties" => value.text() == Some(""),
             _ => false,
-        })
+        }
+    }
+
+    /// Returns the label of OAEP.
+    pub(crate) fn label(&self) -> &[u8] {
+        &self.label
     }
 
     /// Returns the length of a ciphertext and of the longest message, in bytes.

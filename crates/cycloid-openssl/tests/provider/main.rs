@@ -7,5 +7,6 @@
 mod asynchronous;
 mod keys;
 mod operations;
+mod sequences;
 mod support;
 mod tls;

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use super::super::abi::{Dispatch, Param, signature as number};
 use super::super::boundary::{guarded, succeeds};
-use super::super::context::{copied, duplicate, listed, pass_params, remember, slice};
+use super::super::context::{copied, duplicate, listed, pass_params, slice};
 use super::super::errors::Errors;
 use super::super::params::Params;
 use super::{Begun, Context, NUMBERS, Sign, SignFinal, State, Update, VerifyFinal};
@@ -93,7 +93,8 @@ impl<S: Scheme> Functions<S> {
                 State::Own { scheme, hasher } => {
                     Some(State::Own { scheme: scheme.clone(), hasher: hasher.clone() })
                 }
-                State::Default(object) => duplicate(object, &NUMBERS).map(State::Default),
+                State::Default { object, hasher } => duplicate(object, &NUMBERS)
+                    .map(|object| State::Default { object, hasher: hasher.clone() }),
             };
             state.map_or(std::ptr::null_mut(), |state| {
                 let copy = Context {
@@ -188,7 +189,8 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme and the caller's memory.
             unsafe {
                 let context = &*context.cast::<Context<S>>();
-                context.sign(slice(data, data_length), output, length, room)
+                slice(context.errors, data, data_length)
+                    .is_some_and(|data| context.sign(data, output, length, room))
             }
         })
     }
@@ -204,7 +206,9 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme and the caller's memory.
             unsafe {
                 let context = &*context.cast::<Context<S>>();
-                context.verify(slice(data, data_length), slice(signature, signature_length))
+                let data = slice(context.errors, data, data_length);
+                let signature = slice(context.errors, signature, signature_length);
+                data.zip(signature).map_or(0, |(data, signature)| context.verify(data, signature))
             }
         })
     }
@@ -220,7 +224,7 @@ impl<S: Scheme> Functions<S> {
         guarded(0, || {
             // SAFETY: OpenSSL passes a context of this scheme.
             let context = unsafe { &*context.cast::<Context<S>>() };
-            let State::Default(object) = &context.state else { return 0 };
+            let State::Default { object, .. } = &context.state else { return 0 };
             context.log(By::Default, "recover");
             // SAFETY: the function has this type; the memory is the caller's.
             unsafe {
@@ -240,12 +244,17 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme.
             let context = unsafe { &mut *context.cast::<Context<S>>() };
             match &mut context.state {
-                State::Own { hasher: Some(hasher), .. } => {
+                State::Own { hasher: Some(hasher), .. }
+                | State::Default { hasher: Some(hasher), .. } => {
                     // SAFETY: the memory is the caller's.
-                    hasher.update(unsafe { slice(data, data_length) });
+                    let Some(part) = (unsafe { slice(context.errors, data, data_length) }) else {
+                        return false;
+                    };
+                    context.begun.hashed = true;
+                    hasher.update(part);
                     true
                 }
-                State::Default(object) => {
+                State::Default { object, hasher: None } => {
                     let signs = context.begun.number == number::DIGEST_SIGN_INIT;
                     let id = if signs {
                         number::DIGEST_SIGN_UPDATE
@@ -273,7 +282,7 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme.
             let context = unsafe { &*context.cast::<Context<S>>() };
             match &context.state {
-                State::Default(object) => {
+                State::Default { object, hasher: None } => {
                     if !output.is_null() {
                         context.log(By::Default, "sign");
                     }
@@ -286,7 +295,8 @@ impl<S: Scheme> Functions<S> {
                         })
                     }
                 }
-                State::Own { hasher: Some(hasher), .. } => {
+                State::Own { hasher: Some(hasher), .. }
+                | State::Default { hasher: Some(hasher), .. } => {
                     // SAFETY: the memory is the caller's.
                     unsafe { context.sign(&hasher.digest(), output, length, room) }
                 }
@@ -304,7 +314,7 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme.
             let context = unsafe { &*context.cast::<Context<S>>() };
             match &context.state {
-                State::Default(object) => {
+                State::Default { object, hasher: None } => {
                     context.log(By::Default, "verify");
                     // SAFETY: the function has this type; the memory is the caller's.
                     unsafe {
@@ -315,9 +325,11 @@ impl<S: Scheme> Functions<S> {
                         })
                     }
                 }
-                State::Own { hasher: Some(hasher), .. } => {
+                State::Own { hasher: Some(hasher), .. }
+                | State::Default { hasher: Some(hasher), .. } => {
                     // SAFETY: the memory is the caller's.
-                    context.verify(&hasher.digest(), unsafe { slice(signature, signature_length) })
+                    let signature = unsafe { slice(context.errors, signature, signature_length) };
+                    signature.map_or(0, |signature| context.verify(&hasher.digest(), signature))
                 }
                 _ => c_int::from(context.errors.raise(Failure::NotInitialised, "")),
             }
@@ -328,7 +340,7 @@ impl<S: Scheme> Functions<S> {
         succeeds(|| {
             // SAFETY: OpenSSL passes a context of this scheme.
             let context = unsafe { &*context.cast::<Context<S>>() };
-            if let State::Default(object) = &context.state {
+            if let State::Default { object, .. } = &context.state {
                 return pass_params(object, NUMBERS.get_params, params);
             }
             // The default provider knows the values of the same settings.
@@ -342,20 +354,37 @@ impl<S: Scheme> Functions<S> {
             // SAFETY: OpenSSL passes a context of this scheme, and an array.
             let (context, params) =
                 unsafe { (&mut *context.cast::<Context<S>>(), Params::from_raw(params)) };
+            let hashes_here = matches!(
+                context.state,
+                State::Own { hasher: Some(_), .. } | State::Default { hasher: Some(_), .. }
+            );
+            if hashes_here && context.changes_digest(params) {
+                return context.errors.raise(Failure::DigestFixed, "");
+            }
             match &mut context.state {
                 State::NotBegun => params.is_empty(),
-                State::Default(object) => pass_params(object, NUMBERS.set_params, params.as_ptr()),
-                State::Own { scheme, .. } => {
+                State::Default { object, .. } => {
+                    pass_params(object, NUMBERS.set_params, params.as_ptr())
+                }
+                State::Own { scheme, hasher } => {
                     let handled = scheme.set(&params);
                     let before = context.begun.settings.clone();
-                    remember(&mut context.begun.settings, params);
-                    if handled {
+                    if context.begun.settings.add(params) && handled {
                         return true;
                     }
+                    // What was hashed so far stays here.
+                    let hasher = hasher.clone().filter(|_| context.begun.hashed);
+                    let left = match (&hasher, context.begun.number) {
+                        (None, _) => context.replay(&context.begun),
+                        (Some(_), number::DIGEST_SIGN_INIT) => {
+                            context.replay_for_digest(number::SIGN_INIT)
+                        }
+                        (Some(_), _) => context.replay_for_digest(number::VERIFY_INIT),
+                    };
                     // A setting that the default provider also refuses changes nothing.
-                    match context.replay(&context.begun) {
+                    match left {
                         Some(object) => {
-                            context.state = State::Default(object);
+                            context.state = State::Default { object, hasher };
                             true
                         }
                         None => {
