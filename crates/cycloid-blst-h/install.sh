@@ -44,10 +44,13 @@ sed 's/^cycloid_\(.*\)/& \1/' "$work/exported" >"$work/renamed"
     "$work/renamed.o" "$work/libblst.o"
 
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
+prefix=$(CDPATH= cd -- "$prefix" && pwd)
 cp "$headers/blst.h" "$headers/blst_aux.h" "$headers/blst.hpp" "$prefix/include/"
 rm -f "$prefix/lib/libblst.a"
 "${AR:-ar}" rcs "$prefix/lib/libblst.a" "$work/libblst.o"
 "${CC:-cc}" -shared -o "$prefix/lib/libblst.so" "$work/libblst.o" \
     -Wl,-soname,libblst.so -Wl,-Bsymbolic -Wl,--gc-sections -Wl,--as-needed \
     -Wl,-z,relro,-z,now -Wl,-z,noexecstack -lgcc_s -lpthread -lm -ldl -lc
-sed -e "s|@PREFIX@|$prefix|" "$source/libblst.pc.in" >"$prefix/lib/pkgconfig/libblst.pc"
+# Spaces are escaped for pkg-config, and the characters of sed's replacements for sed.
+escaped=$(printf '%s\n' "$prefix" | sed -e 's/ /\\ /g' -e 's/[\\&|]/\\&/g')
+sed -e "s|@PREFIX@|$escaped|" "$source/libblst.pc.in" >"$prefix/lib/pkgconfig/libblst.pc"

@@ -16,6 +16,7 @@ source=$(dirname "$0")
 soname=libcycloid.so.${version%%.*}
 
 mkdir -p "$prefix/include" "$prefix/lib/pkgconfig"
+prefix=$(CDPATH= cd -- "$prefix" && pwd)
 cp "$source/include/cycloid.h" "$prefix/include/cycloid.h"
 cp "$archive" "$prefix/lib/libcycloid.a"
 "${STRIP:-strip}" --strip-debug "$prefix/lib/libcycloid.a"
@@ -28,5 +29,7 @@ cp "$archive" "$prefix/lib/libcycloid.a"
     -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc
 ln -sf "libcycloid.so.$version" "$prefix/lib/$soname"
 ln -sf "$soname" "$prefix/lib/libcycloid.so"
-sed -e "s|@PREFIX@|$prefix|" -e "s|@VERSION@|$version|" "$source/cycloid.pc.in" \
+# Spaces are escaped for pkg-config, and the characters of sed's replacements for sed.
+escaped=$(printf '%s\n' "$prefix" | sed -e 's/ /\\ /g' -e 's/[\\&|]/\\&/g')
+sed -e "s|@PREFIX@|$escaped|" -e "s|@VERSION@|$version|" "$source/cycloid.pc.in" \
     >"$prefix/lib/pkgconfig/cycloid.pc"

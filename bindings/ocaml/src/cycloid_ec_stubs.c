@@ -50,15 +50,59 @@ static void ed_finalize(value v) {
   free(ED_KEY(v));
 }
 
+/* Private keys compare and hash as their public keys do, so time depends on public values only. They
+   are not marshalled. */
+
+static cycloid_ec_public_key ec_public(value v) {
+  cycloid_ec_public_key pub;
+  memset(&pub, 0, sizeof pub);
+  cycloid_ec_private_key_public(EC_KEY(v), &pub);
+  return pub;
+}
+
+static cycloid_ed25519_public_key ed_public(value v) {
+  cycloid_ed25519_public_key pub;
+  memset(&pub, 0, sizeof pub);
+  cycloid_ed25519_private_key_public(ED_KEY(v), &pub);
+  return pub;
+}
+
+static int ec_compare(value a, value b) {
+  cycloid_ec_public_key left = ec_public(a), right = ec_public(b);
+  return memcmp(&left, &right, sizeof left);
+}
+
+static int ed_compare(value a, value b) {
+  cycloid_ed25519_public_key left = ed_public(a), right = ed_public(b);
+  return memcmp(&left, &right, sizeof left);
+}
+
+static intnat hash_of(const void *bytes, size_t length) {
+  uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
+  for (size_t i = 0; i < length; i++)
+    hash = (hash ^ ((const uint8_t *)bytes)[i]) * 0x100000001b3;
+  return (intnat)(hash ^ hash >> 32);
+}
+
+static intnat ec_hash(value v) {
+  cycloid_ec_public_key pub = ec_public(v);
+  return hash_of(&pub, sizeof pub);
+}
+
+static intnat ed_hash(value v) {
+  cycloid_ed25519_public_key pub = ed_public(v);
+  return hash_of(&pub, sizeof pub);
+}
+
 static struct custom_operations ec_operations = {
     "cycloid.ec.private",       ec_finalize,
-    custom_compare_default,     custom_hash_default,
+    ec_compare,                 ec_hash,
     custom_serialize_default,   custom_deserialize_default,
     custom_compare_ext_default, custom_fixed_length_default};
 
 static struct custom_operations ed_operations = {
     "cycloid.ed25519.private",  ed_finalize,
-    custom_compare_default,     custom_hash_default,
+    ed_compare,                 ed_hash,
     custom_serialize_default,   custom_deserialize_default,
     custom_compare_ext_default, custom_fixed_length_default};
 
@@ -172,9 +216,11 @@ value cycloid_ocaml_ecdsa_sign(value key, value curve, value hash, value buffer,
   uint8_t signature[2 * SCALAR_MAX];
   int code = digest_of(&digest, Long_val(curve), at(buffer, offset), Long_val(length));
   if (code == CYCLOID_OK) {
+    /* Read before the lock is released: the block that holds the address may move then. */
+    const cycloid_ec_private_key *private_key = EC_KEY(key);
     if (Bool_val(release))
       caml_enter_blocking_section();
-    code = sign(EC_KEY(key), Long_val(curve), Long_val(hash), &digest, NULL, 0, signature);
+    code = sign(private_key, Long_val(curve), Long_val(hash), &digest, NULL, 0, signature);
     if (Bool_val(release))
       caml_leave_blocking_section();
   }

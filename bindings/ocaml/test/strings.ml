@@ -16,6 +16,16 @@ let hex text =
     (String.length text / 2)
     (fun i -> Char.chr (int_of_string ("0x" ^ String.sub text (2 * i) 2)))
 
+(* Private keys compare and hash by their public keys, and are not marshalled. *)
+let is_value name same other key =
+  check (name ^ ": equal") (key = same && compare key same = 0);
+  check (name ^ ": differs") (key <> other && compare key other = -compare other key);
+  check (name ^ ": hash") (Hashtbl.hash key = Hashtbl.hash same && Hashtbl.hash key <> Hashtbl.hash other);
+  check (name ^ ": marshal")
+    (match Marshal.to_string key [] with
+    | _ -> false
+    | exception (Invalid_argument _ | Failure _) -> true)
+
 let error expected = function Error e -> e = expected | Ok _ -> false
 
 let raises_invalid f =
@@ -112,6 +122,10 @@ module On_curve (Name : sig val name : string end) (C : Dh_dsa with type g := g)
       | _ -> false
       | exception Message_too_long -> true);
 
+    (match (C.Dsa.priv_of_octets (C.Dsa.priv_to_octets key), C.Dsa.generate ()) with
+    | Ok same, (other, _) -> is_value Name.name same other key
+    | Error _, _ -> check "the key is read" false);
+
     (* Encodings. *)
     let point = C.Dsa.pub_to_octets pub and short = C.Dsa.pub_to_octets ~compress:true pub in
     check "point" (String.length point = 1 + (2 * n) && String.length short = 1 + n);
@@ -189,6 +203,9 @@ let curve25519 () =
       check "Ed25519" (Ed25519.sign ~key "\x72" = signature);
       check "public" (Ed25519.pub_to_octets (Ed25519.pub_of_priv key) = pub);
       check "seed" (Ed25519.priv_to_octets key = seed);
+      (match Ed25519.priv_of_octets seed with
+      | Ok same -> is_value "Ed25519" same (fst (Ed25519.generate ())) key
+      | Error _ -> check "Ed25519" false);
       check "verifies" (Ed25519.verify ~key:read signature ~msg:"\x72");
       check "another" (not (Ed25519.verify ~key:read signature ~msg:"\x73"));
       check "short" (not (Ed25519.verify ~key:read "" ~msg:"\x72"));

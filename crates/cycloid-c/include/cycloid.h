@@ -1144,9 +1144,9 @@ cycloid_error cycloid_rsa_context_wipe(struct cycloid_rsa_context *context);
 // Signs a message by RSASSA-PKCS1-v1_5 with the hash function. signature has exactly as many
 // bytes as the modulus. Time does not depend on the key.
 //
-// Errors: CYCLOID_ERROR_KEY, also if the context's key has been wiped; CYCLOID_ERROR_HASH,
-// CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_RANDOM, CYCLOID_ERROR_RESTRICTED,
-// CYCLOID_ERROR_FAULT, CYCLOID_ERROR_OVERLAP.
+// Errors: CYCLOID_ERROR_KEY, also if the context's key has been wiped or replaced;
+// CYCLOID_ERROR_HASH, CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_RANDOM,
+// CYCLOID_ERROR_RESTRICTED, CYCLOID_ERROR_FAULT, CYCLOID_ERROR_OVERLAP.
 //
 // Requirements:
 // context is a context that nothing else uses meanwhile. message has message_length bytes,
@@ -1290,7 +1290,7 @@ cycloid_error cycloid_rsa_encrypt_oaep(const struct cycloid_rsa_public_key *key,
 // the ciphertext holds. Time depends neither on the key nor on the message.
 //
 // Errors: CYCLOID_ERROR_DECRYPTION, which does not say what is wrong; CYCLOID_ERROR_KEY, also
-// if the context's key has been wiped; CYCLOID_ERROR_HASH, CYCLOID_ERROR_LENGTH,
+// if the context's key has been wiped or replaced; CYCLOID_ERROR_HASH, CYCLOID_ERROR_LENGTH,
 // CYCLOID_ERROR_OUTPUT_TOO_SMALL, CYCLOID_ERROR_RANDOM, CYCLOID_ERROR_OVERLAP.
 //
 // Requirements:

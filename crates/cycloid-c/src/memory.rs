@@ -66,7 +66,7 @@ pub(crate) unsafe fn slice_mut<'a, T>(pointer: *mut T, count: usize) -> Outcome<
 
 /// Returns an error unless `count` values from a pointer on can exist. A negative length of C has
 /// become a large one.
-fn check_extent<T>(pointer: *const T, count: usize) -> Outcome {
+pub(crate) fn check_extent<T>(pointer: *const T, count: usize) -> Outcome {
     checked(pointer)?;
     let bytes = count.checked_mul(size_of::<T>()).filter(|bytes| *bytes <= isize::MAX as usize);
     match bytes.and_then(|bytes| pointer.addr().checked_add(bytes)) {

@@ -57,8 +57,27 @@ impl Kind for Public {
 /// A context, the key that it was made for, and its generator.
 pub(crate) struct ContextState {
     key: *const c_void,
+    identity: Identity,
     random: *mut Recording,
     context: Context<'static, &'static mut [Limb], &'static mut Recording>,
+}
+
+/// Tells a key from one that takes its place in the same memory: the length of the modulus and its
+/// lowest limbs.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Identity {
+    bits: usize,
+    limbs: [Limb; 2],
+}
+
+impl Identity {
+    pub(crate) fn of(key: &Private) -> Self {
+        let mut limbs = [0; 2];
+        for (limb, modulus) in limbs.iter_mut().zip(key.public().modulus_limbs()) {
+            *limb = *modulus;
+        }
+        Self { bits: key.bits(), limbs }
+    }
 }
 
 impl Kind for ContextState {

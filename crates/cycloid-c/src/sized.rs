@@ -50,6 +50,7 @@ pub(crate) unsafe fn make<T: Kind, E: Into<Failure>>(
     const { assert!(align_of::<Header<T>>() == 8) };
     let header = memory.cast::<Header<T>>();
     memory::checked(header)?;
+    memory::check_extent(memory.cast::<u8>(), size)?;
     let Some(limbs) = size.checked_sub(size_of::<Header<T>>()).map(|bytes| bytes / 8) else {
         return Err(Failure(CYCLOID_ERROR_MEMORY_TOO_SMALL));
     };

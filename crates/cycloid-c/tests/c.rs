@@ -3,7 +3,7 @@
 
 mod support;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use support::{Installed, package, succeed};
@@ -86,6 +86,31 @@ fn the_example_compiles_with_one_line() {
     let mut shell = installed.command("sh");
     let output = succeed(shell.args(["-c", line]).current_dir(installed.folder.path()));
     assert_eq!(output, "success\n");
+}
+
+#[test]
+fn a_program_is_linked_statically() {
+    let installed = Installed::new();
+    let line = "cc -static \"$0\" $(pkg-config --static --cflags --libs cycloid) -o sign && ./sign";
+    let mut shell = installed.command("sh");
+    shell.args(["-c", line]).arg(package().join("examples/sign.c"));
+    shell.current_dir(installed.folder.path()).env_remove("LD_LIBRARY_PATH");
+    assert_eq!(succeed(&mut shell), "success\n");
+}
+
+#[test]
+fn any_prefix_is_found_by_pkg_config() {
+    let installed = Installed::new();
+    let line = "eval cc '\"$0\"' $(pkg-config --cflags --libs cycloid) -o sign && ./sign";
+    for prefix in ["relative", "with a space", "a|b&c"] {
+        installed.install(Path::new(prefix));
+        let lib = installed.path(prefix).join("lib");
+        let mut shell = installed.command("sh");
+        shell.args(["-c", line]).arg(package().join("examples/sign.c"));
+        shell.current_dir(installed.folder.path()).env("LD_LIBRARY_PATH", &lib);
+        shell.env("PKG_CONFIG_PATH", lib.join("pkgconfig"));
+        assert_eq!(succeed(&mut shell), "success\n", "{prefix}");
+    }
 }
 
 #[test]

@@ -71,7 +71,7 @@ pub unsafe extern "C" fn cycloid_rsa_encrypt_oaep(
 /// the ciphertext holds. Time depends neither on the key nor on the message.
 ///
 /// Errors: `CYCLOID_ERROR_DECRYPTION`, which does not say what is wrong; `CYCLOID_ERROR_KEY`, also
-/// if the context's key has been wiped; `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_LENGTH`,
+/// if the context's key has been wiped or replaced; `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_LENGTH`,
 /// `CYCLOID_ERROR_OUTPUT_TOO_SMALL`, `CYCLOID_ERROR_RANDOM`, `CYCLOID_ERROR_OVERLAP`.
 ///
 /// # Safety

@@ -6,7 +6,7 @@ use core::ptr;
 use cycloid::Limb;
 use cycloid::scheme::rsa::{self, Context};
 
-use super::{ContextState, Private, RECORDING_LIMBS, RsaContext, RsaPrivateKey};
+use super::{ContextState, Identity, Private, RECORDING_LIMBS, RsaContext, RsaPrivateKey};
 use crate::error::{CYCLOID_ERROR_MEMORY_TOO_SMALL, ErrorCode, Failure, Outcome, run};
 use crate::hash::{self, HashNumber};
 use crate::memory::{Extent, disjoint, slice, slice_mut};
@@ -50,7 +50,8 @@ pub unsafe extern "C" fn cycloid_rsa_context_new(
                 // The head is large enough and aligned, and is used as the generator alone.
                 ptr::write(random, Recording::new(source));
                 let context = Context::new(private, &mut *random, memory)?;
-                Ok::<_, Failure>(ContextState { key, random, context })
+                let identity = Identity::of(private);
+                Ok::<_, Failure>(ContextState { key, identity, random, context })
             })
         }
     })
@@ -71,9 +72,9 @@ pub unsafe extern "C" fn cycloid_rsa_context_wipe(context: *mut RsaContext) -> E
 /// Signs a message by RSASSA-PKCS1-v1_5 with the hash function. `signature` has exactly as many
 /// bytes as the modulus. Time does not depend on the key.
 ///
-/// Errors: `CYCLOID_ERROR_KEY`, also if the context's key has been wiped; `CYCLOID_ERROR_HASH`,
-/// `CYCLOID_ERROR_LENGTH`, `CYCLOID_ERROR_RANDOM`, `CYCLOID_ERROR_RESTRICTED`,
-/// `CYCLOID_ERROR_FAULT`, `CYCLOID_ERROR_OVERLAP`.
+/// Errors: `CYCLOID_ERROR_KEY`, also if the context's key has been wiped or replaced;
+/// `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_LENGTH`, `CYCLOID_ERROR_RANDOM`,
+/// `CYCLOID_ERROR_RESTRICTED`, `CYCLOID_ERROR_FAULT`, `CYCLOID_ERROR_OVERLAP`.
 ///
 /// # Safety
 /// `context` is a context that nothing else uses meanwhile. `message` has `message_length` bytes,
@@ -213,7 +214,8 @@ pub(super) unsafe fn with<T>(
     };
     // SAFETY: the key's memory is the caller's for as long as the context is used, as
     // `cycloid_rsa_context_new` demands; only what it holds is in doubt.
-    if unsafe { sized::value::<Private>(state.key) }.is_err() {
+    let key = unsafe { sized::value::<Private>(state.key) };
+    if !key.is_ok_and(|key| Identity::of(key) == state.identity) {
         return no_key();
     }
     let done = operation(&mut state.context, input, output);

@@ -167,6 +167,15 @@ static void generated(void) {
                                                      sizeof scratch));
     CODE(CYCLOID_ERROR_NUMBERS, cycloid_rsa_generate(key, sizeof key_memory, BITS, 4, NULL, scratch,
                                                      sizeof scratch));
+    /* A context is for the key that it was made with, not for one in the same memory. */
+    cycloid_rsa_context *context = (void *)context_memory;
+    uint8_t signature[BITS / 8];
+    OK(cycloid_rsa_generate(key, sizeof key_memory, BITS, 65537, NULL, scratch, sizeof scratch));
+    OK(cycloid_rsa_context_new(context, sizeof context_memory, key, NULL));
+    OK(cycloid_rsa_sign_pss(context, CYCLOID_SHA256, MESSAGE, 6, signature, sizeof signature));
+    OK(cycloid_rsa_generate(key, sizeof key_memory, BITS, 65537, NULL, scratch, sizeof scratch));
+    CODE(CYCLOID_ERROR_KEY,
+         cycloid_rsa_sign_pss(context, CYCLOID_SHA256, MESSAGE, 6, signature, sizeof signature));
     CODE(CYCLOID_ERROR_MEMORY_TOO_SMALL,
          cycloid_rsa_generate(key, sizeof key_memory, 4096, 65537, NULL, scratch, sizeof scratch));
     OK(cycloid_rsa_generate(key, sizeof key_memory, BITS, 65537, NULL, scratch, sizeof scratch));
@@ -183,6 +192,9 @@ static void dh(void) {
     EXPECT(bytes == 256 && cycloid_dh_bytes(0) == 0 && cycloid_dh_scratch_size(11) == 0);
     CODE(CYCLOID_ERROR_PARAMETER, cycloid_dh_generate(a, size, 11, NULL));
     CODE(CYCLOID_ERROR_MEMORY_TOO_SMALL, cycloid_dh_generate(a, 72, group, NULL));
+    /* Sizes that were negative numbers. */
+    CODE(CYCLOID_ERROR_LENGTH, cycloid_dh_generate(a, (size_t)-1, group, NULL));
+    CODE(CYCLOID_ERROR_LENGTH, cycloid_dh_generate(a, (size_t)-64, group, NULL));
     OK(cycloid_dh_generate(a, size, group, NULL));
     OK(cycloid_dh_generate(b, size, group, NULL));
     OK(cycloid_dh_public_value(a, value_a, bytes, work, scratch_size));

@@ -16,10 +16,16 @@ pub(crate) struct Installed {
 impl Installed {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().expect("a directory can be made");
+        let installed = Self { folder };
+        installed.install(installed.folder.path());
+        installed
+    }
+
+    /// Installs below a prefix, which may be relative to the folder.
+    pub(crate) fn install(&self, prefix: &Path) {
         let mut install = Command::new(package().join("install.sh"));
-        install.arg(archive()).arg(env!("CARGO_PKG_VERSION")).arg(folder.path());
-        succeed(&mut install);
-        Self { folder }
+        install.arg(archive()).arg(env!("CARGO_PKG_VERSION")).arg(prefix);
+        succeed(install.current_dir(self.folder.path()));
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

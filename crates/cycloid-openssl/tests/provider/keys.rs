@@ -1,6 +1,6 @@
 //! Keys: generated, written, read, compared and refused.
 
-use crate::support::{BOTH, Place, With};
+use crate::support::{BOTH, Place, With, module, openssl};
 
 /// Algorithms as `genpkey` takes them, and the name in the log.
 const USUAL: [(&str, &str); 8] = [
@@ -65,6 +65,35 @@ fn the_provider_is_listed() {
     for name in ["RSA", "ECDSA", "ED25519"] {
         let found = listed.lines().any(|it| it.contains(name) && it.ends_with("@ cycloid"));
         assert!(found, "{name}: {listed}");
+    }
+}
+
+/// The beginnings of Debian's `openssl.cnf`: of Debian 12, and of versions with a list of providers.
+const BEGINNINGS: [&str; 2] = [
+    "openssl_conf = openssl_init\n[openssl_init]\n# providers = provider_sect\n",
+    "openssl_conf = openssl_init\n[openssl_init]\nproviders = provider_sect\n\
+     [provider_sect]\ndefault = default_sect\n[default_sect]\n# activate = 1\n",
+];
+
+#[test]
+fn the_packaged_configuration_joins_that_of_debian() {
+    let place = Place::new();
+    let packaged = concat!(env!("CARGO_MANIFEST_DIR"), "/../../packaging/openssl/cycloid.cnf");
+    let packaged = std::fs::read_to_string(packaged).expect("the file is there");
+    let module = module().display().to_string();
+    place.write("packaged.cnf", &packaged.replace("/usr/local/lib/cycloid.so", &module));
+    let system = std::fs::read_to_string("/etc/ssl/openssl.cnf").unwrap_or_default();
+    let here = system.contains("openssl_conf = openssl_init").then_some(system);
+    let included = format!(".include {}\n", place.path("packaged.cnf").display());
+    for beginning in BEGINNINGS.map(String::from).into_iter().chain(here) {
+        place.write("openssl.cnf", &format!("{beginning}\n[ another ]\nname = value\n{included}"));
+        let mut command = place.program(&openssl(), With::Stock);
+        command.env("OPENSSL_CONF", place.path("openssl.cnf")).args(["list", "-providers"]);
+        let listed = command.output().expect("`openssl` runs").stdout;
+        let listed = String::from_utf8_lossy(&listed);
+        for name in ["name: Cycloid", "name: OpenSSL Default Provider"] {
+            assert!(listed.contains(name), "{name}, {beginning}: {listed}");
+        }
     }
 }
 

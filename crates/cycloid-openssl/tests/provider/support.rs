@@ -5,7 +5,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 /// Returns the module's path: next to the tests, or one folder higher.
-fn module() -> PathBuf {
+pub fn module() -> PathBuf {
     let test = std::env::current_exe().expect("the test has a path");
     let name = "libcycloid_openssl.so";
     let mut folders = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));
