@@ -9,6 +9,9 @@ use crate::{blst_p1, blst_p1_affine, blst_p2, blst_p2_affine, exports};
 /// The most bits of an integer in one sum of multiples.
 const PIECE: usize = 256;
 
+/// From this number of points on, more points take more scratch.
+const GROWING: usize = 1 << 14;
+
 /// Returns the digit of a scalar in the window of `width` bits from bit `from` on, at most 62 bits.
 /// It counts the bit below, and is negative if its own top bit is set and `signed`: the sum of all
 /// digits, times their places, is the scalar (Booth).
@@ -70,6 +73,12 @@ macro_rules! lists {
             /// Returns the point, negated if `negative`.
             pub(super) fn signed(point: &$affine, negative: bool) -> $affine {
                 [point[0], raw::negate_if::<$G>(&point[1], &negative)]
+            }
+
+            /// Returns the limbs of scratch for n integers as long as the group order, or of 256 bits.
+            pub(super) fn scratch_limbs(n: usize) -> usize {
+                let limbs = |bits| raw::msm_scratch_limbs::<$G>(n, bits);
+                limbs(PIECE - 1).max(limbs(PIECE))
             }
 
             pub(super) const INFINITY: $point = [$zero; 3];
@@ -157,9 +166,11 @@ macro_rules! lists {
             }
 
             fn $scratch_sizeof(n: usize) -> usize {
+                // Programs use the scratch for fewer points as well, which may take more.
+                let counts = (1..=n.min(GROWING)).chain((n > GROWING).then_some(n));
+                let limbs = counts.map($module::scratch_limbs).max();
                 // Callers take the size for no points as the size of one bucket.
-                let limbs = if n == 0 { 0 } else { raw::msm_scratch_limbs::<$G>(n, PIECE) };
-                (8 * limbs).max(size_of::<[$affine; 2]>())
+                (8 * limbs.unwrap_or(0)).max(size_of::<[$affine; 2]>())
             }
 
             fn $pippenger(
@@ -178,8 +189,8 @@ macro_rules! lists {
                     *out = crate::groups::$module::multiply(&point, scalars.at(0), bits);
                     return;
                 }
-                // The caller's scratch is for 256 bits, which may take more than fewer bits.
-                let enough = raw::msm_scratch_limbs::<$G>(n, PIECE);
+                // The caller's scratch is for 255 and 256 bits, which may take less than fewer bits.
+                let enough = $module::scratch_limbs(n);
                 let most = bits.min(PIECE);
                 let needed = raw::msm_scratch_limbs::<$G>(n, most)
                     .max(raw::msm_scratch_limbs::<$G>(n, (bits - 1) % PIECE + 1));

@@ -149,6 +149,42 @@ macro_rules! lists {
     };
 }
 
+/// The most points whose scratch is compared one by one; its size grows with the points afterwards.
+const COUNTED: usize = 1 << 14;
+
+#[test]
+fn scratch_for_many_points_is_enough_for_fewer() {
+    type Size = unsafe extern "C" fn(usize) -> usize;
+    let sizes: [Size; 2] = [
+        ours::blst_p1s_mult_pippenger_scratch_sizeof,
+        ours::blst_p2s_mult_pippenger_scratch_sizeof,
+    ];
+    let few = (0..64).chain((1..=COUNTED / 101).map(|i| 101 * i)).chain([442, 443, 496, 497]);
+    let mut counts: Vec<usize> = few.chain((15..=22).map(|bits| 1 << bits)).collect();
+    counts.sort_unstable();
+    for size in sizes {
+        let sizes: Vec<usize> = counts.iter().map(|n| unsafe { size(*n) }).collect();
+        assert!(sizes.is_sorted(), "{counts:?}: {sizes:?}");
+    }
+}
+
+/// A program allocates for all points, and leaves those out that are infinity.
+#[test]
+fn a_sum_of_fewer_points_stays_within_the_scratch() {
+    let points = vec![ours::BLS12_381_G1; 443];
+    let scalars = vec![[0x55; 32]; 443];
+    let limbs = unsafe { ours::blst_p1s_mult_pippenger_scratch_sizeof(443) } / 8;
+    let mut scratch = vec![0_u64; limbs + (1 << 18)];
+    scratch[limbs..].fill(0x5a5a);
+    let mut sum = [[0; 6]; 3];
+    let (first, key) = (points.as_ptr(), scalars.as_ptr().cast());
+    for (n, bits) in [442, 443].into_iter().flat_map(|n| [64, 128, 250, 255, 256].map(|b| (n, b))) {
+        let at = scratch.as_mut_ptr();
+        unsafe { ours::blst_p1s_mult_pippenger_cont(&mut sum, first, n, key, bits, at) };
+        assert!(scratch[limbs..].iter().all(|limb| *limb == 0x5a5a), "{n} points, {bits} bits");
+    }
+}
+
 lists!(g1;
     blst_p1s_to_affine blst_p1s_add blst_p1s_mult_pippenger_scratch_sizeof
     blst_p1s_mult_pippenger blst_p1s_mult_pippenger_cont blst_p1s_tile_pippenger blst_p1s_mult_wbits_precompute_sizeof
