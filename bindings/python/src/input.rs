@@ -8,7 +8,7 @@ use core::ops::Deref;
 
 use cycloid::scheme::Hash;
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 use zeroize::Zeroizing;
@@ -241,7 +241,13 @@ fn other_bytes<'py>(object: Borrowed<'_, 'py, PyAny>) -> Option<Bound<'py, PyByt
 }
 
 fn copied(buffer: &PyBuffer<u8>, py: Python<'_>) -> PyResult<Zeroizing<Vec<u8>>> {
-    let mut bytes = Zeroizing::new(vec![0; buffer.item_count()]);
+    // A file that is mapped into memory may be larger than the memory for a copy.
+    let mut bytes = Zeroizing::new(Vec::new());
+    let count = buffer.item_count();
+    bytes.try_reserve_exact(count).map_err(|_| {
+        PyMemoryError::new_err(format!("a buffer of {count} bytes, of which a copy is made"))
+    })?;
+    bytes.resize(count, 0);
     buffer.copy_to_slice(py, &mut bytes)?;
     Ok(bytes)
 }

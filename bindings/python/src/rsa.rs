@@ -8,12 +8,12 @@ use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, SignatureScheme,
 };
-use pyo3::exceptions::PyTypeError;
+use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use zeroize::Zeroizing;
 
-use crate::error::{self, OrRaise, decryption, parameter, signature};
+use crate::error::{self, InvalidKey, OrRaise, decryption, parameter, signature};
 use crate::input::{Bytes, Document, HashName, Many, check_digest, integer, named};
 use crate::output::number;
 use crate::random::Recording;
@@ -226,10 +226,18 @@ impl PrivateKey {
         q: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let numbers = [integer(n)?, integer(e)?, integer(d)?, integer(p)?, integer(q)?];
-        // The exponents and the coefficient follow from the rest.
-        let exponent = |prime: &Bound<'_, PyAny>| integer(&d.rem(prime.sub(1)?)?);
-        let (exponent1, exponent2) = (exponent(p)?, exponent(q)?);
-        let coefficient = integer(&q.pow(-1, p)?)?;
+        // The exponents and the coefficient follow from the rest, unless a prime is 0 or 1, or they
+        // have a common factor.
+        let derive = || {
+            let exponent = |prime: &Bound<'_, PyAny>| integer(&d.rem(prime.sub(1)?)?);
+            Ok((exponent(p)?, exponent(q)?, integer(&q.pow(-1, p)?)?))
+        };
+        let (exponent1, exponent2, coefficient) = derive().map_err(|error: PyErr| {
+            let is_arithmetic = error.is_instance_of::<PyValueError>(py)
+                || error.is_instance_of::<PyArithmeticError>(py);
+            let no_key = || InvalidKey::new_err("the numbers are not an RSA key");
+            if is_arithmetic { no_key() } else { error }
+        })?;
         let components = PrivateComponents {
             modulus: &numbers[0],
             public_exponent: &numbers[1],

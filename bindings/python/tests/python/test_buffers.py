@@ -144,3 +144,14 @@ def test_a_list_that_changes_while_it_is_read():
 
     with pytest.raises(OSError, match="no more"):
         KEY.sign_many(failing())
+
+
+def test_a_buffer_larger_than_the_memory_is_an_error(tmp_path):
+    # A file without contents, of 8 TiB.
+    path = tmp_path / "large"
+    with path.open("w+b") as file:
+        file.truncate(1 << 43)
+        memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        with pytest.raises(MemoryError):
+            ed25519.PrivateKey.generate().sign(memory)
+        memory.close()

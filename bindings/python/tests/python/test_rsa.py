@@ -189,3 +189,14 @@ def test_numbers_that_are_no_key(rsa_key):
     for wrong in (b"", b"\x30\x00", rsa_key.to_der()[:-1]):
         with pytest.raises(cycloid.InvalidKey):
             rsa.PrivateKey.from_der(wrong)
+
+
+def test_private_numbers_that_are_no_key():
+    for wrong in ((0, 0, 0, 0, 0), (1, 1, 1, 1, 1), (49, 3, 5, 7, 7), (15, 3, 3, 1, 15)):
+        with pytest.raises(cycloid.InvalidKey):
+            rsa.PrivateKey.from_numbers(*wrong)
+    with pytest.raises(cycloid.ParameterError):
+        rsa.PrivateKey.from_numbers(-15, 3, 3, 3, 5)
+    for wrong in (None, 1.5, "7"):
+        with pytest.raises(TypeError):
+            rsa.PrivateKey.from_numbers(15, 3, 3, wrong, 5)
