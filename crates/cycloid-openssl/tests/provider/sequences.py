@@ -152,6 +152,28 @@ def paddings_in_turn():
             print(settings, "valid:", is_valid(key, b"message", signature, *settings))
 
 
+def many_settings():
+    """More settings than the provider remembers, in the middle of a message and of encryption."""
+    key = load("rsa.pem")
+    digest, inner = sign_init(key)
+    update(digest, b"mess")
+    sealing = context(key)
+    crypto.EVP_PKEY_encrypt_init(sealing)
+    paddings = ((inner, "pss"), (sealing, "oaep"))
+    settings = [set_text(it, "rsa_padding_mode", name) for it, name in paddings]
+    for i in range(101):
+        settings.append(set_text(inner, "rsa_pss_saltlen", str(i)))
+        settings.append(set_text(inner, "rsa_mgf1_md", ("SHA256", "SHA512")[i % 2]))
+        settings.append(set_text(sealing, "rsa_oaep_md", ("SHA256", "SHA512")[i % 2]))
+        settings.append(set_text(sealing, "rsa_mgf1_md", ("SHA256", "SHA1")[i % 2]))
+    update(digest, b"age")
+    pss = (("rsa_padding_mode", "pss"), ("rsa_pss_saltlen", "100"))
+    print("set:", all(settings), "valid:", is_valid(key, b"message", finish(digest), *pss))
+    data = (b"text", ctypes.c_size_t(4))
+    sealed = output(lambda *it: crypto.EVP_PKEY_encrypt(sealing, *it, *data))
+    print("encrypts:", sealed is not None)
+
+
 def label():
     """The label of OAEP, whose address a program keeps."""
     sealing = context(load("rsa.pem"))

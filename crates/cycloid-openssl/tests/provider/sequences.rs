@@ -69,6 +69,11 @@ fn paddings_change_in_turn() {
 }
 
 #[test]
+fn a_context_takes_any_number_of_settings() {
+    assert_eq!(same("many_settings"), "set: True valid: True\nencrypts: True\n");
+}
+
+#[test]
 fn a_label_stays_where_it_is() {
     let printed = same("label");
     assert!(printed.contains("9 b'one label'"), "{printed}");
