@@ -204,7 +204,7 @@ named! {
         #[n(0x15)] Destroy { #[n(0)] object: u64 },
         /// Returns the number of bytes that an object takes.
         #[n(0x16)] Size { #[n(0)] object: u64 },
-        /// Creates both halves of a private key given as PEM (PKCS #8).
+        /// Creates both halves of a private key given as PEM: PKCS #8, PKCS #1 or SEC 1.
         #[n(0x17)] Import { #[n(0)] pem: Secret, #[n(1)] template: Template },
 
         /// Generates a secret key.
