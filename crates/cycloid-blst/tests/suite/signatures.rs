@@ -204,7 +204,10 @@ fn batches_of<B: SignatureBackend<V>, V: Variant>() {
     for scheme in SCHEMES {
         let signatures: Vec<_> =
             secret.iter().zip(&messages).map(|(key, message)| key.sign(scheme, message)).collect();
-        for n in [1, 2, 3, 7, 8, 15, 16, 17] {
+        // The schemes differ only in how a message is hashed, so one has every count.
+        let counts: &[usize] =
+            if scheme == Scheme::Basic { &[1, 2, 3, 7, 8, 15, 16, 17] } else { &[1, 2, 9] };
+        for &n in counts {
             let mut verify = |signatures: &[_]| {
                 batch_verify(scheme, &public[..n], &messages[..n], signatures, &mut rng)
             };
