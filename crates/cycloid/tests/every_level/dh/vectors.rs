@@ -106,7 +106,8 @@ fn published_vectors_alone_and_in_every_lane() {
             let four = [4];
             let expected_four =
                 model(group, &vectors.keys[own].number, &four, Validation::Full).unwrap();
-            for lane in 0..8 {
+            // The first and the last lane of the longest groups, which take most of the time.
+            for lane in (0..8).step_by(if group.bits() > 4096 { 7 } else { 1 }) {
                 let jobs: Vec<_> = (0..8)
                     .map(|i| match i {
                         _ if i == lane => (&key, &peer[..], Validation::Full),
