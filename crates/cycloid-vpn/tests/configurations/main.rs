@@ -93,13 +93,16 @@ fn expected() -> Vec<Expected> {
     entries
 }
 
-/// Runs a function for each case on two threads, each with its own directory of materials.
+/// Threads that start programs: these mostly wait for the kernel to make and remove networks.
+const THREADS: usize = 6;
+
+/// Runs a function for each case on some threads, each with its own directory of materials.
 fn each<T: Send>(materials: &Path, run: impl Fn(&Path, &Case) -> T + Sync) -> Vec<(String, T)> {
     let cases = cases(materials);
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
-        for _ in 0..2 {
+        for _ in 0..THREADS {
             scope.spawn(|| {
                 let own = scratch();
                 let mut copy = Command::new("cp");
