@@ -61,7 +61,13 @@ fn samples<P: Prime>() -> Vec<BigUint> {
 /// Checks every `stride`-th of the samples with every `stride`-th.
 struct AgainstIntegers {
     stride: usize,
+    /// Whether every pair is in every lane. If not, it is in at least one, which takes a fifth of
+    /// the time.
+    in_every_lane: bool,
 }
+
+/// Lane w has the sample this many places times w after that of the first lane.
+const LANE_DISTANCE: usize = 7;
 
 impl<P: Prime> Task<P> for AgainstIntegers {
     type Output = usize;
@@ -72,9 +78,9 @@ impl<P: Prime> Task<P> for AgainstIntegers {
         let n = samples.len();
         let load = |i: usize| {
             let numbers: Vec<_> =
-                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + 7 * w) % n])).collect();
+                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + LANE_DISTANCE * w) % n])).collect();
             let integers: Vec<_> =
-                (0..A::WIDTH).map(|w| samples[(i + 7 * w) % n].clone() % &p).collect();
+                (0..A::WIDTH).map(|w| samples[(i + LANE_DISTANCE * w) % n].clone() % &p).collect();
             (f.load(&numbers), integers)
         };
         let check = |what: &str, element: &A::Element, expected: &dyn Fn(usize) -> BigUint| {
@@ -85,7 +91,10 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             }
         };
         let mut checked = 0;
-        for i in (0..n).step_by(self.stride) {
+        // From these, the other lanes reach each sample.
+        let reaches =
+            |i: &usize| self.in_every_lane || (i / LANE_DISTANCE).is_multiple_of(A::WIDTH);
+        for i in (0..n).step_by(self.stride).filter(reaches) {
             let (a, x) = load(i);
             check("load", &a, &|w| x[w].clone());
             check("square", &f.square(&a), &|w| &x[w] * &x[w]);
@@ -124,24 +133,45 @@ impl<P: Prime> Task<P> for AgainstIntegers {
     }
 }
 
-/// Checks the steps of curves on every `stride`-th of the samples with every `stride`-th.
-struct CurveAgainstIntegers {
+/// Checks the steps of curves in Weierstrass form on every `stride`-th of the samples with every
+/// `stride`-th.
+struct WeierstrassAgainstIntegers {
     stride: usize,
 }
 
-impl<P: CurvePrime> CurveTask<P> for CurveAgainstIntegers {
+impl<P: CurvePrime> CurveTask<P> for WeierstrassAgainstIntegers {
     type Output = usize;
 
     fn run<A: CurveArithmetic<P>>(self, f: A) -> usize {
         let samples = samples::<P>();
         let mut checked = 0;
         for i in (0..samples.len()).step_by(self.stride) {
+            for j in (0..samples.len()).step_by(self.stride) {
+                doubles(f, &samples, [i, j, i + 3 * j]);
+                affine_sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7]);
+                checked += 1;
+            }
+        }
+        checked
+    }
+}
+
+/// Checks the steps of curve25519 and edwards25519 in the same way.
+struct EdwardsAgainstIntegers {
+    stride: usize,
+}
+
+impl CurveTask<P25519> for EdwardsAgainstIntegers {
+    type Output = usize;
+
+    fn run<A: CurveArithmetic<P25519>>(self, f: A) -> usize {
+        let samples = samples::<P25519>();
+        let mut checked = 0;
+        for i in (0..samples.len()).step_by(self.stride) {
             ladder(f, &samples, i);
             edwards::lookups(f, &samples, i);
             for j in (0..samples.len()).step_by(self.stride) {
-                doubles(f, &samples, [i, j, i + 3 * j]);
                 edwards::sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7, 3 * i + j, i + j]);
-                affine_sums(f, &samples, [i, j, i + 3 * j, 2 * i + j, j + 7]);
                 checked += 1;
             }
         }
@@ -365,53 +395,64 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
 
 fn all_backends<P: Prime>() {
     for backend in words::Backend::available() {
-        assert!(P::run_one(backend, AgainstIntegers { stride: 1 }) > 1000);
+        let all = AgainstIntegers { stride: 1, in_every_lane: true };
+        assert!(P::run_one(backend, all) > 1000);
     }
+    all_lanes::<P>(false);
+}
+
+fn all_lanes<P: Prime>(in_every_lane: bool) {
     for backend in lanes::tests::backends() {
         // The emulator is slow.
         let emulated = !lanes::Backend::available().any(|other| other.name() == backend.name());
         let stride = if emulated { 9 } else { 1 };
-        assert!(P::run_eight(backend, AgainstIntegers { stride }) > 1000 / (stride * stride));
+        let against_integers = AgainstIntegers { stride, in_every_lane: in_every_lane || emulated };
+        assert!(P::run_eight(backend, against_integers) > 1000 / (stride * stride));
     }
 }
 
-fn all_backends_curve<P: CurvePrime>() {
+/// Runs a check that is made for a stride.
+fn all_backends_curve<P: CurvePrime, T: CurveTask<P, Output = usize>>(check: fn(usize) -> T) {
     for backend in words::Backend::available() {
-        assert!(P::run_one_curve(backend, CurveAgainstIntegers { stride: 2 }) > 1000);
+        assert!(P::run_one_curve(backend, check(3)) > 1000);
     }
     for backend in lanes::tests::backends() {
-        assert!(P::run_eight_curve(backend, CurveAgainstIntegers { stride: 9 }) > 100);
+        assert!(P::run_eight_curve(backend, check(9)) > 100);
     }
+}
+
+fn weierstrass<P: CurvePrime>() {
+    all_backends_curve::<P, _>(|stride| WeierstrassAgainstIntegers { stride });
 }
 
 #[test]
 fn p224_against_integers() {
     all_backends::<P224>();
-    all_backends_curve::<P224>();
+    weierstrass::<P224>();
 }
 
 #[test]
 fn p256_against_integers() {
     all_backends::<P256>();
-    all_backends_curve::<P256>();
+    weierstrass::<P256>();
 }
 
 #[test]
 fn p384_against_integers() {
     all_backends::<P384>();
-    all_backends_curve::<P384>();
+    weierstrass::<P384>();
 }
 
 #[test]
 fn p521_against_integers() {
     all_backends::<P521>();
-    all_backends_curve::<P521>();
+    weierstrass::<P521>();
 }
 
 #[test]
 fn p25519_against_integers() {
     all_backends::<P25519>();
-    all_backends_curve::<P25519>();
+    all_backends_curve::<P25519, _>(|stride| EdwardsAgainstIntegers { stride });
 }
 
 #[test]
@@ -429,7 +470,8 @@ fn bls12_scalar_against_integers() {
 #[test]
 fn primes_of_single_numbers_against_integers() {
     fn check<P: Prime>() {
-        assert!(P::run_one(words::Backend::best(), AgainstIntegers { stride: 3 }) > 1000);
+        let some = AgainstIntegers { stride: 3, in_every_lane: true };
+        assert!(P::run_one(words::Backend::best(), some) > 1000);
     }
     check::<P192>();
     check::<Secp256k1>();
@@ -438,4 +480,16 @@ fn primes_of_single_numbers_against_integers() {
     check::<BrainpoolP512>();
     check::<P448>();
     check::<Ed448Order>();
+}
+
+#[test]
+#[ignore = "it takes two minutes; the tests above have each pair of samples in at least one lane"]
+fn every_pair_of_samples_in_every_lane() {
+    all_lanes::<P224>(true);
+    all_lanes::<P256>(true);
+    all_lanes::<P384>(true);
+    all_lanes::<P521>(true);
+    all_lanes::<P25519>(true);
+    all_lanes::<Bls12Base>(true);
+    all_lanes::<Bls12Scalar>(true);
 }

@@ -48,20 +48,38 @@ fn base() -> Model {
     (BigUint::parse_bytes(x, 10).unwrap(), BigUint::parse_bytes(y, 10).unwrap())
 }
 
-fn add((x1, y1): &Model, (x2, y2): &Model) -> Model {
+/// The same law for coordinates over a common denominator, which needs no division.
+fn add_fractions([x1, y1, z1]: &[BigUint; 3], [x2, y2, z2]: &[BigUint; 3]) -> [BigUint; 3] {
     let p = p();
-    let over = |n: BigUint, d: BigUint| n * (d % &p).modpow(&(&p - 2u8), &p) % &p;
-    let dxy = number(&D) * x1 * x2 * y1 * y2 % &p;
-    let x = over(x1 * y2 + x2 * y1, 1u8 + &dxy);
-    let y = over(y1 * y2 + x1 * x2, 1u8 + &p - &dxy);
-    (x, y)
+    let zz = z1 * z2 % &p;
+    let dxy = number(&D) * (x1 * x2 % &p) * (y1 * y2 % &p) % &p;
+    let more = (&zz * &zz + &dxy) % &p;
+    let less = (&zz * &zz + &p - &dxy) % &p;
+    let x = (x1 * y2 + x2 * y1) % &p * &zz % &p * &less % &p;
+    let y = (y1 * y2 + x1 * x2) % &p * &zz % &p * &more % &p;
+    [x, y, more * less % p]
+}
+
+fn fraction((x, y): &Model) -> [BigUint; 3] {
+    [x.clone(), y.clone(), 1u8.into()]
+}
+
+fn divided([x, y, z]: [BigUint; 3]) -> Model {
+    let p = p();
+    let inverse = z.modpow(&(&p - 2u8), &p);
+    (x * &inverse % &p, y * inverse % p)
+}
+
+fn add(a: &Model, b: &Model) -> Model {
+    divided(add_fractions(&fraction(a), &fraction(b)))
 }
 
 fn multiply(point: &Model, number: &BigUint) -> Model {
-    (0..number.bits()).rev().fold(neutral(), |product, bit| {
-        let twice = add(&product, &product);
-        if number.bit(bit) { add(&twice, point) } else { twice }
-    })
+    let point = fraction(point);
+    divided((0..number.bits()).rev().fold(fraction(&neutral()), |product, bit| {
+        let twice = add_fractions(&product, &product);
+        if number.bit(bit) { add_fractions(&twice, &point) } else { twice }
+    }))
 }
 
 fn negate((x, y): &Model) -> Model {
