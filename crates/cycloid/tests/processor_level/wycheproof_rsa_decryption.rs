@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::support::levels::turns;
 use crate::support::{Generator, hash};
 use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
@@ -110,8 +111,8 @@ fn decrypt(vectors: &[Vector]) -> Vec<Result<Vec<u8>, Error>> {
     let alone: Vec<_> = alone.collect();
     let mut memory = vec![0; batch_limbs(bits, 8)];
     let mut batch = Batch::new(bits, Generator::new(2), &mut memory).unwrap();
-    // Each in every lane, except with keys so long that this would take minutes.
-    for lane in 0..if bits <= 4096 { 8 } else { 1 } {
+    // Each in every lane that there is, except with keys so long that this would take minutes.
+    for lane in turns().take(if bits <= 4096 { 8 } else { 1 }) {
         let mut outputs = vec![empty.clone(); vectors.len()];
         let order = (0..vectors.len()).map(|i| (i + lane) % vectors.len());
         let mut jobs: Vec<Job<'_>> =
