@@ -31,7 +31,7 @@ const LENGTH: usize = BITS / 8;
 const VARIANTS: usize = 32;
 
 /// Measurements per class in a run.
-const ROUNDS: usize = 1200;
+const ROUNDS: usize = 600;
 
 /// Warm-up rounds before the first counted one.
 const WARM_UP: usize = 50;
