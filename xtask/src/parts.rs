@@ -20,34 +20,41 @@ pub(crate) struct Part {
     pub(crate) result: fn(&str) -> String,
 }
 
-/// Runs all parts, `at_once` at a time, in their order. Adds one line for each to `summary`.
+/// Runs all parts, `at_once` at a time, in their order, and beside them at once those that wait for
+/// something most of the time. Adds one line for each to `summary`.
 ///
 /// # Errors
 /// Names the parts that failed, after all have run.
-pub(crate) fn run_all(parts: Vec<Part>, at_once: usize, summary: &mut Vec<String>) -> Outcome {
-    let waiting = Mutex::new(VecDeque::from(parts));
+pub(crate) fn run_all(
+    waiting: Vec<Part>,
+    parts: Vec<Part>,
+    at_once: usize,
+    summary: &mut Vec<String>,
+) -> Outcome {
+    let parts = Mutex::new(VecDeque::from(parts));
     let ended = Mutex::new((Vec::new(), Vec::new()));
-    let work = || {
-        loop {
-            let next = waiting.lock().expect("no worker panics").pop_front();
-            let Some(Part { name, mut command, result }) = next else { return };
-            say(&name);
-            let begin = Instant::now();
-            // One that cannot start does not keep the others from running.
-            let (output, success) = read_within(&mut command, LIMIT)
-                .unwrap_or_else(|failure| (failure.to_string(), false));
-            let mut ended = ended.lock().expect("no worker panics");
-            println!("--- {name}\n{output}");
-            let result = result(&output);
-            if !success || !result.is_empty() {
-                ended.0.push(format!("{name}: {result} ({:.0} s)", begin.elapsed().as_secs_f64()));
-            }
-            if !success {
-                ended.1.push(name);
-            }
+    let run = |Part { name, mut command, result }| {
+        say(&name);
+        let begin = Instant::now();
+        // One that cannot start does not keep the others from running.
+        let (output, success) =
+            read_within(&mut command, LIMIT).unwrap_or_else(|failure| (failure.to_string(), false));
+        let mut ended = ended.lock().expect("no worker panics");
+        println!("--- {name}\n{output}");
+        let result = result(&output);
+        if !success || !result.is_empty() {
+            ended.0.push(format!("{name}: {result} ({:.0} s)", begin.elapsed().as_secs_f64()));
+        }
+        if !success {
+            ended.1.push(name);
         }
     };
-    thread::scope(|scope| (0..at_once).for_each(|_| _ = scope.spawn(work)));
+    let next = || parts.lock().expect("no worker panics").pop_front();
+    let work = || std::iter::from_fn(next).for_each(run);
+    thread::scope(|scope| {
+        waiting.into_iter().for_each(|part| _ = scope.spawn(move || run(part)));
+        (0..at_once).for_each(|_| _ = scope.spawn(work));
+    });
     let (mut lines, failed) = ended.into_inner().expect("no worker panics");
     lines.sort();
     summary.extend(lines);
@@ -97,14 +104,17 @@ mod tests {
         };
         let parts = || vec![part("b", "echo begun; echo 2 passed"), part("a", "echo 1 passed >&2")];
         let mut summary = Vec::new();
-        run_all(parts(), 2, &mut summary).unwrap();
+        run_all(parts(), vec![], 1, &mut summary).unwrap();
+        assert_eq!(summary, ["a: 1 passed (0 s)", "b: 2 passed (0 s)"]);
+        summary.clear();
+        run_all(vec![], parts(), 2, &mut summary).unwrap();
         assert_eq!(summary, ["a: 1 passed (0 s)", "b: 2 passed (0 s)"]);
 
         let missing = Part { command: program("/missing", ""), ..part("d", "") };
         let failing = vec![part("c", "exit 1"), missing];
         let failing = failing.into_iter().chain(parts()).collect();
         summary.clear();
-        let failure = run_all(failing, 1, &mut summary).unwrap_err().to_string();
+        let failure = run_all(vec![], failing, 1, &mut summary).unwrap_err().to_string();
         assert_eq!(failure, "error: failed: c, d\nhint: see the output above");
         assert_eq!(summary.len(), 4);
     }

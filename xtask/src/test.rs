@@ -40,7 +40,7 @@ fn all(summary: &mut Vec<String>) -> Outcome {
     }));
     // Most of a step is one crate, and one unit of code: it takes one processor.
     let at_once = thread::available_parallelism().map_or(1, NonZero::get);
-    parts::run_all(parts, at_once, summary)
+    parts::run_all(Vec::new(), parts, at_once, summary)
 }
 
 fn total(summary: &[String]) -> String {

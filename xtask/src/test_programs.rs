@@ -17,17 +17,27 @@ const SMALLEST_STACK: &str = "131072";
 /// Features that are tested, and that no default program has.
 pub(crate) const OPTIONAL: &str = "cycloid-vpn/pkcs11";
 
-/// The program that spends its time waiting for its peers, and the number of its threads.
-const WAITING: (&str, &str) = ("crates/cycloid-vpn/tests/tunnels/main.rs", "8");
+/// Waits for its peers, most of the time.
+const TUNNELS: &str = "crates/cycloid-vpn/tests/tunnels/main.rs";
+
+/// The number of threads of [`TUNNELS`].
+const TUNNEL_THREADS: &str = "8";
+
+/// Those of its tests that wait for a minute each. They run beside the others.
+const SLOW_TUNNELS: &str = "a_one_time_password_is_enough";
+
+/// Waits for the kernel, which makes and removes networks.
+const CONFIGURATIONS: &str = "crates/cycloid-vpn/tests/configurations/main.rs";
+
+/// The programs that use little of the processors.
+const WAITING: [&str; 2] = [TUNNELS, CONFIGURATIONS];
 
 /// The program that downloads from Python's package index.
 const DOWNLOADING: &str = "bindings/python/tests/wheel.rs";
 
-/// The programs that run longest. They start first.
-const LONGEST: [&str; 12] = [
+/// The other programs that run longest. They start first.
+const LONGEST: [&str; 10] = [
     "crates/cycloid-cli/tests/emulated.rs",
-    WAITING.0,
-    "crates/cycloid-vpn/tests/configurations/main.rs",
     "crates/cycloid/tests/processor_level/main.rs",
     "crates/cycloid/tests/every_level/main.rs",
     "crates/cycloid/tests/decryption_timing.rs",
@@ -74,9 +84,11 @@ pub(crate) fn run(summary: &mut Vec<String>) -> Outcome {
     }
     let place = |run: &Run| LONGEST.iter().position(|source| *source == run.program.source);
     runs.sort_by_key(|run| place(run).unwrap_or(LONGEST.len()));
-    // One more than there are processors, because one program waits for its peers.
-    let at_once = thread::available_parallelism().map_or(1, NonZero::get) + 1;
-    parts::run_all(runs.iter().map(Run::part).collect(), at_once, summary)
+    let waits = |run: &&Run| WAITING.contains(&run.program.source.as_str());
+    let (waiting, others): (Vec<_>, Vec<_>) = runs.iter().partition(waits);
+    let parts = |runs: Vec<&Run>| runs.into_iter().map(Run::part).collect();
+    let at_once = thread::available_parallelism().map_or(1, NonZero::get);
+    parts::run_all(parts(waiting), parts(others), at_once, summary)
 }
 
 /// Builds all test programs in one graph.
@@ -135,6 +147,10 @@ fn package_name(id: &str) -> &str {
 /// The library's tests run on threads with the stack size of the C library that has the smallest.
 /// Operations on lists of BLS12-381 points need more stack with vectors (`scheme::stack_use`).
 fn runs(program: &Program) -> Vec<Run<'_>> {
+    if program.source == TUNNELS {
+        let parts: [&[_]; 2] = [&[SLOW_TUNNELS], &["--skip", SLOW_TUNNELS]];
+        return parts.map(|arguments| Run { program, arguments, stack: None }).into();
+    }
     if program.package != "cycloid" {
         let arguments: &[_] = if program.source == DOWNLOADING { &["--ignored"] } else { &[] };
         return vec![Run { program, arguments, stack: None }];
@@ -169,8 +185,8 @@ impl Run<'_> {
         if let Some(stack) = self.stack {
             command.env("RUST_MIN_STACK", stack);
         }
-        if source == WAITING.0 {
-            command.env("RUST_TEST_THREADS", WAITING.1);
+        if source == TUNNELS {
+            command.env("RUST_TEST_THREADS", TUNNEL_THREADS);
         }
         Part { name: self.name(), command, result: parts::tests }
     }
@@ -207,19 +223,22 @@ mod tests {
     #[test]
     fn the_named_programs_exist() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let named = LONGEST.iter().chain([&DOWNLOADING]);
+        let named = LONGEST.iter().chain(&WAITING).chain([&DOWNLOADING]);
         assert!(named.clone().all(|source| root.join(source).is_file()), "{LONGEST:?}");
     }
 
     #[test]
-    fn every_test_of_the_library_runs_once() {
-        let program = Program {
-            package: "cycloid".into(),
-            source: "crates/cycloid/src/lib.rs".into(),
-            executable: PathBuf::new(),
-            folder: PathBuf::new(),
+    fn every_test_of_a_program_in_parts_runs_once() {
+        let arguments = |package: &str, source: &str| {
+            let (executable, folder) = (PathBuf::new(), PathBuf::new());
+            let program =
+                Program { package: package.into(), source: source.into(), executable, folder };
+            runs(&program).iter().map(|run| run.arguments).collect::<Vec<_>>()
         };
-        let arguments: Vec<_> = runs(&program).iter().map(|run| run.arguments).collect();
-        assert_eq!(arguments, [&["--skip", "bls12_381"][..], &["bls12_381"]]);
+        let library = arguments("cycloid", "crates/cycloid/src/lib.rs");
+        assert_eq!(library, [&["--skip", "bls12_381"][..], &["bls12_381"]]);
+        let tunnels = arguments("cycloid-vpn", TUNNELS);
+        assert_eq!(tunnels, [&[SLOW_TUNNELS][..], &["--skip", SLOW_TUNNELS]]);
+        assert_eq!(arguments("cycloid-vpn", CONFIGURATIONS), [&[] as &[&str]]);
     }
 }
