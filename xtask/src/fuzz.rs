@@ -13,7 +13,7 @@ use std::thread;
 use crate::process::{Failure, cargo, program, run as run_program, say, shown, target_folder};
 
 /// The default running time of each target.
-pub(crate) const SMOKE_SECONDS: u32 = 20;
+pub(crate) const SMOKE_SECONDS: u32 = 10;
 
 /// Compiles a crate with the coverage that guides libFuzzer.
 const COMPILER: &str = "fuzz/instrumented-rustc";

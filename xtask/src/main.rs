@@ -110,7 +110,7 @@ const COMMANDS: [Command; 17] = [
     Command {
         name: "fuzz-smoke",
         options: "[--seconds N]",
-        about: "build and run every fuzz target, by default for 20 seconds each",
+        about: "build and run every fuzz target, by default for 10 seconds each",
         run: |arguments| fuzz::run(seconds(arguments)?).map(print),
     },
     Command {
