@@ -87,8 +87,8 @@ impl Model {
     }
 
     /// Returns the opposite of the third point on a line with slope rise/run through (x₁/z, y₁/z)
-    /// and a point with the x coordinate x₂/z: as in [`add`](Self::add), without the division, which
-    /// takes most of its time.
+    /// and a point with the x coordinate x₂/z: as in [`add`](Self::add), without the division,
+    /// which takes most of its time.
     fn third_point(
         &self,
         [x1, y1, z]: &Fraction,

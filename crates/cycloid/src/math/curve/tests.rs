@@ -93,9 +93,9 @@ impl Model {
         product
     }
 
-    /// Adds an affine point, neither the same nor the opposite one, to a point with coordinates over
-    /// a common denominator: the formula of [`add`](Self::add) without its division, which takes
-    /// most of its time.
+    /// Adds an affine point, neither the same nor the opposite one, to a point with coordinates
+    /// over a common denominator: the formula of [`add`](Self::add) without its division, which
+    /// takes most of its time.
     fn add_to_fraction(
         &self,
         [x1, y1, z]: &[BigUint; 3],

@@ -65,9 +65,8 @@ fn fraction((x, y): &Model) -> [BigUint; 3] {
 }
 
 fn divided([x, y, z]: [BigUint; 3]) -> Model {
-    let p = p();
-    let inverse = z.modpow(&(&p - 2u8), &p);
-    (x * &inverse % &p, y * inverse % p)
+    let inverse = z.modpow(&(p() - 2u8), &p());
+    (x * &inverse % p(), y * inverse % p())
 }
 
 fn add(a: &Model, b: &Model) -> Model {
