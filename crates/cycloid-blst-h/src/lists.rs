@@ -1,5 +1,7 @@
 //! Sums, conversions and sums of multiples of many points. Points and scalars are public.
 
+use std::sync::LazyLock;
+
 use cycloid::bls12_381::backend::{First, Second};
 use cycloid::bls12_381::raw;
 
@@ -79,6 +81,18 @@ macro_rules! lists {
             pub(super) fn scratch_limbs(n: usize) -> usize {
                 let limbs = |bits| raw::msm_scratch_limbs::<$G>(n, bits);
                 limbs(PIECE - 1).max(limbs(PIECE))
+            }
+
+            /// The counts that take more scratch than the next one, and that scratch.
+            static PEAKS: LazyLock<Vec<(usize, usize)>> = LazyLock::new(|| {
+                let peak = |n: &usize| scratch_limbs(*n) > scratch_limbs(n + 1);
+                (1..GROWING).filter(peak).map(|n| (n, scratch_limbs(n))).collect()
+            });
+
+            /// Returns the limbs of scratch that are enough for n integers and for fewer.
+            pub(super) fn scratch_limbs_up_to(n: usize) -> usize {
+                let fewer = PEAKS.iter().filter(|(count, _)| *count < n).map(|(_, limbs)| *limbs);
+                fewer.max().unwrap_or(0).max(scratch_limbs(n))
             }
 
             pub(super) const INFINITY: $point = [$zero; 3];
@@ -167,10 +181,9 @@ macro_rules! lists {
 
             fn $scratch_sizeof(n: usize) -> usize {
                 // Programs use the scratch for fewer points as well, which may take more.
-                let counts = (1..=n.min(GROWING)).chain((n > GROWING).then_some(n));
-                let limbs = counts.map($module::scratch_limbs).max();
+                let limbs = if n == 0 { 0 } else { $module::scratch_limbs_up_to(n) };
                 // Callers take the size for no points as the size of one bucket.
-                (8 * limbs.unwrap_or(0)).max(size_of::<[$affine; 2]>())
+                (8 * limbs).max(size_of::<[$affine; 2]>())
             }
 
             fn $pippenger(

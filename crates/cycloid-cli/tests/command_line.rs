@@ -64,7 +64,11 @@ fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
         (&["bench", "ec", "--batch", "0"], "'0' is not a batch size", "--batch"),
         (&["bench", "bls", "--part", "g3"], "no part is called 'g3'", "g1, g2"),
         (&["bench", "bls", "--sums", "21"], "'21' is not the logarithm", "--sums"),
-        (&["bench", "vpn", "--part", "x"], "no part is called 'x'", "engine, tunnels, packets, start"),
+        (
+            &["bench", "vpn", "--part", "x"],
+            "no part is called 'x'",
+            "engine, tunnels, packets, start",
+        ),
         (&["bench", "vpn", "--rounds", "0"], "invalid value '0'", "--help"),
         (&["vpn", "bench", "--seconds", "x"], "invalid value 'x'", "--help"),
         (&["bench", "--csv", "--json"], "cannot be used with", "--help"),
