@@ -27,6 +27,8 @@ pub enum Error {
     CellCount,
     /// The setup does not have 4096 points of G1 and 65 of G2.
     Setup,
+    /// The points of the setup are not the powers of one τ in ascending order.
+    Powers,
     /// The proof does not match the commitment.
     Verification,
 }
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
             Self::Order => f.write_str("the indices of the cells are not in ascending order"),
             Self::CellCount => f.write_str("at least 64 and at most 128 cells are needed"),
             Self::Setup => f.write_str("the setup does not have 4096 points of G1 and 65 of G2"),
+            Self::Powers => f.write_str("the points of the setup are not the powers of one number"),
             Self::Verification => f.write_str("the proof does not match the commitment"),
         }
     }

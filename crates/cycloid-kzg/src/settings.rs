@@ -4,10 +4,12 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use cycloid::bls12_381::{
-    Affine, Backend, Domain, First, Fr, G1, G1Affine, G2Affine, G2Prepared, PreparedSums, Second,
-    miller_loop_prepared,
+    Affine, Backend, Domain, First, Fr, G1, G1Affine, G2, G2Affine, G2Prepared, PreparedSums,
+    Second, miller_loop_prepared,
 };
+use sha2::{Digest, Sha256};
 
+use crate::blob::sum;
 use crate::{BLOB_LENGTH, CELL_LENGTH, CELLS, Error, field};
 
 /// The points \[τ^i\] of Ethereum's mainnet: 4096 of G1 and 65 of G2 (data/README.md).
@@ -45,22 +47,26 @@ impl<B: Backend> Settings<B> {
         let (first, second) = MAINNET.split_at(48 * BLOB_LENGTH);
         match Self::new(first.as_chunks().0, second.as_chunks().0) {
             Ok(settings) => settings,
-            Err(_) => unreachable!("the points are members"),
+            Err(_) => unreachable!("the points are the powers of one τ"),
         }
     }
 
     /// Prepares a setup: \[τ⁰\] to \[τ⁴⁰⁹⁵\] in G1 and \[τ⁰\] to \[τ⁶⁴\] in G2.
     ///
     /// # Errors
-    /// [`Error::Setup`]; [`Error::Encoding`] for a point that is not a member of its group.
+    /// [`Error::Setup`]; [`Error::Encoding`] for a point that is not a member of its group;
+    /// [`Error::Powers`], as for the points of a file in Lagrange form.
     pub fn new(first: &[[u8; 48]], second: &[[u8; 96]]) -> Result<Self, Error> {
         if (first.len(), second.len()) != (BLOB_LENGTH, G2_POINTS) {
             return Err(Error::Setup);
         }
+        let hash = Sha256::new().chain_update(first.as_flattened());
+        let weight = field::from_hash(hash.chain_update(second.as_flattened()));
         let first = field::points::<B>(first)?;
         let mut results = vec![Ok(G2Affine::<B>::identity()); second.len()];
         Affine::<B, Second>::from_compressed_many(second, &mut results)?;
         let second = results.into_iter().collect::<Result<Vec<_>, _>>()?;
+        check_powers(&first, &second, weight)?;
         let of_cells = roots(CELLS)?;
         let cells = prepare(cell_points(&first, &of_cells)?, CELL_LENGTH)?;
         Ok(Self {
@@ -95,13 +101,56 @@ impl<B: Backend> Settings<B> {
     }
 
     fn check_with(&self, tau: &G2Prepared<B>, proof: &G1<B>, value: &G1<B>) -> Result<(), Error> {
-        let mut points = [G1Affine::identity(); 2];
-        G1::to_affine_many(&[-*proof, *value], &mut points)?;
-        let product = miller_loop_prepared(&points, &[tau, &self.generator])?;
-        match product.final_exponentiation() {
-            Some(value) if value.is_one() => Ok(()),
-            _ => Err(Error::Verification),
+        let points = [-*proof, *value];
+        if has_product_one(&points, &[tau, &self.generator])? {
+            Ok(())
+        } else {
+            Err(Error::Verification)
         }
+    }
+}
+
+/// Returns whether the product of the pairings is one.
+fn has_product_one<B: Backend>(
+    points: &[G1<B>; 2],
+    others: &[&G2Prepared<B>; 2],
+) -> Result<bool, Error> {
+    let mut affine = [G1Affine::identity(); 2];
+    G1::to_affine_many(points, &mut affine)?;
+    let product = miller_loop_prepared(&affine, others)?;
+    Ok(product.final_exponentiation().is_some_and(|value| value.is_one()))
+}
+
+/// Checks that the points are the powers of one τ that is not 0, in ascending order. The weights
+/// are the powers of a hash of all points, so wrong points pass with negligible probability.
+fn check_powers<B: Backend>(
+    first: &[G1Affine<B>],
+    second: &[G2Affine<B>],
+    weight: Fr<B>,
+) -> Result<(), Error> {
+    let starts_right = first[0] == G1Affine::generator() && second[0] == G2Affine::generator();
+    if !starts_right || second[1] == G2Affine::identity() {
+        return Err(Error::Powers);
+    }
+    let weights = field::powers(weight, first.len() - 1);
+    let [generator, tau] = [second[0], second[1]].map(G2Prepared::from);
+
+    // e(Σ rⁱ·[τⁱ], [τ]) = e(Σ rⁱ·[τ^(i + 1)], [1]).
+    let lower = sum(&first[..weights.len()], &weights)?;
+    let upper = sum(&first[1..], &weights)?;
+    let is_geometric = has_product_one(&[-lower, upper], &[&tau, &generator])?;
+
+    // e(Σ rⁱ·[τⁱ], [1]) = e([1], Σ rⁱ·[τⁱ]), for the powers in both groups.
+    let weights = &weights[..second.len()];
+    let mut scratch = vec![0; G2::<B>::multi_scalar_scratch_limbs(second.len())];
+    let of_second = G2::multi_scalar_multiply_vartime(second, weights, &mut scratch)?;
+    let of_second = G2Prepared::from(of_second.to_affine());
+    let of_first = sum(&first[..second.len()], weights)?;
+    let sides = [-of_first, G1::generator()];
+    if is_geometric && has_product_one(&sides, &[&generator, &of_second])? {
+        Ok(())
+    } else {
+        Err(Error::Powers)
     }
 }
 

@@ -29,6 +29,34 @@ fn setups() {
     assert_eq!(new(&wrong, &vec![second[0]; 65]), Some(error));
 }
 
+/// Mainnet's points in a wrong order, from another setup, or in Lagrange form.
+#[test]
+fn points_that_are_not_powers() {
+    let (bytes, length) = (include_bytes!("../data/mainnet.bin"), 48 * 4096);
+    let (first, second) = (bytes[..length].as_chunks().0, bytes[length..].as_chunks().0);
+    let mut setups = vec![(first.to_vec(), second.to_vec()); 9];
+    setups[0].0.swap(0, 1);
+    setups[1].0.swap(4094, 4095);
+    setups[2].0.reverse();
+    setups[3].0[2000] = first[2001];
+    setups[4].0[4095] = first[0];
+    setups[5].1.swap(63, 64);
+    setups[6].1[64] = second[1];
+    // τ = 1, with only one of the groups; τ = 0.
+    setups[7].1.fill(second[0]);
+    let infinity = |bytes: &mut [u8]| {
+        bytes.fill(0);
+        bytes[0] = 0xc0;
+    };
+    setups[8].0[1..].iter_mut().for_each(|point| infinity(point));
+    setups[8].1[1..].iter_mut().for_each(|point| infinity(point));
+    for (i, (first, second)) in setups.iter().enumerate() {
+        let outcome = Settings::<Cycloid>::new(first, second).map(|_| ());
+        assert_eq!(outcome, Err(Error::Powers), "setup {i}");
+    }
+    assert!(Settings::<Cycloid>::new(first, second).is_ok());
+}
+
 #[test]
 fn lists() {
     let settings = Settings::<Cycloid>::mainnet();
