@@ -50,13 +50,17 @@ pub const THRESHOLD: f64 = 0.01;
 /// Compares the runs of two sides.
 ///
 /// # Errors
-/// If a side has no run, or the sides have no row in common.
+/// If a side has no run, the sides have no row in common, or a time or ratio is not positive.
 pub fn compare(old: &[Report], new: &[Report], threshold: f64) -> Result<Comparison, Failure> {
     let hint = "compare records that ran the same suites";
     if old.is_empty() || new.is_empty() {
         return Err(Failure::new("one of the sides has no record", hint));
     }
     let sides = [old, new];
+    if let Some(row) = rows::unusable(sides) {
+        let message = format!("{row}: the time or the ratio is not a positive number");
+        return Err(Failure::new(message, "repeat the run that wrote this record"));
+    }
     let tables = noise::judge(rows::pair(sides), rows::alternate(sides), threshold);
     if tables.is_empty() {
         return Err(Failure::new("the two sides have no row in common", hint));

@@ -47,7 +47,7 @@ pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
                 let same = |report: &Report| {
                     table_like(report, table).is_some_and(|t| record_like(t, record).is_some())
                 };
-                let name = format!("{}: {}, {}", table.suite, table.title(), record.name());
+                let name = row_in(table, record);
                 if !there.iter().any(same) && !names.contains(&name) {
                     names.push(name);
                 }
@@ -56,6 +56,25 @@ pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
         names
     };
     [missing(sides[0], sides[1]), missing(sides[1], sides[0])]
+}
+
+/// Returns the name of a row with a time or ratio that has no logarithm. A single such row of a peer
+/// would make every change of its table undefined.
+pub(super) fn unusable(sides: [&[Report]; 2]) -> Option<String> {
+    let is_usable = |number: f64| number.is_finite() && number > 0.0;
+    for table in sides.into_iter().flatten().flat_map(|report| &report.tables) {
+        let numbers = |row: &Record| [row.time.nanoseconds(table.statistic), row.ratio.median];
+        let row = table.records.iter().find(|row| !numbers(row).into_iter().all(is_usable));
+        if let Some(row) = row {
+            return Some(row_in(table, row));
+        }
+    }
+    None
+}
+
+/// Returns a row's whole name.
+fn row_in(table: &Table, row: &Record) -> String {
+    format!("{}: {}, {}", table.suite, table.title(), row.name())
 }
 
 /// Returns whether the runs of the two sides alternated, so that the machine's drift affected both:

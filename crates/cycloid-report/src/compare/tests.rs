@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use cycloid_lab::measure::random::Random;
-use cycloid_lab::record::{Count, Environment, FORMAT, Instructions};
+use cycloid_lab::record::{Count, Environment, FORMAT, Instructions, Record};
 use cycloid_lab::suite::LIBRARY;
 
 const TABLES: usize = 30;
@@ -337,4 +337,23 @@ fn any_difference_between_counts_is_reported_unless_ranges_overlap() {
     // Counts that only one side has are not compared.
     let comparison = judged(&[vec![old], vec![Machine::new(1).run(0, 2, |_, _| 1.0)]]);
     assert!(!text(&comparison, true).contains("instructions"));
+}
+
+/// A peer's row without a time would make each change of its table undefined, and a slower row of
+/// ours would go unnoticed.
+#[test]
+fn a_row_without_a_time_is_named_and_not_compared() {
+    let mut machine = Machine { jitter: 0.0005, within: 0.0005, ..Machine::new(1) };
+    let sides = machine.sides(1, 4, |_, _| 2.0);
+    assert!(judged(&sides).is_slower());
+    for number in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY] {
+        let spoils: [fn(&mut Record, f64); 2] =
+            [|row, x| row.ratio.median = x, |row, x| row.time.median_ns = x];
+        for spoil in spoils {
+            let mut sides = sides.clone();
+            spoil(&mut sides[0][0].tables[7].records[OURS], number);
+            let failure = compare(&sides[0], &sides[1], THRESHOLD).unwrap_err();
+            assert!(failure.message.starts_with("ec: table 7, peer 4, row 4: "), "{failure}");
+        }
+    }
 }
