@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use cycloid_lab::record::Report;
+use cycloid_report::history::Entry;
 use serde_json::Value;
 
 fn run(arguments: &[&str], directory: &Path) -> Output {
@@ -168,6 +169,40 @@ fn a_history_grows_by_one_line_per_run_and_flags_outliers() {
     assert!(check.contains("slower: ec: P-256: sign, ×8"), "{check}");
     let json = said(&history(&["check", "run.json", "--json"]), 3);
     assert_eq!(serde_json::from_str::<Vec<Value>>(&json).unwrap().len(), 2);
+}
+
+/// A record of someone else gives no commands to the terminal.
+#[test]
+fn control_characters_in_a_record_are_not_printed() {
+    let place = place("control");
+    let mut report = record("P-256: sign", 1.0);
+    let table = &mut report.tables[0];
+    for text in [&mut table.group, &mut table.records[1].label] {
+        text.push_str("\u{1b}[2J\u{9b}");
+    }
+    report.environment.compiler.push('\u{7}');
+    save(&report, &place.join("run.json"));
+    let mut malformed = serde_json::to_value(&report).unwrap();
+    malformed["tables"][0]["summary"] = "\u{1b}[2J".into();
+    fs::write(place.join("malformed.json"), malformed.to_string()).unwrap();
+    let other = record("P-256: sign", 1.0);
+    let entry = Entry { date: "\u{1b}[2J".into(), ..Entry::of(&other, Some("\u{1b}".into())) };
+    fs::write(place.join("other.jsonl"), entry.line()).unwrap();
+    let commands: [&[&str]; 7] = [
+        &["compare", "run.json", "run.json", "--all"],
+        &["compare", "run.json", "run.json", "--markdown", "--all"],
+        &["compare", "run.json", "malformed.json"],
+        &["history", "--file", "h.jsonl", "add", "run.json"],
+        &["history", "--file", "h.jsonl", "show"],
+        &["history", "--file", "h.jsonl", "show", "sign"],
+        &["history", "--file", "other.jsonl", "show", "sign"],
+    ];
+    for arguments in commands {
+        let output = run(arguments, &place);
+        let text = [output.stdout, output.stderr].concat();
+        let text = String::from_utf8(text).unwrap().replace('\n', "");
+        assert!(!text.contains(char::is_control), "{arguments:?}: {text:?}");
+    }
 }
 
 fn git(place: &Path, arguments: &[&str]) {

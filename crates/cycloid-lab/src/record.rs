@@ -10,6 +10,7 @@
 //! titles and labels; `old.rs` converts them on reading.
 
 mod old;
+pub mod printable;
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -50,7 +51,7 @@ pub struct Report {
 
 impl Report {
     /// Parses a record written by `cycloid bench --save`; `name` identifies it in errors. A record
-    /// of an older format is converted to [`FORMAT`].
+    /// of an older format is converted to [`FORMAT`]. Control characters in its texts become U+FFFD.
     ///
     /// # Errors
     /// If the text is not a record, or has an unknown version.
@@ -62,7 +63,8 @@ impl Report {
             Failure::new(format!("{name} is not a record: {why}"), hint)
         };
         let malformed = |error: serde_json::Error| foreign(error.to_string());
-        let value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let mut value: Value = serde_json::from_str(text).map_err(malformed)?;
+        let is_changed = printable::replace(&mut value);
         let format = value.get("format").ok_or_else(|| foreign("it has no format".into()))?;
         let format = format
             .as_u64()
@@ -78,6 +80,9 @@ impl Report {
         }
         if format < u64::from(FORMAT) {
             return old::read(value).map_err(foreign);
+        }
+        if is_changed {
+            return Self::deserialize(value).map_err(malformed);
         }
         // Errors in a text name the line.
         serde_json::from_str(text).map_err(malformed)

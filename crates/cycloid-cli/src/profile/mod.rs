@@ -10,6 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use cycloid_lab::peers::Peer;
+use cycloid_lab::record::printable;
 use cycloid_lab::suite::list;
 use cycloid_lab::{Failure, programs};
 use cycloid_profiler::RawProfile;
@@ -152,7 +153,7 @@ fn read(path: &Path) -> Result<Report, Stop> {
         let raw = RawProfile::parse(&text).map_err(|error| stop(error.to_string()))?;
         return Ok(Report::of_samples(&raw, &[]));
     }
-    let report: Report = serde_json::from_str(&text).map_err(|error| stop(error.to_string()))?;
+    let report: Report = printable::from_json(&text).map_err(|error| stop(error.to_string()))?;
     if report.format > FORMAT {
         return Err(stop(format!(
             "its format is {}, but this program knows formats up to {FORMAT}",

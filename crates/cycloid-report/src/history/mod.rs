@@ -19,6 +19,7 @@ use std::fmt::Write;
 
 use crate::compare::Verdict;
 use cycloid_lab::Failure;
+use cycloid_lab::record::printable;
 
 pub use change::Change;
 pub(crate) use course::{Course, Step, courses};
@@ -32,7 +33,7 @@ pub use show::show;
 /// If a line is not an entry.
 pub fn read(text: &str, name: &str) -> Result<Vec<Entry>, Failure> {
     let entry = |(number, line): (usize, &str)| {
-        serde_json::from_str(line).map_err(|error| {
+        printable::from_json(line).map_err(|error| {
             Failure::new(
                 format!("{name}, line {}: {error}", number + 1),
                 "a history has only lines that this version's `cycloid history add` wrote",
