@@ -1,7 +1,7 @@
 //! `cycloid history`: records results over time and flags outliers.
 
-use std::fs::{self, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -77,11 +77,7 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
             let line =
                 |path: &PathBuf| Ok(Entry::of(&comparison::read(path)?, commit.clone()).line());
             let lines = records.iter().map(line).collect::<Result<String, Stop>>()?;
-            // A file that is not a history is not appended to.
-            read(file)?;
-            let opened = OpenOptions::new().create(true).append(true).open(file);
-            let written = opened.and_then(|mut file| file.write_all(lines.as_bytes()));
-            written.map_err(|error| cannot("write", file, &error))
+            append(file, &lines)
         }
         Action::Show { words } => {
             output::print(&history::show(&read(file)?, words).map_err(Stop::Failed)?)
@@ -103,13 +99,37 @@ pub(crate) fn run(arguments: &History) -> Result<(), Stop> {
     }
 }
 
-/// Returns the entries of the file; none if it does not exist.
+/// Returns the entries of the file.
 fn read(file: &Path) -> Result<Vec<Entry>, Stop> {
-    match fs::read_to_string(file) {
-        Ok(text) => history::read(&text, &file.display().to_string()).map_err(Stop::Failed),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(cannot("read", file, &error)),
+    let text = fs::read_to_string(file).map_err(|error| cannot("read", file, &error))?;
+    history::read(&text, &file.display().to_string()).map_err(Stop::Failed)
+}
+
+/// Appends lines to the file, or leaves it unchanged.
+fn append(path: &Path, lines: &str) -> Result<(), Stop> {
+    let (mut file, text) = open(path).map_err(|error| cannot("write", path, &error))?;
+    // A file that is not a history is not appended to.
+    history::read(&text, &path.display().to_string()).map_err(Stop::Failed)?;
+    // An editor may have removed the last line's end.
+    let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+    file.write_all(format!("{end}{lines}").as_bytes()).map_err(|error| {
+        // On a full disk, part of a line may be written.
+        let _ = file.set_len(text.len() as u64);
+        cannot("write", path, &error)
+    })
+}
+
+/// Opens the file for appending, and reads it. Other processes that append wait until it is closed.
+fn open(path: &Path) -> io::Result<(File, String)> {
+    let mut file = OpenOptions::new().create(true).append(true).read(true).open(path)?;
+    match file.lock() {
+        // Not every file system has locks.
+        Err(error) if error.kind() != ErrorKind::Unsupported => return Err(error),
+        _ => {}
     }
+    let mut text = String::new();
+    file.read_to_string(&mut text)?;
+    Ok((file, text))
 }
 
 /// Returns the commit of the repository around the current directory, if there is one.
@@ -120,9 +140,14 @@ fn commit_here() -> Option<String> {
     Some(String::from_utf8(output.stdout).ok()?.trim().into())
 }
 
-fn cannot(what: &str, file: &Path, error: &std::io::Error) -> Stop {
+fn cannot(what: &str, file: &Path, error: &io::Error) -> Stop {
     Stop::Failed(Failure::new(
         format!("cannot {what} {}: {error}", file.display()),
-        "name another file with --file",
+        match (what, error.kind()) {
+            ("read", ErrorKind::NotFound) => {
+                "name the history with --file, or begin one: history add"
+            }
+            _ => "name another file with --file",
+        },
     ))
 }

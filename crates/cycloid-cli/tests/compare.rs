@@ -205,6 +205,50 @@ fn control_characters_in_a_record_are_not_printed() {
     }
 }
 
+/// An empty history is one without outliers, so a wrong name would hide them.
+#[test]
+fn a_missing_history_is_named() {
+    let place = place("no-history");
+    save(&record("P-256: sign", 1.0), &place.join("run.json"));
+    for action in [&["show"][..], &["show", "sign"], &["check", "run.json"]] {
+        let said = run(&[&["history", "--file", "hostory.jsonl"], action].concat(), &place);
+        assert!(complaint(&said, 1).starts_with("error: cannot read hostory.jsonl: "));
+    }
+    assert!(!place.join("hostory.jsonl").exists());
+}
+
+/// A history that an editor has left without the last line's end.
+#[test]
+fn a_history_without_its_last_line_end_stays_readable() {
+    let place = place("line-end");
+    save(&record("P-256: sign", 1.0), &place.join("run.json"));
+    let history = |action: &[&str]| run(&[&["history", "--file", "h"], action].concat(), &place);
+    said(&history(&["add", "run.json"]), 0);
+    let text = fs::read_to_string(place.join("h")).unwrap();
+    fs::write(place.join("h"), text.trim_end()).unwrap();
+    said(&history(&["add", "run.json"]), 0);
+    said(&history(&["show"]), 0);
+    let text = fs::read_to_string(place.join("h")).unwrap();
+    assert!(text.lines().count() == 2 && text.ends_with('\n'), "{text}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_full_disk_leaves_the_history_unchanged() {
+    let place = place("full-disk");
+    save(&record("P-256: sign", 1.0), &place.join("run.json"));
+    said(&run(&["history", "--file", "h", "add", "run.json"], &place), 0);
+    let before = fs::read_to_string(place.join("h")).unwrap();
+    // The limit, in units of 512 or 1024 bytes, is behind the first of twenty further lines.
+    let limit = before.len().div_ceil(512) + 1;
+    let mut shell = Command::new("sh");
+    let words = format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" history --file h add \"$@\"");
+    shell.args(["-c", &words, env!("CARGO_BIN_EXE_cycloid")]).args(["run.json"; 20]);
+    let output = shell.current_dir(&place).output().unwrap();
+    assert!(complaint(&output, 1).contains("cannot write h: "));
+    assert_eq!(fs::read_to_string(place.join("h")).unwrap(), before);
+}
+
 fn git(place: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
     let mut git = Command::new("git");
