@@ -248,6 +248,9 @@ impl Rsa {
     }
 }
 
+/// The shortest RSA key in a certificate, in bits. The library also takes keys of 2041 bits.
+const MIN_BITS: usize = 2048;
+
 /// The longest RSA key in a certificate, in bits. The stack holds it and its scratch.
 const MAX_BITS: usize = 8192;
 
@@ -269,6 +272,9 @@ impl SignatureVerificationAlgorithm for Rsa {
         let memory = [0; rsa::public_key_limbs(MAX_BITS)];
         let key = rsa::PublicKey::from_pkcs1_der(public_key, memory, &mut scratch)
             .map_err(|_| InvalidSignature)?;
+        if key.bits() < MIN_BITS {
+            return Err(InvalidSignature);
+        }
         let digest = digest(self.hash, message);
         let digest = digest.as_ref();
         let outcome = if self.is_pss {
