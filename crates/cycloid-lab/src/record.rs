@@ -51,7 +51,8 @@ pub struct Report {
 
 impl Report {
     /// Parses a record written by `cycloid bench --save`; `name` identifies it in errors. A record
-    /// of an older format is converted to [`FORMAT`]. Control characters in its texts become U+FFFD.
+    /// of an older format is converted to [`FORMAT`]. Control characters in its texts become
+    /// U+FFFD.
     ///
     /// # Errors
     /// If the text is not a record, or has an unknown version.

@@ -58,8 +58,8 @@ pub(super) fn only(sides: [&[Report]; 2]) -> [Vec<String>; 2] {
     [missing(sides[0], sides[1]), missing(sides[1], sides[0])]
 }
 
-/// Returns the name of a row with a time or ratio that has no logarithm. A single such row of a peer
-/// would make every change of its table undefined.
+/// Returns the name of a row with a time or ratio that has no logarithm. A single such row of a
+/// peer would make every change of its table undefined.
 pub(super) fn unusable(sides: [&[Report]; 2]) -> Option<String> {
     let is_usable = |number: f64| number.is_finite() && number > 0.0;
     for table in sides.into_iter().flatten().flat_map(|report| &report.tables) {
