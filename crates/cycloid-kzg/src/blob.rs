@@ -7,7 +7,7 @@ use cycloid::bls12_381::{Backend, Fr, G1, G1Affine, bit_reversal_permutation, po
 use sha2::{Digest, Sha256};
 
 use crate::error::equal_counts;
-use crate::field::{self, encode, from_hash, powers};
+use crate::field::{self, encode, from_hash, powers, sum};
 use crate::{BLOB_LENGTH, Element, Error, Point, Settings};
 
 /// A claim and its proof: the committed polynomial has the value y at z.
@@ -138,12 +138,6 @@ impl<B: Backend> Settings<B> {
         let value = multiples[0] + multiples[1] + claim.commitment;
         self.check(&claim.proof.into(), &value)
     }
-}
-
-/// Returns a sum of multiples of any points.
-pub(crate) fn sum<B: Backend>(points: &[G1Affine<B>], scalars: &[Fr<B>]) -> Result<G1<B>, Error> {
-    let mut scratch = alloc::vec![0; G1::<B>::multi_scalar_scratch_limbs(points.len())];
-    Ok(G1::multi_scalar_multiply_vartime(points, scalars, &mut scratch)?)
 }
 
 /// Decodes a blob to values in natural order.

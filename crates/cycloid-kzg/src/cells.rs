@@ -17,9 +17,8 @@ use alloc::vec::Vec;
 use cycloid::bls12_381::{Backend, Fr, G1, G1Affine, bit_reversal_permutation, polynomial};
 use sha2::{Digest, Sha256};
 
-use crate::blob::sum;
 use crate::error::equal_counts;
-use crate::field::{self, encode, from_hash, powers};
+use crate::field::{self, encode, from_hash, powers, sum};
 use crate::{BLOB_LENGTH, CELL_BYTES, CELL_LENGTH, CELLS, Cell, Error, Point, Settings};
 
 impl<B: Backend> Settings<B> {

@@ -1,9 +1,9 @@
-//! Lists of elements as bytes, elements from hashes, and powers.
+//! Lists of elements as bytes, elements from hashes, powers, and sums of multiples.
 
 use alloc::vec::Vec;
 
 use cycloid::bls12_381::backend::Scalars;
-use cycloid::bls12_381::{Affine, First, Fr, backend::Group};
+use cycloid::bls12_381::{Affine, Backend, First, Fr, G1, G1Affine, backend::Group};
 use sha2::{Digest, Sha256};
 
 use crate::{Element, Error};
@@ -48,4 +48,10 @@ pub(crate) fn points<B: Group<First>>(
     let mut results = alloc::vec![Ok(Affine::identity()); encodings.len()];
     Affine::from_compressed_many(encodings, &mut results)?;
     Ok(results.into_iter().collect::<Result<_, _>>()?)
+}
+
+/// Returns a sum of multiples of any points.
+pub(crate) fn sum<B: Backend>(points: &[G1Affine<B>], scalars: &[Fr<B>]) -> Result<G1<B>, Error> {
+    let mut scratch = alloc::vec![0; G1::<B>::multi_scalar_scratch_limbs(points.len())];
+    Ok(G1::multi_scalar_multiply_vartime(points, scalars, &mut scratch)?)
 }

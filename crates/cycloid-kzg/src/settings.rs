@@ -9,7 +9,6 @@ use cycloid::bls12_381::{
 };
 use sha2::{Digest, Sha256};
 
-use crate::blob::sum;
 use crate::{BLOB_LENGTH, CELL_LENGTH, CELLS, Error, field};
 
 /// The points \[τ^i\] of Ethereum's mainnet: 4096 of G1 and 65 of G2 (data/README.md).
@@ -136,8 +135,8 @@ fn check_powers<B: Backend>(
     let [generator, tau] = [second[0], second[1]].map(G2Prepared::from);
 
     // e(Σ rⁱ·[τⁱ], [τ]) = e(Σ rⁱ·[τ^(i + 1)], [1]).
-    let lower = sum(&first[..weights.len()], &weights)?;
-    let upper = sum(&first[1..], &weights)?;
+    let lower = field::sum(&first[..weights.len()], &weights)?;
+    let upper = field::sum(&first[1..], &weights)?;
     let is_geometric = has_product_one(&[-lower, upper], &[&tau, &generator])?;
 
     // e(Σ rⁱ·[τⁱ], [1]) = e([1], Σ rⁱ·[τⁱ]), for the powers in both groups.
@@ -145,7 +144,7 @@ fn check_powers<B: Backend>(
     let mut scratch = vec![0; G2::<B>::multi_scalar_scratch_limbs(second.len())];
     let of_second = G2::multi_scalar_multiply_vartime(second, weights, &mut scratch)?;
     let of_second = G2Prepared::from(of_second.to_affine());
-    let of_first = sum(&first[..second.len()], weights)?;
+    let of_first = field::sum(&first[..second.len()], weights)?;
     let sides = [-of_first, G1::generator()];
     if is_geometric && has_product_one(&sides, &[&generator, &of_second])? {
         Ok(())

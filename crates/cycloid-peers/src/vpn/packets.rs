@@ -13,7 +13,7 @@ use cycloid_lab::record::{Parameters, Table};
 use cycloid_lab::suite::subjects::rounded;
 
 /// The bytes in a datagram inside the tunnel, without the headers of UDP and IP.
-pub(super) const BYTES: u32 = 64;
+const BYTES: u32 = 64;
 
 /// The loss in percent that a rate must stay below.
 const LOSS: f64 = 2.0;
@@ -47,7 +47,7 @@ impl Vpn {
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
             let tunnel = running.tunnel(false, pair);
-            highest(|rate| running.testbed.datagrams(tunnel, rate, pace.of_datagrams()))
+            highest(|rate| running.testbed.datagrams(tunnel, BYTES, rate, pace.of_datagrams()))
         })?;
         let parameters = Parameters::from([
             ("transport".into(), "UDP".into()),

@@ -13,7 +13,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::packets;
 use cycloid_lab::measure::clock;
 use cycloid_lab::process::Process;
 use cycloid_lab::suite::vpn::Namespaces;
@@ -267,16 +266,17 @@ impl Testbed {
         Ok(Stream { megabits: bits / 1e6, server: spent(0), client: spent(1) })
     }
 
-    /// Sends datagrams to the server, `rate` of them per second.
+    /// Sends datagrams of this many bytes to the server, `rate` of them per second.
     pub(super) fn datagrams(
         &self,
         tunnel: &Tunnel,
+        bytes: u32,
         rate: f64,
         time: Duration,
     ) -> Result<Datagrams, Failure> {
-        let bits = 8 * u64::from(packets::BYTES) * rate as u64;
+        let bits = 8 * u64::from(bytes) * rate as u64;
         let count = (rate * time.as_secs_f64()) as u64;
-        let options = format!("-u -l {} -b {bits} -k {count}", packets::BYTES);
+        let options = format!("-u -l {bytes} -b {bits} -k {count}");
         let (result, _) = self.iperf(tunnel, &options, "sum", || ())?;
         let sum = &result["end"]["sum"];
         let number = |name: &str| {
