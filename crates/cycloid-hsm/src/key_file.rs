@@ -1,5 +1,8 @@
 //! Encrypted private keys in files: PKCS #8 (RFC 5958, section 3) with PBES2 (RFC 8018, section 6.2),
 //! as `openssl genpkey` and `openssl pkcs8 -topk8` write them.
+//!
+//! The library's feature `encryption` reads them too, but not for keys on all of the HSM's curves, and
+//! a build of the lab with the HSM would compile the library a second time for it.
 
 use pkcs5::EncryptionScheme;
 use pkcs5::pbes2::Kdf;

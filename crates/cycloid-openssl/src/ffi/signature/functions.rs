@@ -372,7 +372,7 @@ impl<S: Scheme> Functions<S> {
                     if context.begun.settings.add(params) && handled {
                         return true;
                     }
-                    // What was hashed so far stays here.
+                    // This provider keeps the hash of the message's beginning; the default one signs it.
                     let hasher = hasher.clone().filter(|_| context.begun.hashed);
                     let left = match (&hasher, context.begun.number) {
                         (None, _) => context.replay(&context.begun),
