@@ -245,7 +245,9 @@ fn copied(buffer: &PyBuffer<u8>, py: Python<'_>) -> PyResult<Zeroizing<Vec<u8>>>
     let mut bytes = Zeroizing::new(Vec::new());
     let count = buffer.item_count();
     bytes.try_reserve_exact(count).map_err(|_| {
-        PyMemoryError::new_err(format!("no memory for a copy of the buffer, which has {count} bytes"))
+        PyMemoryError::new_err(format!(
+            "no memory for a copy of the buffer, which has {count} bytes"
+        ))
     })?;
     bytes.resize(count, 0);
     buffer.copy_to_slice(py, &mut bytes)?;
