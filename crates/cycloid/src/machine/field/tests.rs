@@ -61,13 +61,7 @@ fn samples<P: Prime>() -> Vec<BigUint> {
 /// Checks every `stride`-th of the samples with every `stride`-th.
 struct AgainstIntegers {
     stride: usize,
-    /// Whether every pair is in every lane. If not, it is in at least one, which takes a fifth of
-    /// the time.
-    in_every_lane: bool,
 }
-
-/// Lane w has the sample this many places times w after that of the first lane.
-const LANE_DISTANCE: usize = 7;
 
 impl<P: Prime> Task<P> for AgainstIntegers {
     type Output = usize;
@@ -78,9 +72,9 @@ impl<P: Prime> Task<P> for AgainstIntegers {
         let n = samples.len();
         let load = |i: usize| {
             let numbers: Vec<_> =
-                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + LANE_DISTANCE * w) % n])).collect();
+                (0..A::WIDTH).map(|w| number::<P>(&samples[(i + 7 * w) % n])).collect();
             let integers: Vec<_> =
-                (0..A::WIDTH).map(|w| samples[(i + LANE_DISTANCE * w) % n].clone() % &p).collect();
+                (0..A::WIDTH).map(|w| samples[(i + 7 * w) % n].clone() % &p).collect();
             (f.load(&numbers), integers)
         };
         let check = |what: &str, element: &A::Element, expected: &dyn Fn(usize) -> BigUint| {
@@ -91,10 +85,7 @@ impl<P: Prime> Task<P> for AgainstIntegers {
             }
         };
         let mut checked = 0;
-        // From these, the other lanes reach each sample.
-        let reaches =
-            |i: &usize| self.in_every_lane || (i / LANE_DISTANCE).is_multiple_of(A::WIDTH);
-        for i in (0..n).step_by(self.stride).filter(reaches) {
+        for i in (0..n).step_by(self.stride) {
             let (a, x) = load(i);
             check("load", &a, &|w| x[w].clone());
             check("square", &f.square(&a), &|w| &x[w] * &x[w]);
@@ -395,19 +386,13 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
 
 fn all_backends<P: Prime>() {
     for backend in words::Backend::available() {
-        let all = AgainstIntegers { stride: 1, in_every_lane: true };
-        assert!(P::run_one(backend, all) > 1000);
+        assert!(P::run_one(backend, AgainstIntegers { stride: 1 }) > 1000);
     }
-    all_lanes::<P>(false);
-}
-
-fn all_lanes<P: Prime>(in_every_lane: bool) {
     for backend in lanes::tests::backends() {
         // The emulator is slow.
         let emulated = !lanes::Backend::available().any(|other| other.name() == backend.name());
         let stride = if emulated { 9 } else { 1 };
-        let against_integers = AgainstIntegers { stride, in_every_lane: in_every_lane || emulated };
-        assert!(P::run_eight(backend, against_integers) > 1000 / (stride * stride));
+        assert!(P::run_eight(backend, AgainstIntegers { stride }) > 1000 / (stride * stride));
     }
 }
 
@@ -470,8 +455,7 @@ fn bls12_scalar_against_integers() {
 #[test]
 fn primes_of_single_numbers_against_integers() {
     fn check<P: Prime>() {
-        let some = AgainstIntegers { stride: 3, in_every_lane: true };
-        assert!(P::run_one(words::Backend::best(), some) > 1000);
+        assert!(P::run_one(words::Backend::best(), AgainstIntegers { stride: 3 }) > 1000);
     }
     check::<P192>();
     check::<Secp256k1>();
@@ -480,16 +464,4 @@ fn primes_of_single_numbers_against_integers() {
     check::<BrainpoolP512>();
     check::<P448>();
     check::<Ed448Order>();
-}
-
-#[test]
-#[ignore = "it takes two minutes; the tests above have each pair of samples in at least one lane"]
-fn every_pair_of_samples_in_every_lane() {
-    all_lanes::<P224>(true);
-    all_lanes::<P256>(true);
-    all_lanes::<P384>(true);
-    all_lanes::<P521>(true);
-    all_lanes::<P25519>(true);
-    all_lanes::<Bls12Base>(true);
-    all_lanes::<Bls12Scalar>(true);
 }

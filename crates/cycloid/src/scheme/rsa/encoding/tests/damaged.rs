@@ -69,18 +69,6 @@ fn assert_sound(file: &[u8]) {
 
 #[test]
 fn every_byte_changed() {
-    change_every_byte(3);
-}
-
-#[test]
-#[ignore = "the test above has one third of these changes, in turn"]
-fn every_byte_with_every_change() {
-    change_every_byte(1);
-}
-
-/// Applies every `step`-th change to each byte, from another first one at the next byte; all to
-/// those at the start, where the headers are.
-fn change_every_byte(step: usize) {
     let key = from_pem(KEY).unwrap();
     let restricted = from_pem(PSS_SHA256_KEY).unwrap();
     let files = [
@@ -93,9 +81,7 @@ fn change_every_byte(step: usize) {
     for file in files {
         let mut changed = file.clone();
         for i in 0..file.len() {
-            let changes = [0x01, 0x02, 0x10, 0x80, 0xff, file[i]];
-            let step = if i < 40 { 1 } else { step };
-            for change in changes.into_iter().skip(i % step).step_by(step) {
+            for change in [0x01, 0x02, 0x10, 0x80, 0xff, file[i]] {
                 changed[i] ^= change;
                 assert_sound(&changed);
                 changed[i] = file[i];
