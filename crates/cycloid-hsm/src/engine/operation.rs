@@ -207,6 +207,12 @@ impl Operation for Rsa {
         );
         let _span = spans::enter(Span::Encoding);
         for Place { job, mut output, written, .. } in places {
+            // What is encoded here is below every sound modulus.
+            let encodes = matches!(job.input, RsaInput::SignPkcs1v15(_) | RsaInput::SignPss { .. });
+            let written = written.map_err(|error| match error.code {
+                Code::DATA_INVALID if encodes => fault(),
+                _ => error,
+            });
             job.outcome = Some(written.map(|length| {
                 output.truncate(length);
                 output
