@@ -46,7 +46,7 @@ pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};
 pub use single::{BrainpoolP256, BrainpoolP384, BrainpoolP512, Ed448Order, P192, P448, Secp256k1};
 pub use spread::{Combination, NONE, Order, Term};
-pub use wide::{Dense, Spread, SpreadTask, Wide, WideTask, run_spread};
+pub use wide::{Dense, POINTS, Spread, SpreadTask, Wide, WideTask, run_spread};
 
 /// A task that runs on any backend for a prime.
 pub trait Task<P: Prime> {

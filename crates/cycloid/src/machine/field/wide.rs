@@ -206,6 +206,9 @@ macro_rules! complex {
 }
 pub(super) use complex;
 
+/// The maximum number of values that [`Wide::butterflies`] joins.
+pub const POINTS: usize = 16;
+
 /// Arithmetic with optionally unreduced products.
 ///
 /// A [`Wide`](Self::Wide) represents a sum of at most 64 products in total, added or subtracted.
@@ -227,6 +230,47 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
 
     /// Writes the words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);
+
+    /// Loads residues from words below the prime for [`butterflies`](Self::butterflies): with any
+    /// factor that [`export_linear`](Self::export_linear) undoes.
+    #[inline(always)]
+    fn import_linear(self, words: &[P::Words]) -> Self::Element {
+        self.import(words)
+    }
+
+    /// Writes the words that [`import_linear`](Self::import_linear) reads, after at most four layers
+    /// of [`butterflies`](Self::butterflies).
+    #[inline(always)]
+    fn export_linear(self, element: &Self::Element, words: &mut [P::Words]) {
+        self.export(element, words);
+    }
+
+    /// Computes K ≤ 4 layers of a Fourier transform on the first 2^K points, which
+    /// [`import_linear`](Self::import_linear) has returned: (a, b) ← (a + b·w, a − b·w), where the
+    /// points of a pair are 2^i apart in layer i. That has 2^i factors w, in the form of
+    /// [`import`](Self::import) and from place 2^i on; the first is 1 if `one` is set, which is
+    /// public.
+    #[inline(always)]
+    fn butterflies<const K: u32>(
+        self,
+        points: &mut [Self::Element; POINTS],
+        factors: &[Self::Element; POINTS],
+        one: bool,
+    ) {
+        for layer in 0..K {
+            let apart = 1 << layer;
+            for low in (0..1 << K).filter(|i| i & apart == 0) {
+                let factor = low % apart;
+                let product = if one && factor == 0 {
+                    points[low + apart]
+                } else {
+                    self.mul(&points[low + apart], &factors[apart + factor])
+                };
+                points[low + apart] = self.sub(&points[low], &product);
+                points[low] = self.add(&points[low], &product);
+            }
+        }
+    }
 
     /// Writes the square of an element of the cyclotomic subgroup of Fp12 for i² = −1, v³ = 1 + i
     /// and w² = v to `out`, and returns true, if the backend has a kernel for it: words in the form

@@ -6,15 +6,14 @@
 //! hold one value from each of eight blocks.
 
 use super::ScalarWords;
-use crate::machine::field::{Bls12Scalar, Limbs, Wide};
+use crate::machine::field::{Bls12Scalar, Limbs, POINTS, Wide};
 use crate::machine::lanes::LANES;
 use crate::math::field::MAX_WIDTH;
 
 /// The maximum number of layers computed at a time.
 const LAYERS: u32 = 4;
 
-/// The number of values that these layers join.
-const POINTS: usize = 1 << LAYERS;
+const _: () = assert!(1 << LAYERS == POINTS);
 
 /// A type that holds an element in memory.
 pub(crate) trait Slot {
@@ -81,70 +80,51 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
                         let stride = (roots.len() / half) >> layer;
                         for i in 0..1 << layer {
                             let root = (place + i * half) * stride;
-                            factors[(1 << layer) + i] = load(f, roots, root, root_step * stride);
+                            let words = read::<A, T>(roots, root, root_step * stride);
+                            factors[(1 << layer) + i] = f.import(&words[..A::WIDTH]);
                         }
                     }
                 }
                 let mut points = [A::ZERO; POINTS];
                 for (i, point) in points[..1 << K].iter_mut().enumerate() {
-                    *point = load(f, values, first + place + i * half, lane_step);
+                    let words = read::<A, T>(values, first + place + i * half, lane_step);
+                    *point = f.import_linear(&words[..A::WIDTH]);
                 }
                 // If every lane has ω⁰, no product is needed.
                 let one = place == 0 && (A::WIDTH == 1 || !neighbours);
-                butterflies::<A, K>(f, &mut points, &factors, one);
+                f.butterflies::<K>(&mut points, &factors, one);
                 for (i, point) in points[..1 << K].iter().enumerate() {
-                    store(f, point, values, first + place + i * half, lane_step);
+                    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
+                    f.export_linear(point, &mut words[..A::WIDTH]);
+                    write::<A, T>(&words, values, first + place + i * half, lane_step);
                 }
             }
         },
     );
 }
 
-/// Computes `K` layers on 2^K points. Layer i has its 2^i factors from place 2^i on; the first is 1
-/// if `one` is set.
+/// Returns a value for each lane, from `first` on, `step` apart.
 #[inline(always)]
-fn butterflies<A: Wide<Bls12Scalar>, const K: u32>(
-    f: A,
-    points: &mut [A::Element; POINTS],
-    factors: &[A::Element; POINTS],
-    one: bool,
-) {
-    for layer in 0..K {
-        let apart = 1 << layer;
-        for low in (0..1 << K).filter(|i| i & apart == 0) {
-            let factor = low % apart;
-            let product = if one && factor == 0 {
-                points[low + apart]
-            } else {
-                f.mul(&points[low + apart], &factors[apart + factor])
-            };
-            points[low + apart] = f.sub(&points[low], &product);
-            points[low] = f.add(&points[low], &product);
-        }
-    }
-}
-
-/// Loads a value for each lane, from `first` on, `step` apart.
-#[inline(always)]
-fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, from: &[T], first: usize, step: usize) -> A::Element {
+fn read<A: Wide<Bls12Scalar>, T: Slot>(
+    from: &[T],
+    first: usize,
+    step: usize,
+) -> [ScalarWords; MAX_WIDTH] {
     let mut words = [ScalarWords::ZERO; MAX_WIDTH];
     for (lane, words) in words[..A::WIDTH].iter_mut().enumerate() {
         *words = *from[first + lane * step].words();
     }
-    f.import(&words[..A::WIDTH])
+    words
 }
 
-/// Stores the value of each lane at the place from which [`load`] reads it.
+/// Writes the value of each lane to the place from which [`read`] reads it.
 #[inline(always)]
-fn store<A: Wide<Bls12Scalar>, T: Slot>(
-    f: A,
-    element: &A::Element,
+fn write<A: Wide<Bls12Scalar>, T: Slot>(
+    words: &[ScalarWords],
     to: &mut [T],
     first: usize,
     step: usize,
 ) {
-    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
-    f.export(element, &mut words[..A::WIDTH]);
     for (lane, words) in words[..A::WIDTH].iter().enumerate() {
         *to[first + lane * step].words_mut() = *words;
     }

@@ -33,6 +33,8 @@ macro_rules! each {
     ($V:ident, $j:ident < $count:ident <= 2 => $body:expr) => {
         each!(@ $V, $j, $count, $body, 0 1)
     };
+    ($V:ident, $j:ident < 2 => $body:expr) => { each!(@ $V, $j, 2, $body, 0 1) };
+    ($V:ident, $j:ident < 3 => $body:expr) => { each!(@ $V, $j, 3, $body, 0 1 2) };
     ($V:ident, $j:ident < $count:expr => $body:expr) => {
         each!(@ $V, $j, $count, $body, 0 1 2 3 4 5 6 7 8 9 10)
     };
@@ -75,8 +77,8 @@ pub(super) fn product<V: Vectors, P: Shape<M>, const M: usize>(
     columns
 }
 
-/// Adds a·b to the columns; if they are to be reduced, clears each of the lower M as soon as it is
-/// complete.
+/// Adds a·b to the columns; if they are to be reduced, clears each of the lower M when it is
+/// complete and the next row, which need not wait for that, has been added.
 #[inline(always)]
 fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     v: V,
@@ -87,15 +89,30 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
     each!(V, i < M => {
-        let row = v.limb_factor(v.load(&b[i]));
-        let factors = if M > FACTORS_IN_REGISTERS { hidden(factors) } else { factors };
-        each!(V, j < M => {
-            (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
-        });
-        if REDUCE {
-            P::clear(v, columns, i);
+        add_row(v, columns, factors, &b[i], i);
+        if REDUCE && i > 0 {
+            P::clear(v, columns, i - 1);
         }
+    });
+    if REDUCE {
+        P::clear(v, columns, M - 1);
+    }
+}
+
+/// Adds row i of a product, `factors` times a limb, to the columns from i on.
+#[inline(always)]
+pub(super) fn add_row<V: Vectors, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    factors: &[Lanes; M],
+    limb: &Lanes,
+    i: usize,
+) {
+    let row = v.limb_factor(v.load(limb));
+    let factors = if M > FACTORS_IN_REGISTERS { hidden(factors) } else { factors };
+    each!(V, j < M => {
+        (columns[i + j], columns[i + j + 1]) =
+            v.mul_add(columns[i + j], columns[i + j + 1], v.load_factor(&factors[j]), row);
     });
 }
 
@@ -103,6 +120,9 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
 /// of limbs are added.
 #[inline(always)]
 pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
+    if P::MONTGOMERY && !V::CONVERTS {
+        return square_and_clear::<V, P, M>(v, a);
+    }
     let mut columns = start::<V, M>(v, &Starts::<V, P, M>::SQUARE);
     let mut room = [Lanes::ZERO; M];
     let factors = factors(v, a, &mut room);
@@ -134,6 +154,54 @@ pub(super) fn square<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; 
     lanes(v, &P::reduce(v, &mut columns))
 }
 
+/// Returns a², column by column, so that the lower columns are cleared while the products of the
+/// upper ones are added. The products of different limbs have columns of their own, to be doubled.
+#[inline(always)]
+fn square_and_clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M]) -> [Lanes; M] {
+    let mut columns = start::<V, M>(v, &Starts::<V, P, M>::REDUCTION);
+    let mut once = [v.splat(0); MAX_COLUMNS];
+    each!(V, i < M => {
+        add_column::<V, M>(v, &mut once, a, i);
+        add_column::<V, M>(v, &mut once, a, M + i);
+        let k = if i % 2 == 0 { i / 2 } else { (M + i) / 2 };
+        let limb = v.load_factor(&hidden(a)[k]);
+        (columns[2 * k], columns[2 * k + 1]) =
+            v.mul_add(columns[2 * k], columns[2 * k + 1], limb, limb);
+        if i > 0 {
+            columns[i - 1] = v.add(columns[i - 1], v.add(once[i - 1], once[i - 1]));
+            P::clear(v, &mut columns, i - 1);
+        }
+    });
+    columns[M - 1] = v.add(columns[M - 1], v.add(once[M - 1], once[M - 1]));
+    P::clear(v, &mut columns, M - 1);
+    each!(V, j < M => {
+        columns[M + j] = v.add(columns[M + j], v.add(once[M + j], once[M + j]));
+    });
+    lanes(v, &P::reduce(v, &mut columns))
+}
+
+/// Adds the products of different limbs whose low halves belong to column `c`.
+#[inline(always)]
+fn add_column<V: Vectors, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    a: &[Lanes; M],
+    c: usize,
+) {
+    let a = hidden(a);
+    each!(V, j < M => {
+        if j < c && 2 * j < c && c - j < M {
+            let (low, high) = v.mul_add(
+                columns[c],
+                columns[c + 1],
+                v.load_factor(&a[j]),
+                v.load_factor(&a[c - j]),
+            );
+            (columns[c], columns[c + 1]) = (low, high);
+        }
+    });
+}
+
 /// Returns the limbs as factors.
 #[inline(always)]
 fn factors<'a, V: Vectors, const M: usize>(
@@ -149,7 +217,7 @@ fn factors<'a, V: Vectors, const M: usize>(
 }
 
 #[inline(always)]
-fn start<V: Vectors, const M: usize>(v: V, starts: &[Limb; MAX_COLUMNS]) -> Columns<V> {
+pub(super) fn start<V: Vectors, const M: usize>(v: V, starts: &[Limb; MAX_COLUMNS]) -> Columns<V> {
     let mut columns = [v.splat(0); MAX_COLUMNS];
     each!(V, j < M => {
         columns[j] = v.splat(starts[j]);
@@ -170,7 +238,7 @@ const fn sum(a: &[Limb; MAX_COLUMNS], b: &[Limb; MAX_COLUMNS]) -> [Limb; MAX_COL
 }
 
 /// The initial values of columns.
-struct Starts<V, P, const M: usize>(PhantomData<(V, P)>);
+pub(super) struct Starts<V, P, const M: usize>(PhantomData<(V, P)>);
 
 impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     /// For the products of two numbers only.
@@ -189,7 +257,7 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
     };
 
     /// For products and their reduction.
-    const PRODUCT: [Limb; MAX_COLUMNS] = sum(&Self::UNREDUCED, &Self::REDUCTION);
+    pub(super) const PRODUCT: [Limb; MAX_COLUMNS] = sum(&Self::UNREDUCED, &Self::REDUCTION);
 
     /// For the contributions of a reduction.
     const REDUCTION: [Limb; MAX_COLUMNS] = {
@@ -226,7 +294,7 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
             starts[c] = starts[c].wrapping_add(start);
             k += 1;
         }
-        starts
+        if V::CONVERTS { starts } else { sum(&starts, &P::INTEGER_STARTS) }
     };
 
     const SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::PRODUCT);

@@ -7,15 +7,16 @@
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::{Limb, montgomery_n0};
+use super::super::wide::POINTS;
 use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, SpreadTask, Wide};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
-use super::linear;
 use super::residue::{self, limbs, power_of_two, r_squared};
 use super::shift;
+use super::{complex, fourier, linear};
 
 /// R = 2⁴¹⁶, p = 0.8126·2³⁸¹; residues are below **1.5627·2³⁸¹**, less than 2p.
-/// A product is below 2³⁵⁰ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less
+/// A product is below 2³⁵¹ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less
 /// than (1 + 3·0.1875)·2³⁸¹. A difference plus 2p is from 0.062·2³⁸¹ to 3.188·2³⁸¹, with the same
 /// bounds on t. For equal residues it is p, 2p or 3p, for which t = 0, 1 or 2 leaves p.
 impl Shape<8> for Bls12Base {
@@ -25,7 +26,11 @@ impl Shape<8> for Bls12Base {
 
     #[inline(always)]
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
-        clear::<V, Self, 8>(v, columns, i);
+        if !V::CONVERTS && i < 6 {
+            clear_by_multiple::<V, 8, false>(v, columns, i, &const { above(&Self::LIMBS, false) });
+        } else {
+            clear::<V, Self, 8>(v, columns, i);
+        }
     }
 
     #[inline(always)]
@@ -43,7 +48,8 @@ impl Shape<8> for Bls12Base {
 
 /// R = 2²⁶⁰, r = 0.9056·2²⁵⁵; residues are below **1.2834·2²⁵⁵**, less than 2r.
 ///
-/// A product is below 1.6471·2⁵¹⁰ / R + r < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t <
+/// What [`clear_by_multiple`] subtracts is below 2⁴⁴⁴, so the columns start with r·2¹⁹⁰. A product
+/// is below 1.6471·2⁵¹⁰ / R + r + 2¹⁸⁵ < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t <
 /// 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
 /// 3.095·2²⁵⁵, so that 0 ≤ t < 4. For equal residues it is r, 2r or 3r, for which t = 0, 1 or 2
 /// leaves r.
@@ -51,10 +57,16 @@ impl Shape<5> for Bls12Scalar {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
     const QUOTIENT_PRODUCTS: &[usize] = &[0, 1, 2, 3, 4];
+    const INTEGER_STARTS: [Limb; MAX_COLUMNS] =
+        complements(&above(&Self::LIMBS, true), shifted(&Self::MODULUS, 190));
 
     #[inline(always)]
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
-        clear::<V, Self, 5>(v, columns, i);
+        if !V::CONVERTS && i < 3 {
+            clear_by_multiple::<V, 5, true>(v, columns, i, &const { above(&Self::LIMBS, true) });
+        } else {
+            clear::<V, Self, 5>(v, columns, i);
+        }
     }
 
     #[inline(always)]
@@ -94,6 +106,70 @@ fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>
     }
 }
 
+/// Implements [`Shape::clear`] for all columns but the last two, in backends whose factors are
+/// limbs: adds q times a multiple of the prime that is 2⁵²·`above` − 1, or subtracts q times one
+/// that is 2⁵²·`above` + 1.
+///
+/// Then the quotient limb q is the low limb of the column itself, which no product delays. To
+/// subtract, products with the complement of q are added, which [`complements`] corrects. Since
+/// `above` is less than the prime, all these multiples together are less than the prime times
+/// 2^(52·(M−1)), a 2⁵²th of R, and hardly count in the residue. A further one would.
+#[inline(always)]
+fn clear_by_multiple<V: Vectors, const M: usize, const SUBTRACT: bool>(
+    v: V,
+    columns: &mut Columns<V>,
+    i: usize,
+    above: &[Limb; M],
+) {
+    let quotient = v.factor(if SUBTRACT { v.not(columns[i]) } else { columns[i] });
+    let carry = v.shift_right_signed::<52>(columns[i]);
+    each!(V, j < M => {
+        let limb = v.limb_factor(v.splat(above[j]));
+        (columns[i + 1 + j], columns[i + 2 + j]) =
+            v.mul_add(columns[i + 1 + j], columns[i + 2 + j], limb, quotient);
+    });
+    columns[i + 1] = v.add(columns[i + 1], carry);
+}
+
+/// Returns (n·p + 1) / 2⁵² for n = −1/p modulo 2⁵², or (n·p − 1) / 2⁵² for n = 1/p.
+const fn above<const M: usize>(prime: &[Limb; M], subtract: bool) -> [Limb; M] {
+    let n0 = montgomery_n0(prime[0]);
+    let n = (if subtract { n0.wrapping_neg() } else { n0 } & LIMB_MASK) as u128;
+    let mut above = [0; M];
+    let (mut carry, mut j) = (if subtract { 0 } else { 1 }, 0);
+    while j < M {
+        carry += n * prime[j] as u128;
+        let limb = carry as Limb & LIMB_MASK;
+        if j == 0 {
+            assert!(limb == subtract as Limb);
+        } else {
+            above[j - 1] = limb;
+        }
+        carry >>= LANE_LIMB_BITS;
+        j += 1;
+    }
+    above[M - 1] = carry as Limb;
+    above
+}
+
+/// Returns the columns that correct the complements of all quotient limbs but the last two, plus a
+/// multiple of the prime.
+///
+/// The complement is 2⁵² − 1 − q, so step i adds (2⁵² − 1)·above·2^(52·(i+1)) too much: in all
+/// (2^(52·(M−2)) − 1)·2⁵²·above.
+const fn complements<const M: usize>(
+    above: &[Limb; M],
+    multiple: [Limb; MAX_COLUMNS],
+) -> [Limb; MAX_COLUMNS] {
+    let (mut columns, mut j) = (multiple, 0);
+    while j < M {
+        columns[1 + j] = columns[1 + j].wrapping_add(above[j]);
+        columns[M - 1 + j] = columns[M - 1 + j].wrapping_sub(above[j]);
+        j += 1;
+    }
+    columns
+}
+
 /// Implements [`Shape::fold`] with t = ⌊top / 2^BITS⌋, on the limbs, plus twice the prime for a
 /// difference.
 #[inline(always)]
@@ -123,18 +199,124 @@ pub(super) const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUM
 
 /// Implements `Wide` for a token and a prime of M limbs of 52 bits and n of 64.
 macro_rules! wide {
-    ($token:ty, ($($features:literal)?), $spread:ident) => {
+    ($token:ty, ($($features:literal)?), $spread:ident $linear:ident) => {
         // A sum of 64 products is less than 2⁷⁷⁰ in magnitude, so p·2³⁹⁶ makes it nonnegative and
         // adds less than 2³⁶² to the residue.
-        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 396 folds 0 by_product
+        wide!(@ $token, ($($features)?), Bls12Base 8 16 6 offset 404 folds 0 by_product
             $spread);
         // A sum of 64 products is less than 106·2⁵¹⁰ in magnitude, so r·2²⁶² makes it nonnegative;
         // the residue is less than (3.3 + 3.7 + 1)·2²⁵⁵, which two folds bring below 1.1·2²⁵⁵.
         wide!(@ $token, ($($features)?), Bls12Scalar 5 10 4 offset 262 folds 2 by_shift
-            no_spread);
+            $linear);
     };
-    (@no_spread) => {};
-    (@spread) => {
+    (@no_spread $token:ty, ($($features:literal)?)) => {};
+    (@no_linear $token:ty, ($($features:literal)?)) => {};
+    (@linear $token:ty, ($($features:literal)?)) => {
+        #[inline(always)]
+        fn import_linear(self, words: &[[Limb; 4]]) -> [Lanes; 5] {
+            $(#[target_feature(enable = $features)])?
+            #[inline]
+            fn import(v: $token, words: &[[Limb; 4]]) -> [Lanes; 5] {
+                fourier::import(v, words)
+            }
+            // SAFETY: see above.
+            unsafe { import(self, words) }
+        }
+
+        #[inline(always)]
+        fn export_linear(self, element: &[Lanes; 5], words: &mut [[Limb; 4]]) {
+            $(#[target_feature(enable = $features)])?
+            #[inline]
+            fn export(v: $token, element: &[Lanes; 5], words: &mut [[Limb; 4]]) {
+                fourier::export(v, element, words);
+            }
+            // SAFETY: see above.
+            unsafe { export(self, element, words) }
+        }
+
+        #[inline(always)]
+        fn butterflies<const K: u32>(
+            self,
+            points: &mut [[Lanes; 5]; POINTS],
+            factors: &[[Lanes; 5]; POINTS],
+            one: bool,
+        ) {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn layers<const K: u32>(
+                v: $token,
+                points: &mut [[Lanes; 5]; POINTS],
+                factors: &[[Lanes; 5]; POINTS],
+                one: bool,
+            ) {
+                fourier::layers::<_, K>(v, points, factors, one);
+            }
+            // SAFETY: see above.
+            unsafe { layers::<K>(self, points, factors, one) }
+        }
+    };
+    (@spread $token:ty, ($($features:literal)?)) => {
+        #[inline(always)]
+        fn mul_complex(self, a: &[[Lanes; 8]; 2], b: &[[Lanes; 8]; 2]) -> [[Lanes; 8]; 2] {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn mul(v: $token, a: &[[Lanes; 8]; 2], b: &[[Lanes; 8]; 2]) -> [[Lanes; 8]; 2] {
+                complex::mul(v, a, b)
+            }
+            // SAFETY: see above.
+            unsafe { mul(self, a, b) }
+        }
+
+        #[inline(always)]
+        fn square_complex(self, a: &[[Lanes; 8]; 2]) -> [[Lanes; 8]; 2] {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn square(v: $token, a: &[[Lanes; 8]; 2]) -> [[Lanes; 8]; 2] {
+                complex::square(v, a)
+            }
+            // SAFETY: see above.
+            unsafe { square(self, a) }
+        }
+
+        #[inline(always)]
+        fn reduce_complex_wide(self, wide: &[[Lanes; 16]; 2]) -> [[Lanes; 8]; 2] {
+            $(#[target_feature(enable = $features)])?
+            #[inline(never)]
+            fn reduce(v: $token, wide: &[[Lanes; 16]; 2]) -> [[Lanes; 8]; 2] {
+                complex::reduce(v, wide, &const { shifted(&Bls12Base::MODULUS, 404) })
+            }
+            // SAFETY: see above.
+            unsafe { reduce(self, wide) }
+        }
+
+        #[inline(always)]
+        fn add_factor(self, a: &[Lanes; 8], b: &[Lanes; 8]) -> [Lanes; 8] {
+            $(#[target_feature(enable = $features)])?
+            #[inline]
+            fn add(v: $token, a: &[Lanes; 8], b: &[Lanes; 8]) -> [Lanes; 8] {
+                complex::add_factor(v, a, b)
+            }
+            // SAFETY: see above.
+            unsafe { add(self, a, b) }
+        }
+
+        #[inline]
+        fn mul_complex_wide(self, a: &[[Lanes; 8]; 2], b: &[[Lanes; 8]; 2]) -> [[Lanes; 16]; 2] {
+            let low = Wide::<Bls12Base>::mul_wide(self, &a[0], &b[0]);
+            let high = Wide::<Bls12Base>::mul_wide(self, &a[1], &b[1]);
+            let both = Wide::<Bls12Base>::mul_wide(
+                self,
+                &Wide::<Bls12Base>::add_factor(self, &a[0], &a[1]),
+                &Wide::<Bls12Base>::add_factor(self, &b[0], &b[1]),
+            );
+            let imaginary = Wide::<Bls12Base>::sub_wide(
+                self,
+                &Wide::<Bls12Base>::sub_wide(self, &both, &low),
+                &high,
+            );
+            [Wide::<Bls12Base>::sub_wide(self, &low, &high), imaginary]
+        }
+
         fn spread<T: SpreadTask>(self, task: T) -> Option<T::Output> {
             Some(task.run(self))
         }
@@ -204,7 +386,7 @@ macro_rules! wide {
 
             wide!(@$memory $token, ($($features)?), $prime $m $n);
 
-            wide!(@$spread);
+            wide!(@$spread $token, ($($features)?));
 
             const PACKED: usize = LANES;
 
@@ -287,15 +469,15 @@ macro_rules! wide {
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-wide!(lanes::Portable, (), spread);
+wide!(lanes::Portable, (), spread linear);
 
 #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64 {
     use super::super::super::super::cpu::{Avx512, Ifma};
     use super::*;
 
-    wide!(Avx512, ("avx512f,avx512dq"), no_spread);
-    wide!(Ifma, ("avx512f,avx512dq,avx512ifma"), spread);
+    wide!(Avx512, ("avx512f,avx512dq"), no_spread no_linear);
+    wide!(Ifma, ("avx512f,avx512dq,avx512ifma"), spread linear);
 }
 
 /// Computes a + b or a − b column by column. Without closures, which would not be compiled for the

@@ -18,7 +18,9 @@
 //! [`Arithmetic::run`] is.
 
 mod columns;
+mod complex;
 mod dense;
+mod fourier;
 mod linear;
 mod lookup;
 mod mersenne;
@@ -27,6 +29,8 @@ mod p25519;
 mod residue;
 mod shift;
 mod spread;
+#[cfg(test)]
+mod tests;
 
 use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;
@@ -36,7 +40,7 @@ use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, Masks, P224, P256, P384, P521,
     P25519, Prime,
 };
-use columns::Columns;
+use columns::{Columns, MAX_COLUMNS};
 
 /// The properties of a prime: residues of M limbs.
 trait Shape<const M: usize>: Prime {
@@ -58,6 +62,9 @@ trait Shape<const M: usize>: Prime {
     /// Initial values of columns, by column, in addition to those that follow from the other
     /// constants.
     const STARTS: &[(usize, Limb)] = &[];
+
+    /// Initial values of columns in backends whose factors are limbs, likewise in addition.
+    const INTEGER_STARTS: [Limb; MAX_COLUMNS] = [0; MAX_COLUMNS];
 
     /// With Montgomery form, adds a multiple of the prime that makes column `i` a multiple of 2⁵²,
     /// and carries it into the next. The columns below have been cleared, and this one is complete.

@@ -117,14 +117,18 @@ fn columns_of_products<V: Vectors>(
 /// than 2³⁶² to the residue, to which a sum adds as little.
 #[inline(always)]
 fn reduce_complex<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 3]) -> [[Lanes; M]; 2] {
-    // Both parts row by row, because a row waits for the one before it. A column is loaded by the
-    // first row that adds to it.
+    // Both parts row by row, because a row waits for the one before it. A column is loaded when the
+    // next row adds to it.
     let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
-    each!(V, c < M => [parts[0][c], parts[1][c]] = complex_column(v, sums, c));
+    each!(V, c < 9 => [parts[0][c], parts[1][c]] = complex_column(v, sums, c));
     each!(V, i < M => {
-        [parts[0][M + i], parts[1][M + i]] = complex_column(v, sums, M + i);
         Bls12Base::clear(v, &mut parts[0], i);
         Bls12Base::clear(v, &mut parts[1], i);
+        if i + 1 < M {
+            let [first, second] = complex_column(v, sums, M + 1 + i);
+            parts[0][M + 1 + i] = v.add(parts[0][M + 1 + i], first);
+            parts[1][M + 1 + i] = v.add(parts[1][M + 1 + i], second);
+        }
     });
     let [first, second] = &parts;
     let (mut first, mut second) = (columns::from(v, first, M), columns::from(v, second, M));
