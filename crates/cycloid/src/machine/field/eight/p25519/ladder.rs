@@ -1,5 +1,6 @@
 //! Steps of Montgomery's ladder.
 
+use super::super::super::super::hint::hidden;
 use super::super::super::super::lanes::vector::Vectors;
 use super::super::super::super::lanes::{LANES, Lanes};
 use super::super::super::super::words::{LIMB_BITS, Limb};
@@ -34,10 +35,11 @@ pub(in super::super) fn ladder<V: Vectors>(
     };
     let mut left = steps;
     while left > 0 {
-        // The next bit of each number at the top of its lane.
+        // The next bit of each number at the top of its lane. The limbs are loaded one by one; the
+        // compiler would use masked loads, whose time is not known to be constant.
         let (limb, bits) = ((left - 1) / LIMB_BITS, (left - 1) % LIMB_BITS + 1);
         let lanes: [Limb; LANES] =
-            core::array::from_fn(|lane| swaps[lane][limb] << (LIMB_BITS - bits));
+            core::array::from_fn(|lane| hidden(&swaps[lane])[limb] << (LIMB_BITS - bits));
         let mut swaps = v.load(&Lanes(lanes));
         for _ in 0..bits {
             let swap = v.shift_right_signed::<{ LIMB_BITS as u32 - 1 }>(swaps);
