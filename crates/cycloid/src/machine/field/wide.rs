@@ -380,6 +380,10 @@ pub trait Spread: Wide<Bls12Base> {
     /// products of real parts, of imaginary parts, and of the sums of both.
     fn reduce_complex(self, sums: [&Self::Wide; 3]) -> [Self::Element; 2];
 
+    /// Squares an element of the cyclotomic subgroup of Fp12 `times` times: vectors of the real and
+    /// of the imaginary parts of its coefficients of 1, v, v², w, v·w and v²·w.
+    fn square_cyclotomic(self, parts: &mut [Self::Element; 2], times: usize);
+
     /// Returns a combination of coefficients, as coefficients.
     fn combine<C: Combination<N>, const N: usize>(
         self,

@@ -197,6 +197,21 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn blend(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word {
+        self.select(bits, a, b)
+    }
+
+    #[inline(always)]
+    fn add_some(self, bits: u8, other: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
+        self.select(bits, self.add(a, b), other)
+    }
+
+    #[inline(always)]
+    fn sub_some(self, bits: u8, other: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
+        self.select(bits, self.sub(a, b), other)
+    }
+
+    #[inline(always)]
     fn mul_add_low(self, low: Self::Word, a: Self::Factor, b: Self::Factor) -> Self::Word {
         self.add(low, self.mul_low(a, b))
     }

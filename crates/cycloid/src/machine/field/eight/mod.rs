@@ -19,6 +19,7 @@
 
 mod columns;
 mod complex;
+mod cyclotomic;
 mod dense;
 mod fourier;
 mod linear;

@@ -5,18 +5,19 @@
 use super::super::super::hint::hidden_each_time;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{LANES, LIMB_MASK, Lanes, load};
-use super::super::super::words::Limb;
+use super::super::super::words::{Limb, montgomery_n0};
 use super::super::spread::{Combination, MAX_TERMS, Order, Term};
 use super::super::{Bls12Base, Prime, Spread};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
+use super::cyclotomic;
 use super::dense::shifted;
 
 /// The limbs of a coefficient.
-const M: usize = 8;
+pub(super) const M: usize = 8;
 
 /// The prime.
-const P: [Limb; M] = <Bls12Base as Shape<M>>::LIMBS;
+pub(super) const P: [Limb; M] = <Bls12Base as Shape<M>>::LIMBS;
 
 /// 2⁴¹⁶ − p.
 const COMPLEMENT: [Limb; M] = {
@@ -35,6 +36,30 @@ const RECIPROCAL: Limb = (1 << 52) / (P[M - 1] + 1);
 
 /// The maximum difference of a top limb before carries from its value after them.
 const SLACK: Limb = 64;
+
+/// −1 / p mod 2⁵².
+const QUOTIENT: Limb = montgomery_n0(P[0]) & LIMB_MASK;
+
+/// (m·p + 1) / 2⁵² for the m that makes it an integer: what clearing a unit adds to the columns from
+/// the next one on, when the multiple of the prime that ends with −1 is added.
+const ABOVE: [Limb; M] = {
+    let (mut limbs, mut carry, mut j) = ([0; M], 1, 0);
+    while j < M {
+        let sum = P[j] as u128 * QUOTIENT as u128 + carry;
+        if j > 0 {
+            limbs[j - 1] = sum as Limb & LIMB_MASK;
+        } else {
+            assert!(sum as Limb & LIMB_MASK == 0);
+        }
+        carry = sum >> 52;
+        j += 1;
+    }
+    limbs[M - 1] = carry as Limb;
+    limbs
+};
+
+/// The rows of a reduction that add multiples of m·p.
+const LONG_ROWS: usize = M - 2;
 
 /// Adds the products of one order to the columns.
 #[inline(always)]
@@ -117,18 +142,15 @@ fn columns_of_products<V: Vectors>(
 /// than 2³⁶² to the residue, to which a sum adds as little.
 #[inline(always)]
 fn reduce_complex<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 3]) -> [[Lanes; M]; 2] {
-    // Both parts row by row, because a row waits for the one before it. A column is loaded when the
-    // next row adds to it.
+    // A column is loaded by the first row that adds to it.
     let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
     each!(V, c < 9 => [parts[0][c], parts[1][c]] = complex_column(v, sums, c));
     each!(V, i < M => {
-        Bls12Base::clear(v, &mut parts[0], i);
-        Bls12Base::clear(v, &mut parts[1], i);
         if i + 1 < M {
-            let [first, second] = complex_column(v, sums, M + 1 + i);
-            parts[0][M + 1 + i] = v.add(parts[0][M + 1 + i], first);
-            parts[1][M + 1 + i] = v.add(parts[1][M + 1 + i], second);
+            let c = M + i + 1;
+            [parts[0][c], parts[1][c]] = complex_column(v, sums, c);
         }
+        clear_both(v, &mut parts, i);
     });
     let [first, second] = &parts;
     let (mut first, mut second) = (columns::from(v, first, M), columns::from(v, second, M));
@@ -145,9 +167,83 @@ fn complex_column<V: Vectors>(
     c: usize,
 ) -> [V::Word; 2] {
     const OFFSET: [Limb; MAX_COLUMNS] = shifted(&Bls12Base::MODULUS, 396);
-    let (real, imaginary) = (v.load(&real[c]), v.load(&imaginary[c]));
-    let (both, offset) = (v.load(&both[c]), v.splat(OFFSET[c]));
-    [v.add(v.sub(real, imaginary), offset), v.sub(v.add(v.sub(both, real), offset), imaginary)]
+    let (real, imaginary, both) = (v.load(&real[c]), v.load(&imaginary[c]), v.load(&both[c]));
+    let [first, second] = [v.sub(real, imaginary), v.sub(v.sub(both, real), imaginary)];
+    if OFFSET[c] == 0 {
+        return [first, second];
+    }
+    let offset = v.splat(OFFSET[c]);
+    [v.add(first, offset), v.add(second, offset)]
+}
+
+/// Returns the residues of sums in columns plus `more`, with signed limbs. Sums are below 2⁷⁷³ in
+/// magnitude, so without `more` a residue is between −2³⁵⁷ and 1.001p.
+#[inline(always)]
+pub(super) fn reduce_both<V: Vectors>(
+    v: V,
+    sums: [&[Lanes; 2 * M]; 2],
+    more: &[[Limb; M]; 2],
+) -> [[V::Word; M]; 2] {
+    let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
+    each!(V, c < M => {
+        parts[0][c] = v.load(&sums[0][c]);
+        parts[1][c] = v.load(&sums[1][c]);
+    });
+    parts[0][M] = v.add(v.load(&sums[0][M]), v.splat(more[0][0]));
+    parts[1][M] = v.add(v.load(&sums[1][M]), v.splat(more[1][0]));
+    each!(V, i < M => {
+        if i + 1 < M {
+            let c = M + i + 1;
+            parts[0][c] = v.add(v.load(&sums[0][c]), v.splat(more[0][i + 1]));
+            parts[1][c] = v.add(v.load(&sums[1][c]), v.splat(more[1][i + 1]));
+        }
+        clear_both(v, &mut parts, i);
+    });
+    [columns::from(v, &parts[0], M), columns::from(v, &parts[1], M)]
+}
+
+/// Clears a column of both parts, because a row waits for the one before it.
+///
+/// With the multiple m·p ≡ −1 modulo 2⁵², the column itself is the quotient, but a row adds as much
+/// as 2⁵²·p. The last two rows add the prime, which leaves less than 2³⁵¹ of the others.
+#[inline(always)]
+fn clear_both<V: Vectors>(v: V, [first, second]: &mut [Columns<V>; 2], i: usize) {
+    if i < LONG_ROWS && !V::CONVERTS {
+        clear_long(v, first, i);
+        clear_long(v, second, i);
+    } else {
+        Bls12Base::clear(v, first, i);
+        Bls12Base::clear(v, second, i);
+    }
+}
+
+/// Clears a column with the multiple of the prime that ends with −1.
+#[inline(always)]
+fn clear_long<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
+    let quotient = v.factor(columns[i]);
+    let above = v.shift_right_signed::<52>(columns[i]);
+    columns[i + 1] = v.add(columns[i + 1], above);
+    each!(V, j < M => {
+        let limb = v.limb_factor(v.splat(ABOVE[j]));
+        (columns[i + j + 1], columns[i + j + 2]) =
+            v.mul_add(columns[i + j + 1], columns[i + j + 2], limb, quotient);
+    });
+}
+
+/// Returns the columns of left·right.
+#[inline(always)]
+pub(super) fn multiply<V: Vectors>(v: V, left: &[Lanes; M], right: &[Lanes; M]) -> Columns<V> {
+    let mut columns = [v.splat(0); MAX_COLUMNS];
+    let mut limbs = [v.splat(0); M];
+    each!(V, j < M => limbs[j] = v.load(&left[j]));
+    each!(V, i < M => {
+        let row = v.limb_factor(v.load(&right[i]));
+        each!(V, j < M => {
+            (columns[i + j], columns[i + j + 1]) =
+                v.mul_add(columns[i + j], columns[i + j + 1], v.limb_factor(limbs[j]), row);
+        });
+    });
+    columns
 }
 
 /// Returns a combination plus a multiple of the prime that makes it p or more, with signed limbs
@@ -239,17 +335,24 @@ fn factors<V: Vectors, C: Combination<N>, const N: usize>(
     lanes(v, &sum)
 }
 
-/// Implements [`Spread::combine`]: subtracts t·p for a t that is at most ⌊x / p⌋.
-///
-/// With top limb x₇ before carries, x / 2³⁶⁴ is more than x₇ − 64 and less than x₇ + 65, and t is
-/// ⌊(x₇ − 64)·⌊2⁵² / 106,514⌋ / 2⁵²⌋, where p / 2³⁶⁴ is between 106,513 and 106,514. For x below
-/// 64p, t is more than x / p − 1.002. The complement of p modulo 2⁴¹⁶ makes all products positive.
+/// Implements [`Spread::combine`].
 #[inline(always)]
 fn combine<V: Vectors, C: Combination<N>, const N: usize>(
     v: V,
     vectors: [&[Lanes; M]; N],
 ) -> [Lanes; M] {
     let mut sum = combination::<V, C, N>(v, vectors);
+    subtract_multiple(v, &mut sum);
+    lanes(v, &sum)
+}
+
+/// Subtracts t·p from x, which is from p to 64p, for a t that is at most ⌊x / p⌋, and carries.
+///
+/// With top limb x₇ before carries, x / 2³⁶⁴ is more than x₇ − 64 and less than x₇ + 65, and t is
+/// ⌊(x₇ − 64)·⌊2⁵² / 106,514⌋ / 2⁵²⌋, where p / 2³⁶⁴ is between 106,513 and 106,514. For x below
+/// 64p, t is more than x / p − 1.002. The complement of p modulo 2⁴¹⁶ makes all products positive.
+#[inline(always)]
+pub(super) fn subtract_multiple<V: Vectors>(v: V, sum: &mut [V::Word; M]) {
     let top = v.factor(v.sub(sum[M - 1], v.splat(SLACK)));
     let t = v.mul_add_high(v.splat(0), top, v.limb_factor(v.splat(RECIPROCAL)));
     let t = v.limb_factor(t);
@@ -263,9 +366,8 @@ fn combine<V: Vectors, C: Combination<N>, const N: usize>(
         }
     });
     let _ = above;
-    carry(v, &mut sum);
+    carry(v, sum);
     sum[M - 1] = v.low(sum[M - 1]);
-    lanes(v, &sum)
 }
 
 /// Implements `Spread` for a token.
@@ -338,6 +440,17 @@ macro_rules! spread {
                 }
                 // SAFETY: see above.
                 unsafe { reduce(self, sums) }
+            }
+
+            #[inline(always)]
+            fn square_cyclotomic(self, parts: &mut [[Lanes; M]; 2], times: usize) {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn square(v: $token, parts: &mut [[Lanes; M]; 2], times: usize) {
+                    cyclotomic::square(v, parts, times);
+                }
+                // SAFETY: see above.
+                unsafe { square(self, parts, times) }
             }
 
             #[inline(always)]

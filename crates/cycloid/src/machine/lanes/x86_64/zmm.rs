@@ -174,6 +174,24 @@ macro_rules! integers {
         }
 
         #[inline(always)]
+        fn blend(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mask_mov_epi64(b, bits, a) }
+        }
+
+        #[inline(always)]
+        fn add_some(self, bits: u8, other: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mask_add_epi64(other, bits, a, b) }
+        }
+
+        #[inline(always)]
+        fn sub_some(self, bits: u8, other: __m512i, a: __m512i, b: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_mask_sub_epi64(other, bits, a, b) }
+        }
+
+        #[inline(always)]
         fn choose(self, mask: __m512i, a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512. 0xca is the truth table of mask ? a : b.
             unsafe { _mm512_ternarylogic_epi64::<0xca>(mask, a, b) }

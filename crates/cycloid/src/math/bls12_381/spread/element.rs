@@ -96,14 +96,6 @@ const SQUARE: [Order; 4] = {
     orders
 };
 
-/// The sums of a cyclotomic square (Granger and Scott, as
-/// [`Fp12::square_cyclotomic`](super::super::Fp12::square_cyclotomic)): three squares in Fp4, the
-/// one that goes to lane 3 times ξ. Lanes from 8 on are multiples of ξ.
-const CYCLOTOMIC_SQUARE: [Order; 2] = [
-    Order::new([0, 3, 1, 9, 0, 3, 6, 6], [0, 3, 1, 5, 4, 2, 6, 6]),
-    Order::new([12, 10, 13, 9, 0, 3, 6, 6], [4, 2, 5, 5, 4, 2, 6, 6]),
-];
-
 /// A product with an element of Fp6.
 const PRODUCT_WITH_FP6: [Order; 3] = product([0, 2, 4], [0, 1, 2]);
 
@@ -125,13 +117,6 @@ const NORM: [Order; 3] = [
 const EACH: [Order; 1] = [Order::new(super::ALL, super::ALL)];
 
 combinations! {
-    /// Three times the sums of a cyclotomic square (vector 0), less or more two times the element.
-    Cyclotomic<2>: [
-        Term::new(3, 0, super::ALL),
-        Term::new(-2, 1, [0, 1, 2, NONE, NONE, NONE, NONE, NONE]),
-        Term::new(2, 1, [NONE, NONE, NONE, 3, 4, 5, NONE, NONE]),
-    ];
-
     /// The conjugate over Fp6.
     Conjugate<1>: [
         Term::new(1, 0, [0, 1, 2, NONE, NONE, NONE, NONE, NONE]),
@@ -248,19 +233,16 @@ impl<A: Spread> Spread12<A> {
     }
 
     /// Returns the square of an element of the cyclotomic subgroup.
-    #[inline(never)]
     pub(crate) fn square_cyclotomic(&self, f: A) -> Self {
-        f.run(
-            #[inline(always)]
-            || {
-                let sums = self.0.sums(f);
-                let Self(sum) = self.multiply(f, &factor(&self.0, &sums), &CYCLOTOMIC_SQUARE);
-                Self(Pairs {
-                    real: f.combine::<Cyclotomic, 2>([&sum.real, &self.0.real]),
-                    imaginary: f.combine::<Cyclotomic, 2>([&sum.imaginary, &self.0.imaginary]),
-                })
-            },
-        )
+        self.square_cyclotomic_times(f, 1)
+    }
+
+    /// Squares an element of the cyclotomic subgroup `times` times.
+    fn square_cyclotomic_times(&self, f: A, times: usize) -> Self {
+        let mut parts = [self.0.real, self.0.imaginary];
+        f.square_cyclotomic(&mut parts, times);
+        let [real, imaginary] = parts;
+        Self(Pairs { real, imaginary })
     }
 
     /// Returns the p⁶-th power.
@@ -334,13 +316,15 @@ impl<A: Spread> Spread12<A> {
     /// Raises an element of the cyclotomic subgroup to the power of |x|.
     pub(super) fn pow_x(&self, f: A) -> Self {
         let mut power = *self;
+        let mut squares = 0;
         for bit in x_bits() {
-            power = power.square_cyclotomic(f);
+            squares += 1;
             if bit {
-                power = power.mul(f, self);
+                power = power.square_cyclotomic_times(f, squares).mul(f, self);
+                squares = 0;
             }
         }
-        power
+        power.square_cyclotomic_times(f, squares)
     }
 }
 
@@ -370,9 +354,7 @@ pub(crate) fn pow_in_group<A: Spread>(f: A, a: &Spread12<A>, parts: &[u128; 4]) 
     let frobenius_twice = frobenius.after(&frobenius);
     let mut product = Spread12::one(f);
     for window in (0..(64 + 1usize).div_ceil(WINDOW)).rev() {
-        for _ in 0..WINDOW {
-            product = product.square_cyclotomic(f);
-        }
+        product = product.square_cyclotomic_times(f, WINDOW);
         for (i, part) in parts.iter().enumerate() {
             let (magnitude, negative) = digit::<WINDOW>(*part, window * WINDOW);
             let mut entry = [A::ZERO; 2];
