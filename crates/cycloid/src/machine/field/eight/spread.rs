@@ -176,26 +176,16 @@ fn complex_column<V: Vectors>(
     [v.add(first, offset), v.add(second, offset)]
 }
 
-/// Returns the residues of sums in columns plus `more`, with signed limbs. Sums are below 2⁷⁷³ in
-/// magnitude, so without `more` a residue is between −2³⁵⁷ and 1.001p.
+/// Returns the residues of sums in columns, with signed limbs. Sums are below 2⁷⁷³ in magnitude, so
+/// a residue is between −2³⁵⁷ and 1.001p.
 #[inline(always)]
-pub(super) fn reduce_both<V: Vectors>(
-    v: V,
-    sums: [&[Lanes; 2 * M]; 2],
-    more: &[[Limb; M]; 2],
-) -> [[V::Word; M]; 2] {
+pub(super) fn reduce_both<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 2]) -> [[V::Word; M]; 2] {
     let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
-    each!(V, c < M => {
-        parts[0][c] = v.load(&sums[0][c]);
-        parts[1][c] = v.load(&sums[1][c]);
-    });
-    parts[0][M] = v.add(v.load(&sums[0][M]), v.splat(more[0][0]));
-    parts[1][M] = v.add(v.load(&sums[1][M]), v.splat(more[1][0]));
+    each!(V, c < 9 => [parts[0][c], parts[1][c]] = [v.load(&sums[0][c]), v.load(&sums[1][c])]);
     each!(V, i < M => {
         if i + 1 < M {
             let c = M + i + 1;
-            parts[0][c] = v.add(v.load(&sums[0][c]), v.splat(more[0][i + 1]));
-            parts[1][c] = v.add(v.load(&sums[1][c]), v.splat(more[1][i + 1]));
+            [parts[0][c], parts[1][c]] = [v.load(&sums[0][c]), v.load(&sums[1][c])];
         }
         clear_both(v, &mut parts, i);
     });
@@ -230,17 +220,26 @@ fn clear_long<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
     });
 }
 
-/// Returns the columns of left·right.
+/// Returns the columns of left·right, plus `start` from column M on. Factors are the low 52 bits of
+/// the words.
 #[inline(always)]
-pub(super) fn multiply<V: Vectors>(v: V, left: &[Lanes; M], right: &[Lanes; M]) -> Columns<V> {
+pub(super) fn multiply<V: Vectors>(
+    v: V,
+    start: &[Limb; M],
+    left: &[Lanes; M],
+    right: &[Lanes; M],
+) -> Columns<V> {
     let mut columns = [v.splat(0); MAX_COLUMNS];
-    let mut limbs = [v.splat(0); M];
-    each!(V, j < M => limbs[j] = v.load(&left[j]));
+    let mut limbs = [v.factor(v.splat(0)); M];
+    each!(V, j < M => {
+        columns[M + j] = v.splat(start[j]);
+        limbs[j] = v.factor(v.load(&left[j]));
+    });
     each!(V, i < M => {
-        let row = v.limb_factor(v.load(&right[i]));
+        let row = v.factor(v.load(&right[i]));
         each!(V, j < M => {
             (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], v.limb_factor(limbs[j]), row);
+                v.mul_add(columns[i + j], columns[i + j + 1], limbs[j], row);
         });
     });
     columns
@@ -346,14 +345,22 @@ fn combine<V: Vectors, C: Combination<N>, const N: usize>(
     lanes(v, &sum)
 }
 
-/// Subtracts t·p from x, which is from p to 64p, for a t that is at most ⌊x / p⌋, and carries.
+/// Subtracts t·p from x, which is from p to 64p, for a t that is at most ⌊x / p⌋.
+#[inline(always)]
+fn subtract_multiple<V: Vectors>(v: V, sum: &mut [V::Word; M]) {
+    add_complement::<V, 0>(v, sum);
+    carry(v, sum);
+    sum[M - 1] = v.low(sum[M - 1]);
+}
+
+/// The same modulo 2⁴¹⁶, without carries.
 ///
 /// With top limb x₇ before carries, x / 2³⁶⁴ is more than x₇ − 64 and less than x₇ + 65, and t is
 /// ⌊(x₇ − 64)·⌊2⁵² / 106,514⌋ / 2⁵²⌋, where p / 2³⁶⁴ is between 106,513 and 106,514. For x below
 /// 64p, t is more than x / p − 1.002. The complement of p modulo 2⁴¹⁶ makes all products positive.
 #[inline(always)]
-pub(super) fn subtract_multiple<V: Vectors>(v: V, sum: &mut [V::Word; M]) {
-    let top = v.factor(v.sub(sum[M - 1], v.splat(SLACK)));
+pub(super) fn add_complement<V: Vectors, const MORE: Limb>(v: V, sum: &mut [V::Word; M]) {
+    let top = v.factor(v.sub(sum[M - 1], v.splat(SLACK + MORE * (P[M - 1] + 1))));
     let t = v.mul_add_high(v.splat(0), top, v.limb_factor(v.splat(RECIPROCAL)));
     let t = v.limb_factor(t);
     let mut above = v.splat(0);
@@ -366,8 +373,6 @@ pub(super) fn subtract_multiple<V: Vectors>(v: V, sum: &mut [V::Word; M]) {
         }
     });
     let _ = above;
-    carry(v, sum);
-    sum[M - 1] = v.low(sum[M - 1]);
 }
 
 /// Implements `Spread` for a token.
