@@ -197,11 +197,6 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
-    fn blend(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word {
-        self.select(bits, a, b)
-    }
-
-    #[inline(always)]
     fn add_some(self, bits: u8, other: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
         self.select(bits, self.add(a, b), other)
     }

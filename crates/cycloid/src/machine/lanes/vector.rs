@@ -118,9 +118,6 @@ pub(in super::super) trait Vectors: Copy {
     /// Returns a in the lanes whose bit is 1, zero in the others; the bits are public.
     fn only(self, bits: u8, a: Self::Word) -> Self::Word;
 
-    /// Returns a in the lanes whose bit is 1, b in the others; the bits are public.
-    fn blend(self, bits: u8, a: Self::Word, b: Self::Word) -> Self::Word;
-
     /// Returns a + b in the lanes whose bit is 1, `other` in the others; the bits are public.
     fn add_some(self, bits: u8, other: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 

@@ -252,11 +252,15 @@ fn isogeny<F: Mapped, const N: usize>(n: &F, d: &F, y: &F) -> Point<F> {
     Point::select(image.z.is_zero(), &Point::infinity(f), &image)
 }
 
-/// Maps one element to a point of the group, or two to the sum of their points.
-pub(crate) fn to_group<F: Mapped + Endomorphism>(elements: &[F]) -> Point<F> {
+/// Maps one element to a point of the group, or two to the sum of their points; `times_x` is that of
+/// [`Endomorphism::clear_cofactor`].
+pub(crate) fn to_group<F: Mapped + Endomorphism>(
+    elements: &[F],
+    times_x: impl Fn(&Point<F>) -> Point<F>,
+) -> Point<F> {
     let points = elements.iter().map(map_to_curve);
     let sum = points.reduce(|a, b| a.add(&b)).expect("one element or two");
-    F::clear_cofactor(&sum)
+    F::clear_cofactor(&sum, times_x)
 }
 
 /// Returns x³ + b.

@@ -35,7 +35,8 @@ pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};
 #[cfg(feature = "internals")]
 pub(crate) use multiply::multiply_integer;
 pub(crate) use multiply::{
-    Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, wipe_parts,
+    Endomorphism, multiply, multiply_some, pow_in_group, split_first, split_second, times_x,
+    wipe_parts,
 };
 pub(crate) use pairing::{
     LINES, Runner, final_exponentiation, miller_loop, miller_loop_prepared, prepare,

@@ -30,11 +30,18 @@ pub(crate) trait Endomorphism: Field {
     /// Applies the endomorphism `times` times: at least once, and less often than there are parts.
     fn endomorphism(point: &Point<Self>, times: usize) -> Point<Self>;
 
-    /// Returns whether a point is in the group.
-    fn is_in_group(point: &Point<Self>) -> MaskOf<Self::Arithmetic>;
+    /// Returns whether a point is in the group; `times_x` returns |x|·P for any point, as
+    /// [`times_x`] does.
+    fn is_in_group(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> MaskOf<Self::Arithmetic>;
 
     /// Maps a point of the curve to the group (RFC 9380, section 7).
-    fn clear_cofactor(point: &Point<Self>) -> Point<Self>;
+    fn clear_cofactor(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> Point<Self>;
 }
 
 impl<A: Wide<Bls12Base>> Endomorphism for Fp<A> {
@@ -48,12 +55,18 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp<A> {
 
     /// Tests φ(P) = −x²·P (Scott, A note on group membership tests for G1, G2 and GT on BLS
     /// pairing-friendly curves, 2021, section 6).
-    fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
+    fn is_in_group(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> MaskOf<A> {
         Self::endomorphism(point, 1).equal(&times_x(&times_x(point)).negate())
     }
 
     /// Returns (1 − x)·P (RFC 9380, section 8.8.1).
-    fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
+    fn clear_cofactor(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> Point<Self> {
         point.add(&times_x(point))
     }
 }
@@ -78,12 +91,18 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
     }
 
     /// Tests ψ(P) = x·P (Scott, section 4).
-    fn is_in_group(point: &Point<Self>) -> MaskOf<A> {
+    fn is_in_group(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> MaskOf<A> {
         Self::endomorphism(point, 1).equal(&times_x(point).negate())
     }
 
     /// Returns (x² − x − 1)·P + (x − 1)·ψ(P) + ψ²(2P) (RFC 9380, appendix G.3).
-    fn clear_cofactor(point: &Point<Self>) -> Point<Self> {
+    fn clear_cofactor(
+        point: &Point<Self>,
+        times_x: impl Fn(&Point<Self>) -> Point<Self>,
+    ) -> Point<Self> {
         let minus_x = times_x(point);
         let psi = Self::endomorphism(point, 1);
         // x·(x·P + ψ(P)) = −|x|·(ψ(P) − |x|·P).
@@ -94,7 +113,7 @@ impl<A: Wide<Bls12Base>> Endomorphism for Fp2<A> {
 }
 
 /// Returns |x|·P, for any point.
-fn times_x<F: Field>(point: &Point<F>) -> Point<F> {
+pub(crate) fn times_x<F: Field>(point: &Point<F>) -> Point<F> {
     let mut multiple = *point;
     let mut doublings = 0;
     for bit in x_bits() {

@@ -11,7 +11,7 @@ use super::super::super::hint::hidden;
 use super::super::super::lanes::Lanes;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
-use super::columns::{carry, each, lanes};
+use super::columns::{carry, each};
 use super::spread::{M, P, add_complement, multiply, reduce_both};
 
 /// The lanes of b.

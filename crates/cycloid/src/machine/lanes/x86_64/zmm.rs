@@ -174,12 +174,6 @@ macro_rules! integers {
         }
 
         #[inline(always)]
-        fn blend(self, bits: u8, a: __m512i, b: __m512i) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_mask_mov_epi64(b, bits, a) }
-        }
-
-        #[inline(always)]
         fn add_some(self, bits: u8, other: __m512i, a: __m512i, b: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512.
             unsafe { _mm512_mask_add_epi64(other, bits, a, b) }

@@ -15,7 +15,7 @@ mod tests;
 
 pub(crate) use element::{Spread12, final_exponentiation, pow_in_group};
 pub(crate) use miller::{Pair, miller_loop, miller_loop_prepared};
-pub(crate) use point::{Coordinates, OfFp, OfFp2, multiply};
+pub(crate) use point::{Coordinates, OfFp, OfFp2, multiply, times_x};
 
 use crate::machine::field::{Combination, Order, Spread, Term};
 

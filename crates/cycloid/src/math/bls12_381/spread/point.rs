@@ -8,7 +8,7 @@
 
 use super::super::constants::{self, BETA, PSI_X, PSI_Y, PSI2_X};
 use super::super::multiply::digit;
-use super::super::{Words, montgomery};
+use super::super::{Words, montgomery, x_bits};
 use super::{ALL, Pairs, Sum, combinations, factor_of_two};
 use crate::machine::ct::Mask;
 use crate::machine::field::{Arithmetic, Bls12Base, Combination, NONE, Order, Spread, Term};
@@ -436,5 +436,21 @@ pub(crate) fn multiply<F: Coordinates>(
     }
     let second = F::factors::<Second, 1>(f, [&sum]);
     let [x, y, z, ..] = add(f, &sum, &second).export(f);
+    [x, y, z]
+}
+
+/// Returns |x|·P for any point of the curve. The second point of the vectors is infinity.
+pub(crate) fn times_x<F: Coordinates>(f: F::Arithmetic, point: &[F::Memory; 3]) -> [F::Memory; 3] {
+    let [x, y, z] = *point;
+    let [zero, one, _] = F::SMALL;
+    let point = F::import(f, &[x, y, z, zero, zero, one, zero, zero]);
+    let mut multiple = point;
+    for bit in x_bits() {
+        multiple = double(f, &multiple);
+        if bit {
+            multiple = add(f, &multiple, &point);
+        }
+    }
+    let [x, y, z, ..] = F::combine::<Same, 1>(f, [&multiple]).export(f);
     [x, y, z]
 }

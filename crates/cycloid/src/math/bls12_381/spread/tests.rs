@@ -4,7 +4,10 @@ use super::super::fp2::Field;
 use super::super::tower::Fp12;
 use super::super::{Affine, Fp, Fp2, Point, Runner, Words, final_exponentiation as exponentiate};
 use super::super::{constants, miller_loop as loop_of_one};
-use super::super::{multiply as multiply_one, pow_in_group as powers_one, prepare};
+use super::super::{
+    map_to_curve, multiply as multiply_one, pow_in_group as powers_one, prepare,
+    times_x as times_x_one,
+};
 use super::element::Frobenius;
 use super::miller::Pair;
 use super::*;
@@ -218,6 +221,48 @@ fn multiples_are_those_of_one_number() {
     let mut some = false;
     for backend in lanes::tests::backends() {
         some |= run_spread(backend, Multiples).is_some();
+    }
+    assert!(some);
+}
+
+/// Points of the curves, outside the groups too.
+struct TimesX;
+
+impl SpreadTask for TimesX {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let one = words::Portable;
+        for memory in elements(6) {
+            let u = memory[0];
+            let points = [map_to_curve(&fp(&u[0])), Point::infinity(one)];
+            for point in &points {
+                let mut words = [[0; 6]; 3];
+                for (to, coordinate) in words.iter_mut().zip([&point.x, &point.y, &point.z]) {
+                    Field::export(coordinate, core::slice::from_mut(to));
+                }
+                let [x, y, z] = times_x::<OfFp<A>>(f, &words).map(|memory| fp(&memory));
+                assert!(Point { x, y, z }.equal(&times_x_one(point)).reveal());
+            }
+            let points = [map_to_curve(&Fp2::constant(one, &u)), Point::infinity(one)];
+            for point in &points {
+                let mut words = [[[0; 6]; 2]; 3];
+                for (to, coordinate) in words.iter_mut().zip([&point.x, &point.y, &point.z]) {
+                    coordinate.export(core::slice::from_mut(to));
+                }
+                let multiple = times_x::<OfFp2<A>>(f, &words);
+                let [x, y, z] = multiple.map(|memory| Fp2::constant(one, &memory));
+                assert!(Point { x, y, z }.equal(&times_x_one(point)).reveal());
+            }
+        }
+    }
+}
+
+#[test]
+fn multiples_by_x_are_those_of_one_number() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, TimesX).is_some();
     }
     assert!(some);
 }

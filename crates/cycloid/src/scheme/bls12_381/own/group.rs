@@ -34,6 +34,32 @@ impl<G: Curve> SpreadTask for SpreadMultiply<'_, G> {
     }
 }
 
+/// |x| times one point on vectors.
+struct SpreadTimesX<'a, G: Curve>(&'a Memory3<G>);
+
+impl<G: Curve> SpreadTask for SpreadTimesX<'_, G> {
+    type Output = Memory3<G>;
+
+    fn run<A: Spread>(self, f: A) -> Memory3<G> {
+        bls12_381::spread::times_x::<G::SideBySide<A>>(f, self.0)
+    }
+}
+
+/// Returns |x|·P for any point of the curve, of one number on vectors if the processor has a fast
+/// way.
+pub(super) fn times_x<G: Curve, A: Wide<Bls12Base>>(
+    point: &Point<G::Field<A>>,
+) -> Point<G::Field<A>> {
+    if A::WIDTH == 1 {
+        let mut memory = [[G::ZERO; 3]];
+        export::<G, A>(point, &mut memory);
+        if let Some(multiple) = spread(SpreadTimesX::<G>(&memory[0])) {
+            return import::<G, A>(point.x.arithmetic(), &[multiple]);
+        }
+    }
+    bls12_381::times_x(point)
+}
+
 /// Declares operations that run on each of many inputs.
 macro_rules! each {
     ($($(#[$doc:meta])* $name:ident $(<$life:lifetime>)?: $input:ty => $output:ty,
@@ -93,7 +119,8 @@ each! {
     }
 
     IsInGroup: Memory3<G> => bool, |f, inputs, outputs| {
-        let members = G::Field::<A>::is_in_group(&import::<G, A>(f, inputs));
+        let point = import::<G, A>(f, inputs);
+        let members = G::Field::<A>::is_in_group(&point, times_x::<G, A>);
         outputs.copy_from_slice(&reveal::<A>(members)[..A::WIDTH]);
     }
 
@@ -135,7 +162,8 @@ each! {
 
     /// Maps points of the curve to the group.
     ClearCofactor: Memory3<G> => Memory3<G>, |f, inputs, outputs| {
-        export::<G, A>(&G::Field::<A>::clear_cofactor(&import::<G, A>(f, inputs)), outputs);
+        let point = import::<G, A>(f, inputs);
+        export::<G, A>(&G::Field::<A>::clear_cofactor(&point, times_x::<G, A>), outputs);
     }
 
     /// Takes an x coordinate as an integer, and which of the two y coordinates to return.
@@ -177,13 +205,14 @@ each! {
 
     /// Maps one field element to the group.
     EncodeToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
-        export::<G, A>(&bls12_381::to_group(&[element::<G, A>(f, inputs, 0)]), outputs);
+        let elements = [element::<G, A>(f, inputs, 0)];
+        export::<G, A>(&bls12_381::to_group(&elements, times_x::<G, A>), outputs);
     }
 
     /// Maps two field elements to the group.
     HashToCurve: [[u8; 64]; 4] => Memory3<G>, |f, inputs, outputs| {
         let elements = [element::<G, A>(f, inputs, 0), element::<G, A>(f, inputs, 1)];
-        export::<G, A>(&bls12_381::to_group(&elements), outputs);
+        export::<G, A>(&bls12_381::to_group(&elements, times_x::<G, A>), outputs);
     }
 }
 

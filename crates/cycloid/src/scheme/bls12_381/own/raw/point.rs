@@ -4,6 +4,7 @@ use super::super::super::backend::{Group, SourceGroup};
 use super::super::super::hash::Message;
 use super::super::Cycloid;
 use super::super::curve::{self, Curve, Memory2, Memory3, is_zero};
+use super::super::group::times_x;
 use super::field::{load, mask, save};
 use super::{Affine, Jacobian, tasks};
 use crate::machine::ct;
@@ -78,7 +79,7 @@ tasks! {
     /// Returns whether a point is on the curve and in the group.
     fn is_in_group(f, a: Jacobian<G>) -> bool {
         let a = import::<G, A>(f, a);
-        reveal::<A>(a.is_on_curve() & G::Field::<A>::is_in_group(&a.to_point()))[0]
+        reveal::<A>(a.is_on_curve() & G::Field::<A>::is_in_group(&a.to_point(), times_x::<G, A>))[0]
     }
 
     /// Returns k·a for any point of the curve. The limbs of k are little-endian, those above `bits`
@@ -109,8 +110,8 @@ tasks! {
     fn map_to_group(f, elements: [G::Memory]) -> Jacobian<G> {
         let element = |i: usize| load::<G, A>(f, &elements[i]);
         let point = match elements.len() {
-            1 => bls12_381::to_group(&[element(0)]),
-            _ => bls12_381::to_group(&[element(0), element(1)]),
+            1 => bls12_381::to_group(&[element(0)], times_x::<G, A>),
+            _ => bls12_381::to_group(&[element(0), element(1)], times_x::<G, A>),
         };
         export::<G, A>(&Point::from_point(&point))
     }
