@@ -34,6 +34,19 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
 }
 
 impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
+    /// Like [`invert`](Self::invert), for the same number in every place.
+    #[cfg(feature = "bls12-381")]
+    pub(crate) fn invert_shared(&self) -> Self {
+        let zero = self.is_zero();
+        let nonzero = Self::select(zero, &Self::one(self.arithmetic()), self);
+        let mut numbers = [P::Words::ZERO; MAX_WIDTH];
+        nonzero.store(&mut numbers[..A::WIDTH]);
+        let mut inverse = [modular::invert_fixed(&numbers[0], &P::MODULUS); MAX_WIDTH];
+        let result = Self::load(self.arithmetic(), &inverse[..A::WIDTH]);
+        numbers.iter_mut().chain(&mut inverse).for_each(|number| ct::wipe(number.as_mut()));
+        Self::select(zero, &Self::zero(self.arithmetic()), &result)
+    }
+
     /// Like [`invert`](Self::invert), as the power p − 2 (Fermat): the shortest code.
     pub(super) fn invert_by_power(&self) -> Self {
         let mut exponent = P::MODULUS;

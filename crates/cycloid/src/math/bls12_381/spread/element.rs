@@ -302,7 +302,8 @@ impl<A: Spread> Spread12<A> {
         let adjoint_sums = adjoint.sums(f);
         let norm = norm.multiply(f, &factor(&adjoint, &adjoint_sums), &NORM).0;
         let squares = f.add(&f.square(&norm.real), &f.square(&norm.imaginary));
-        let inverse = *Fp::from_raw(f, squares).invert().raw();
+        // The same in each lane.
+        let inverse = *Fp::from_raw(f, squares).invert_shared().raw();
         let inverse = Pairs {
             real: f.mul(&norm.real, &inverse),
             imaginary: f.mul(&f.negate(&norm.imaginary), &inverse),

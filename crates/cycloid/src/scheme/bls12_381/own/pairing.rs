@@ -125,8 +125,8 @@ each! {
 /// Number of pairs whose loops share their squarings.
 const PAIRS: usize = 16;
 
-/// The most pairs that are faster together on vectors than [`miller_loops_apart`].
-const SPREAD_PAIRS: usize = 3;
+/// The most pairs whose loops share their squarings on vectors.
+pub(super) const SPREAD_PAIRS: usize = 8;
 
 /// Number of pairs in a signature verification.
 const FEW: usize = 2;
@@ -151,19 +151,18 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     }
 }
 
-/// The combined loops of up to [`SPREAD_PAIRS`] pairs on vectors, the coefficients of their
-/// product side by side.
-pub(super) struct SpreadMillerLoop<'a> {
+/// The combined loops of up to `N` pairs on vectors, the coefficients of their product side by side.
+pub(super) struct SpreadMillerLoop<'a, const N: usize> {
     pub(super) p: &'a [G1Affine<Cycloid>],
     pub(super) q: &'a [G2Affine<Cycloid>],
 }
 
-impl SpreadTask for SpreadMillerLoop<'_> {
+impl<const N: usize> SpreadTask for SpreadMillerLoop<'_, N> {
     type Output = Memory;
 
     fn run<A: Spread>(self, f: A) -> Memory {
         let last = self.p.len() - 1;
-        let mut pairs: [_; SPREAD_PAIRS] = core::array::from_fn(|i| {
+        let mut pairs: [_; N] = core::array::from_fn(|i| {
             spread::Pair::new(f, self.p[i.min(last)].raw(), self.q[i.min(last)].raw())
         });
         spread::miller_loop(f, &mut pairs[..=last]).export(f)
@@ -279,11 +278,22 @@ fn first<A: Wide<Bls12Base>>(value: &Fp12<A>) -> Memory {
 
 /// Returns the product of the loops of up to [`PAIRS`] pairs, which share their squarings.
 fn miller_loop_together(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
-    let spread =
-        if p.len() <= SPREAD_PAIRS { side_by_side(SpreadMillerLoop { p, q }) } else { None };
-    spread.unwrap_or_else(|| match p.len() {
+    match p.len() {
         ..=FEW => one(Together::<FEW> { p, q }),
         _ => one(Together::<PAIRS> { p, q }),
+    }
+}
+
+/// Returns the product of the loops of up to [`PAIRS`] pairs, without vectors or each run
+/// separately.
+fn miller_loop_in_tower(p: &[G1Affine<Cycloid>], q: &[G2Affine<Cycloid>]) -> Memory {
+    // Side by side, each pair has its own squarings; together they share them.
+    let apart = lanes::Backend::best().map_or(usize::MAX, |backend| fewest(backend) + 1);
+    if p.len() < apart {
+        return miller_loop_together(p, q);
+    }
+    p.chunks(LANES).zip(q.chunks(LANES)).fold(Cycloid::fq12_one(), |product, (p, q)| {
+        Cycloid::fq12_mul(&product, &miller_loops_apart(p, q))
     })
 }
 
@@ -440,21 +450,21 @@ impl Pairing for Cycloid {
 
     fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
         let mut product = Self::fq12_one();
-        // Side by side, each pair has its own squarings; together they share them.
-        let apart = lanes::Backend::best().map_or(usize::MAX, |backend| fewest(backend) + 1);
-        let chunk = if p.len() < apart { PAIRS } else { LANES };
-        for (p, q) in p.chunks(chunk).zip(q.chunks(chunk)) {
-            let factor = match p.len() {
-                few if few < apart => miller_loop_together(p, q),
-                _ => miller_loops_apart(p, q),
-            };
-            product = Self::fq12_mul(&product, &factor);
+        for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
+            let mut halves = p.chunks(SPREAD_PAIRS).zip(q.chunks(SPREAD_PAIRS));
+            let spread = halves.try_fold(product, |product, (p, q)| {
+                let factor = side_by_side(SpreadMillerLoop::<SPREAD_PAIRS> { p, q })?;
+                Some(Self::fq12_mul(&product, &factor))
+            });
+            product =
+                spread.unwrap_or_else(|| Self::fq12_mul(&product, &miller_loop_in_tower(p, q)));
         }
         product
     }
 
     fn miller_loop_few(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
-        side_by_side(SpreadMillerLoop { p, q }).unwrap_or_else(|| one(Together::<FEW> { p, q }))
+        side_by_side(SpreadMillerLoop::<FEW> { p, q })
+            .unwrap_or_else(|| one(Together::<FEW> { p, q }))
     }
 
     fn miller_loop_prepared(p: &[G1Affine<Self>], q: &[&Prepared]) -> Memory {
