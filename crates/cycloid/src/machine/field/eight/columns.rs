@@ -294,7 +294,7 @@ impl<V: Vectors, P: Shape<M>, const M: usize> Starts<V, P, M> {
             starts[c] = starts[c].wrapping_add(start);
             k += 1;
         }
-        if V::CONVERTS { starts } else { sum(&starts, &P::INTEGER_STARTS) }
+        starts
     };
 
     const SQUARE: [Limb; MAX_COLUMNS] = Self::half(&Self::PRODUCT);

@@ -93,7 +93,7 @@ pub(super) fn square<V: Vectors>(v: V, a: &[[Lanes; M]; 2]) -> [[Lanes; M]; 2] {
 
 /// Returns the residues of two sums of products, plus `offset`.
 ///
-/// A column is loaded when the next row adds to it.
+/// A column is loaded by the first row that adds to it.
 #[inline(always)]
 pub(super) fn reduce<V: Vectors>(
     v: V,
@@ -105,12 +105,11 @@ pub(super) fn reduce<V: Vectors>(
         parts[n][c] = v.add(v.load(&wide[n][c]), v.splat(offset[c]));
     }));
     each!(V, i < M => each!(V, n < 2 => {
-        Bls12Base::clear(v, &mut parts[n], i);
         if i + 1 < M {
             let c = M + 1 + i;
-            let column = v.add(v.load(&hidden(wide)[n][c]), v.splat(offset[c]));
-            parts[n][c] = v.add(parts[n][c], column);
+            parts[n][c] = v.add(v.load(&hidden(wide)[n][c]), v.splat(offset[c]));
         }
+        Bls12Base::clear(v, &mut parts[n], i);
     }));
     reduced(v, &parts)
 }

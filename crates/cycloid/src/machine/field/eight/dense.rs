@@ -16,7 +16,7 @@ use super::shift;
 use super::{complex, fourier, linear};
 
 /// R = 2⁴¹⁶, p = 0.8126·2³⁸¹; residues are below **1.5627·2³⁸¹**, less than 2p.
-/// A product is below 2³⁵¹ + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less
+/// A product is below 2³⁵² + p. A sum is below 3.126·2³⁸¹, so that 0 ≤ t < 4, which leaves less
 /// than (1 + 3·0.1875)·2³⁸¹. A difference plus 2p is from 0.062·2³⁸¹ to 3.188·2³⁸¹, with the same
 /// bounds on t. For equal residues it is p, 2p or 3p, for which t = 0, 1 or 2 leaves p.
 impl Shape<8> for Bls12Base {
@@ -26,11 +26,7 @@ impl Shape<8> for Bls12Base {
 
     #[inline(always)]
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
-        if !V::CONVERTS && i < 6 {
-            clear_by_multiple::<V, 8, false>(v, columns, i, &const { above(&Self::LIMBS, false) });
-        } else {
-            clear::<V, Self, 8>(v, columns, i);
-        }
+        clear::<V, Self, 8>(v, columns, i);
     }
 
     #[inline(always)]
@@ -48,25 +44,18 @@ impl Shape<8> for Bls12Base {
 
 /// R = 2²⁶⁰, r = 0.9056·2²⁵⁵; residues are below **1.2834·2²⁵⁵**, less than 2r.
 ///
-/// What [`clear_by_multiple`] subtracts is below 2⁴⁴⁴, so the columns start with r·2¹⁹⁰. A product
-/// is below 1.6471·2⁵¹⁰ / R + r + 2¹⁸⁵ < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t <
-/// 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
+/// A product is below 1.6471·2⁵¹⁰ / R + 1.001r < 0.958·2²⁵⁵. A sum is below 2.567·2²⁵⁵, so that 0 ≤ t
+/// < 3, which leaves less than (1 + 2·0.0945)·2²⁵⁵. A difference plus 2r is from 0.527·2²⁵⁵ to
 /// 3.095·2²⁵⁵, so that 0 ≤ t < 4. For equal residues it is r, 2r or 3r, for which t = 0, 1 or 2
 /// leaves r.
 impl Shape<5> for Bls12Scalar {
     const LIMBS: [Limb; 5] = limbs(&Self::MODULUS);
     const ENTER: [Limb; 5] = r_squared(&Self::LIMBS);
     const QUOTIENT_PRODUCTS: &[usize] = &[0, 1, 2, 3, 4];
-    const INTEGER_STARTS: [Limb; MAX_COLUMNS] =
-        complements(&above(&Self::LIMBS, true), shifted(&Self::MODULUS, 190));
 
     #[inline(always)]
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
-        if !V::CONVERTS && i < 3 {
-            clear_by_multiple::<V, 5, true>(v, columns, i, &const { above(&Self::LIMBS, true) });
-        } else {
-            clear::<V, Self, 5>(v, columns, i);
-        }
+        clear::<V, Self, 5>(v, columns, i);
     }
 
     #[inline(always)]
@@ -82,12 +71,68 @@ impl Shape<5> for Bls12Scalar {
     }
 }
 
-/// Implements [`Shape::clear`] with every limb of the prime.
+/// Implements [`Shape::clear`].
+///
+/// With the multiple m·p ≡ −1 modulo 2⁵², the column itself is the quotient limb, so a row waits for
+/// one product less; but it adds as much as 2⁵²·p. The last two rows add multiples of the prime and
+/// divide by 2¹⁰⁴, which leaves less than p / 2⁵¹ of what the others have added.
+#[inline(always)]
+fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>, i: usize) {
+    if !V::CONVERTS && i + 2 < M {
+        clear_by_itself::<V, P, M>(v, columns, i);
+    } else {
+        clear_by_quotient::<V, P, M>(v, columns, i);
+    }
+}
+
+/// −1 / p mod 2⁵².
+const fn minus_inverse(lowest: Limb) -> Limb {
+    montgomery_n0(lowest) & LIMB_MASK
+}
+
+/// Returns (m·p + 1) / 2⁵² for m = −1 / p mod 2⁵².
+const fn above<const M: usize>(prime: &[Limb; M]) -> [Limb; M] {
+    let m = minus_inverse(prime[0]) as u128;
+    let mut limbs = [0; M];
+    let mut carry = (prime[0] as u128 * m + 1) >> LANE_LIMB_BITS;
+    let mut j = 1;
+    while j < M {
+        carry += prime[j] as u128 * m;
+        limbs[j - 1] = carry as Limb & LIMB_MASK;
+        carry >>= LANE_LIMB_BITS;
+        j += 1;
+    }
+    limbs[M - 1] = carry as Limb;
+    limbs
+}
+
+/// Clears a column by the multiple of the prime that ends with −1: with q the low limb, it adds
+/// q·(m·p + 1) / 2⁵² to the columns above.
+#[inline(always)]
+fn clear_by_itself<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    i: usize,
+) {
+    let quotient = v.factor(columns[i]);
+    columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(columns[i]));
+    each!(V, j < M => {
+        let limb = v.limb_factor(v.splat(const { above(&P::LIMBS) }[j]));
+        (columns[i + j + 1], columns[i + j + 2]) =
+            v.mul_add(columns[i + j + 1], columns[i + j + 2], limb, quotient);
+    });
+}
+
+/// Clears a column by the multiple of the prime that its quotient limb gives.
 ///
 /// The low half of q·p₀ makes column i the next multiple of 2⁵², so the carry is known without it.
 #[inline(always)]
-fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>, i: usize) {
-    let n0 = const { montgomery_n0(P::LIMBS[0]) & LIMB_MASK };
+fn clear_by_quotient<V: Vectors, P: Shape<M>, const M: usize>(
+    v: V,
+    columns: &mut Columns<V>,
+    i: usize,
+) {
+    let n0 = const { minus_inverse(P::LIMBS[0]) };
     let quotient = v.mul_low(v.factor(columns[i]), v.limb_factor(v.splat(n0)));
     if !V::CONVERTS {
         let carry = v.shift_right_signed::<52>(v.add(columns[i], v.splat(LIMB_MASK)));
@@ -106,70 +151,6 @@ fn clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, columns: &mut Columns<V>
     }
 }
 
-/// Implements [`Shape::clear`] for all columns but the last two, in backends whose factors are
-/// limbs: adds q times a multiple of the prime that is 2⁵²·`above` − 1, or subtracts q times one
-/// that is 2⁵²·`above` + 1.
-///
-/// Then the quotient limb q is the low limb of the column itself, which no product delays. To
-/// subtract, products with the complement of q are added, which [`complements`] corrects. Since
-/// `above` is less than the prime, all these multiples together are less than the prime times
-/// 2^(52·(M−1)), a 2⁵²th of R, and hardly count in the residue. A further one would.
-#[inline(always)]
-fn clear_by_multiple<V: Vectors, const M: usize, const SUBTRACT: bool>(
-    v: V,
-    columns: &mut Columns<V>,
-    i: usize,
-    above: &[Limb; M],
-) {
-    let quotient = v.factor(if SUBTRACT { v.not(columns[i]) } else { columns[i] });
-    let carry = v.shift_right_signed::<52>(columns[i]);
-    each!(V, j < M => {
-        let limb = v.limb_factor(v.splat(above[j]));
-        (columns[i + 1 + j], columns[i + 2 + j]) =
-            v.mul_add(columns[i + 1 + j], columns[i + 2 + j], limb, quotient);
-    });
-    columns[i + 1] = v.add(columns[i + 1], carry);
-}
-
-/// Returns (n·p + 1) / 2⁵² for n = −1/p modulo 2⁵², or (n·p − 1) / 2⁵² for n = 1/p.
-const fn above<const M: usize>(prime: &[Limb; M], subtract: bool) -> [Limb; M] {
-    let n0 = montgomery_n0(prime[0]);
-    let n = (if subtract { n0.wrapping_neg() } else { n0 } & LIMB_MASK) as u128;
-    let mut above = [0; M];
-    let (mut carry, mut j) = (if subtract { 0 } else { 1 }, 0);
-    while j < M {
-        carry += n * prime[j] as u128;
-        let limb = carry as Limb & LIMB_MASK;
-        if j == 0 {
-            assert!(limb == subtract as Limb);
-        } else {
-            above[j - 1] = limb;
-        }
-        carry >>= LANE_LIMB_BITS;
-        j += 1;
-    }
-    above[M - 1] = carry as Limb;
-    above
-}
-
-/// Returns the columns that correct the complements of all quotient limbs but the last two, plus a
-/// multiple of the prime.
-///
-/// The complement is 2⁵² − 1 − q, so step i adds (2⁵² − 1)·above·2^(52·(i+1)) too much: in all
-/// (2^(52·(M−2)) − 1)·2⁵²·above.
-const fn complements<const M: usize>(
-    above: &[Limb; M],
-    multiple: [Limb; MAX_COLUMNS],
-) -> [Limb; MAX_COLUMNS] {
-    let (mut columns, mut j) = (multiple, 0);
-    while j < M {
-        columns[1 + j] = columns[1 + j].wrapping_add(above[j]);
-        columns[M - 1 + j] = columns[M - 1 + j].wrapping_sub(above[j]);
-        j += 1;
-    }
-    columns
-}
-
 /// Implements [`Shape::fold`] with t = ⌊top / 2^BITS⌋, on the limbs, plus twice the prime for a
 /// difference.
 #[inline(always)]
@@ -181,6 +162,18 @@ fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Li
     let top = v.add(limbs[M - 1], v.splat(two * P::LIMBS[M - 1]));
     let t = v.shift_right_signed::<BITS>(top);
     each!(V, j < M => limbs[j] = v.sub(limbs[j], v.multiple(P::LIMBS[j], two, t)));
+}
+
+/// Returns 2^(52·M) less a prime.
+pub(super) const fn complement<const M: usize>(prime: &[Limb; M]) -> [Limb; M] {
+    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
+    while j < M {
+        let limb = 0u64.wrapping_sub(prime[j]).wrapping_sub(borrow);
+        limbs[j] = limb & LIMB_MASK;
+        borrow = limb >> 63;
+        j += 1;
+    }
+    limbs
 }
 
 /// Returns a prime times 2^`exponent`, as columns.

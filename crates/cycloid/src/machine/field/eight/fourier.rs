@@ -18,6 +18,7 @@ use super::super::wide::POINTS;
 use super::super::{Bls12Scalar, Prime};
 use super::Shape;
 use super::columns::{self, carry, each, lanes};
+use super::dense::complement;
 
 /// The limbs of a value.
 const M: usize = 5;
@@ -26,16 +27,7 @@ const M: usize = 5;
 const PRIME: [Limb; M] = <Bls12Scalar as Shape<M>>::LIMBS;
 
 /// 2²⁶⁰ − r.
-const COMPLEMENT: [Limb; M] = {
-    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
-    while j < M {
-        let limb = 0u64.wrapping_sub(PRIME[j]).wrapping_sub(borrow);
-        limbs[j] = limb & LIMB_MASK;
-        borrow = limb >> 63;
-        j += 1;
-    }
-    limbs
-};
+const COMPLEMENT: [Limb; M] = complement(&PRIME);
 
 /// ⌊2⁵² / (⌊r / 2²⁰⁸⌋ + 1)⌋.
 const RECIPROCAL: Limb = (1 << LANE_LIMB_BITS) / (PRIME[M - 1] + 1);

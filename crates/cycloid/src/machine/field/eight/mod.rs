@@ -11,7 +11,8 @@
 //! ⌊x/p⌋, is multiplied by the prime and subtracted, which changes few limbs because the prime is
 //! sparse. The same carries normalise the sum and the fold.
 //!
-//! `p25519` has steps of curves in sums that exceed these bounds.
+//! `p25519` has steps of curves in sums that exceed these bounds, `complex` products of numbers a₀ +
+//! a₁·i, and `fourier` the layers of a transform.
 //!
 //! **Speed.** Products and squares are separate functions with their operands in memory. Everything
 //! else is inlined if the caller is compiled for the same instructions, as code within
@@ -41,7 +42,7 @@ use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, Masks, P224, P256, P384, P521,
     P25519, Prime,
 };
-use columns::{Columns, MAX_COLUMNS};
+use columns::Columns;
 
 /// The properties of a prime: residues of M limbs.
 trait Shape<const M: usize>: Prime {
@@ -63,9 +64,6 @@ trait Shape<const M: usize>: Prime {
     /// Initial values of columns, by column, in addition to those that follow from the other
     /// constants.
     const STARTS: &[(usize, Limb)] = &[];
-
-    /// Initial values of columns in backends whose factors are limbs, likewise in addition.
-    const INTEGER_STARTS: [Limb; MAX_COLUMNS] = [0; MAX_COLUMNS];
 
     /// With Montgomery form, adds a multiple of the prime that makes column `i` a multiple of 2⁵²,
     /// and carries it into the next. The columns below have been cleared, and this one is complete.

@@ -5,13 +5,13 @@
 use super::super::super::hint::hidden_each_time;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{LANES, LIMB_MASK, Lanes, load};
-use super::super::super::words::{Limb, montgomery_n0};
+use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Term};
 use super::super::{Bls12Base, Prime, Spread};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
 use super::cyclotomic;
-use super::dense::shifted;
+use super::dense::{complement, shifted};
 
 /// The limbs of a coefficient.
 pub(super) const M: usize = 8;
@@ -20,46 +20,13 @@ pub(super) const M: usize = 8;
 pub(super) const P: [Limb; M] = <Bls12Base as Shape<M>>::LIMBS;
 
 /// 2⁴¹⁶ − p.
-const COMPLEMENT: [Limb; M] = {
-    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
-    while j < M {
-        let limb = 0u64.wrapping_sub(P[j]).wrapping_sub(borrow);
-        limbs[j] = limb & LIMB_MASK;
-        borrow = limb >> 63;
-        j += 1;
-    }
-    limbs
-};
+const COMPLEMENT: [Limb; M] = complement(&P);
 
 /// ⌊2⁵² / (⌊p / 2³⁶⁴⌋ + 1)⌋: the reciprocal of the top limb, rounded down.
 const RECIPROCAL: Limb = (1 << 52) / (P[M - 1] + 1);
 
 /// The maximum difference of a top limb before carries from its value after them.
 const SLACK: Limb = 64;
-
-/// −1 / p mod 2⁵².
-const QUOTIENT: Limb = montgomery_n0(P[0]) & LIMB_MASK;
-
-/// (m·p + 1) / 2⁵² for the m that makes it an integer: what clearing a unit adds to the columns from
-/// the next one on, when the multiple of the prime that ends with −1 is added.
-const ABOVE: [Limb; M] = {
-    let (mut limbs, mut carry, mut j) = ([0; M], 1, 0);
-    while j < M {
-        let sum = P[j] as u128 * QUOTIENT as u128 + carry;
-        if j > 0 {
-            limbs[j - 1] = sum as Limb & LIMB_MASK;
-        } else {
-            assert!(sum as Limb & LIMB_MASK == 0);
-        }
-        carry = sum >> 52;
-        j += 1;
-    }
-    limbs[M - 1] = carry as Limb;
-    limbs
-};
-
-/// The rows of a reduction that add multiples of m·p.
-const LONG_ROWS: usize = M - 2;
 
 /// Adds the products of one order to the columns.
 #[inline(always)]
@@ -193,31 +160,10 @@ pub(super) fn reduce_both<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 2]) -> [[V::
 }
 
 /// Clears a column of both parts, because a row waits for the one before it.
-///
-/// With the multiple m·p ≡ −1 modulo 2⁵², the column itself is the quotient, but a row adds as much
-/// as 2⁵²·p. The last two rows add the prime, which leaves less than 2³⁵¹ of the others.
 #[inline(always)]
 fn clear_both<V: Vectors>(v: V, [first, second]: &mut [Columns<V>; 2], i: usize) {
-    if i < LONG_ROWS && !V::CONVERTS {
-        clear_long(v, first, i);
-        clear_long(v, second, i);
-    } else {
-        Bls12Base::clear(v, first, i);
-        Bls12Base::clear(v, second, i);
-    }
-}
-
-/// Clears a column with the multiple of the prime that ends with −1.
-#[inline(always)]
-fn clear_long<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
-    let quotient = v.factor(columns[i]);
-    let above = v.shift_right_signed::<52>(columns[i]);
-    columns[i + 1] = v.add(columns[i + 1], above);
-    each!(V, j < M => {
-        let limb = v.limb_factor(v.splat(ABOVE[j]));
-        (columns[i + j + 1], columns[i + j + 2]) =
-            v.mul_add(columns[i + j + 1], columns[i + j + 2], limb, quotient);
-    });
+    Bls12Base::clear(v, first, i);
+    Bls12Base::clear(v, second, i);
 }
 
 /// Returns the columns of left·right, plus `start` from column M on. Factors are the low 52 bits of
