@@ -5,6 +5,7 @@
 //! them instantiate the one algorithm in `kernel`. Time depends on lengths only.
 
 mod convert;
+pub(super) mod four;
 pub(super) mod kernel;
 mod linear;
 pub mod portable;

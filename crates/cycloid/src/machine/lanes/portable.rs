@@ -215,21 +215,6 @@ impl Vectors for Portable {
     fn choose(self, mask: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| (a[lane] & mask[lane]) | (b[lane] & !mask[lane]))
     }
-
-    #[inline(always)]
-    fn permute(self, a: Self::Word, index: Self::Word) -> Self::Word {
-        index.map(|index| a[index as usize])
-    }
-
-    #[inline(always)]
-    fn add_or_sub(self, a: Self::Word, b: Self::Word, subtract: u8) -> Self::Word {
-        self.select(subtract, self.sub(a, b), self.add(a, b))
-    }
-
-    #[inline(always)]
-    fn upper_half(self, a: Self::Word) -> Self::Word {
-        core::array::from_fn(|lane| a.get(lane + LANES / 2).copied().unwrap_or(0))
-    }
 }
 
 /// Returns whether the bit of `lane` is 1.

@@ -129,13 +129,4 @@ pub(in super::super) trait Vectors: Copy {
 
     /// Returns the bits of a where those of `mask` are 1, the bits of b where they are 0.
     fn choose(self, mask: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
-
-    /// Returns the lanes of a whose numbers are in `index`, below 8. Time does not depend on them.
-    fn permute(self, a: Self::Word, index: Self::Word) -> Self::Word;
-
-    /// Returns a − b in the lanes whose bit in `subtract` is 1, a + b in the others.
-    fn add_or_sub(self, a: Self::Word, b: Self::Word, subtract: u8) -> Self::Word;
-
-    /// Returns the lanes 4 to 7 as lanes 0 to 3, and zero in the others.
-    fn upper_half(self, a: Self::Word) -> Self::Word;
 }

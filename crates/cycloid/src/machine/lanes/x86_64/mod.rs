@@ -1,5 +1,6 @@
 //! Backends with vectors of 512 bits.
 
 mod avx512;
+mod four;
 mod ifma;
 mod zmm;

@@ -190,24 +190,6 @@ macro_rules! integers {
             // SAFETY: the token proves AVX-512. 0xca is the truth table of mask ? a : b.
             unsafe { _mm512_ternarylogic_epi64::<0xca>(mask, a, b) }
         }
-
-        #[inline(always)]
-        fn permute(self, a: __m512i, index: __m512i) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_permutexvar_epi64(index, a) }
-        }
-
-        #[inline(always)]
-        fn add_or_sub(self, a: __m512i, b: __m512i, subtract: u8) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_mask_sub_epi64(_mm512_add_epi64(a, b), subtract, a, b) }
-        }
-
-        #[inline(always)]
-        fn upper_half(self, a: __m512i) -> __m512i {
-            // SAFETY: the token proves AVX-512.
-            unsafe { _mm512_zextsi256_si512(_mm512_extracti64x4_epi64::<1>(a)) }
-        }
     };
 }
 pub(super) use integers;
