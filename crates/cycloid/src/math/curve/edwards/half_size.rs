@@ -24,6 +24,9 @@ pub(super) struct HalfSize {
     pub(super) negative: bool,
 }
 
+/// The algorithm ends with the first remainder of so many bits.
+const BITS: usize = 128;
+
 impl HalfSize {
     fn bits(&self) -> usize {
         bits(&self.c).max(bits(&self.d))
@@ -43,9 +46,9 @@ impl HalfSize {
 pub(super) fn half_size_vartime(k: &Scalar) -> HalfSize {
     let mut before = HalfSize { c: POINTS, d: [0; 4], negative: true };
     let mut this = HalfSize { c: *k.limbs(), d: [1, 0, 0, 0], negative: false };
-    while bits(&this.c) > 128 {
-        let next = next_vartime(&before, &this);
-        (before, this) = (this, next);
+    while bits(&this.c) > BITS {
+        (before, this) =
+            several_vartime(&before, &this).unwrap_or_else(|| (this, next_vartime(&before, &this)));
     }
     if this.d[0] & 1 == 1 {
         return this;
@@ -53,6 +56,72 @@ pub(super) fn half_size_vartime(k: &Scalar) -> HalfSize {
     debug_assert!(this.c != [0; 4]);
     let next = next_vartime(&before, &this);
     if next.bits() < before.bits() { next } else { before }
+}
+
+/// Returns two consecutive steps after `before` and `this`, as many as follow from the upper 64 bits
+/// of the remainders; `None` for none. The remainders stay longer than [`BITS`], as they are before
+/// (Lehmer, Euclid's algorithm for large numbers, 1938).
+///
+/// With a and b the upper bits of both remainders, which are a·2^s + α and b·2^s + β with α and β
+/// less than 2^s, the algorithm on a and b gives x = ±(u·a − v·b) with alternating signs. The same u
+/// and v on the whole numbers give x·2^s ± (u·α − v·β), which differs from x·2^s by less than
+/// v·2^s, because u is at most v. So the next remainder is not negative if its x is at least its v,
+/// and less than this one if their difference is at least the sum of both v. Then the quotient is
+/// the one of the whole numbers.
+fn several_vartime(before: &HalfSize, this: &HalfSize) -> Option<(HalfSize, HalfSize)> {
+    let shift = bits(&before.c) - LIMB_BITS;
+    // What a remainder has at least above the error, so that it is longer than `BITS`.
+    let least = 1 << BITS.saturating_sub(shift);
+    let (mut a, mut b) = (from_bit(&before.c, shift), from_bit(&this.c, shift));
+    // u and v of a and of b. v is at most the first a divided by the a before, and does not overflow.
+    let ((mut u_a, mut v_a), (mut u_b, mut v_b)) = ((1, 0), (0, 1));
+    let mut is_odd = false;
+    while b != 0 {
+        let quotient = a / b;
+        let remainder = a - quotient * b;
+        let (u, v) = (u_a + quotient * u_b, v_a + quotient * v_b);
+        if remainder < v.saturating_add(least) || b - remainder < v.saturating_add(v_b) {
+            break;
+        }
+        (a, b) = (b, remainder);
+        ((u_a, v_a), (u_b, v_b)) = ((u_b, v_b), (u, v));
+        is_odd = !is_odd;
+    }
+    if v_a == 0 {
+        return None;
+    }
+    let combined = |u: Limb, v: Limb, is_odd: bool| {
+        let (c, negative) = if is_odd {
+            (difference(v, &this.c, u, &before.c), this.negative)
+        } else {
+            (difference(u, &before.c, v, &this.c), before.negative)
+        };
+        HalfSize { c, d: sum(u, &before.d, v, &this.d), negative }
+    };
+    Some((combined(u_a, v_a, is_odd), combined(u_b, v_b, !is_odd)))
+}
+
+/// Returns a·x + b·y, which is below 2²⁵⁶.
+fn sum(a: Limb, x: &Number, b: Limb, y: &Number) -> Number {
+    let mut above = 0;
+    core::array::from_fn(|i| {
+        let low = u128::from(a) * u128::from(x[i]) + u128::from(above as Limb);
+        let all = u128::from(b) * u128::from(y[i]) + u128::from(low as Limb);
+        above = (above >> LIMB_BITS) + (low >> LIMB_BITS) + (all >> LIMB_BITS);
+        all as Limb
+    })
+}
+
+/// Returns a·x − b·y, which is at least 0 and below 2²⁵⁶.
+fn difference(a: Limb, x: &Number, b: Limb, y: &Number) -> Number {
+    let (first, second) = (sum(a, x, 0, y), sum(b, y, 0, x));
+    let mut borrow = false;
+    core::array::from_fn(|i| {
+        let (once, below) = first[i].overflowing_sub(second[i]);
+        let (twice, below_again) = once.overflowing_sub(Limb::from(borrow));
+        borrow = below | below_again;
+        twice
+    })
 }
 
 /// Returns the step after `this`, whose remainder is not 0.
@@ -92,16 +161,18 @@ fn quotient_vartime(a: &Number, b: &Number) -> Limb {
         return 0;
     }
     let shift = bits(a).saturating_sub(LIMB_BITS);
-    let top = |number: &Number| {
-        let (limb, shift) = (shift / LIMB_BITS, shift % LIMB_BITS);
-        let next = number.get(limb + 1).map_or(0, |next| next << 1 << (LIMB_BITS - 1 - shift));
-        number[limb] >> shift | next
-    };
-    let (a_top, b_top) = (top(a), top(b));
+    let (a_top, b_top) = (from_bit(a, shift), from_bit(b, shift));
     match b_top.checked_add(1).map_or(0, |above| a_top / above) {
         0 => Limb::from(words::compare_vartime(a, b).is_ge()),
         quotient => quotient,
     }
+}
+
+/// Returns the 64 bits of a number from `bit` on.
+fn from_bit(number: &Number, bit: usize) -> Limb {
+    let (limb, shift) = (bit / LIMB_BITS, bit % LIMB_BITS);
+    let next = number.get(limb + 1).map_or(0, |next| next << 1 << (LIMB_BITS - 1 - shift));
+    number[limb] >> shift | next
 }
 
 /// Returns the number of bits without leading zeros.
@@ -119,17 +190,34 @@ mod tests {
         limbs.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 64) + *limb)
     }
 
+    /// Returns the remainder of Euclid's algorithm on 8·L and `k` that is the first one of 128 bits,
+    /// and its cofactor.
+    fn euclid(k: &BigUint) -> (BigUint, BigUint) {
+        let (mut before, mut this) =
+            ((number(&ORDER) << 3, BigUint::ZERO), (k.clone(), 1u8.into()));
+        while this.0.bits() > 128 {
+            let quotient = &before.0 / &this.0;
+            let next = (&before.0 - &quotient * &this.0, &before.1 + &quotient * &this.1);
+            (before, this) = (this, next);
+        }
+        this
+    }
+
     /// Returns the bits of the longer multiplier for k modulo L.
     fn check(k: &BigUint) -> u64 {
-        let k = k % number(&ORDER);
+        let k = &(k % number(&ORDER));
         let mut digits = k.iter_u64_digits();
         let limbs = core::array::from_fn(|_| digits.next().unwrap_or(0));
         let HalfSize { c, d, negative } =
             half_size_vartime(&Scalar::canonical(&limbs).expect("less than L"));
         let (c, d, points) = (number(&c), number(&d), number(&ORDER) << 3);
+        let (remainder, cofactor) = euclid(k);
+        if cofactor.bit(0) {
+            assert_eq!((&c, &d), (&remainder, &cofactor));
+        }
         assert!(d.bit(0) && d < number(&ORDER) && c.bits() <= 253, "{k}");
         let signed = if negative { &points - &c } else { c.clone() };
-        assert_eq!(&d * &k % &points, signed % &points, "{k}");
+        assert_eq!(&d * k % &points, signed % &points, "{k}");
         c.bits().max(d.bits())
     }
 

@@ -183,15 +183,18 @@ pub(super) type SparseDigits = [i8; 256];
 /// nonzero. `width` is at most 8.
 pub(super) fn non_adjacent_form_vartime(number: &[Limb; 4], width: usize) -> SparseDigits {
     let mut digits = [0; 256];
-    let (mut place, mut carry) = (0, 0);
+    let (mut place, mut carry): (usize, Limb) = (0, 0);
     while place < digits.len() {
         let (limb, shift) = (place / LIMB_BITS, place % LIMB_BITS);
         let next = number.get(limb + 1).map_or(0, |next| next << 1 << (63 - shift));
-        let window = ((number[limb] >> shift | next) & ((1 << width) - 1)) + carry;
-        if window & 1 == 0 {
-            place += 1;
+        let bits = number[limb] >> shift | next;
+        // Digits are 0 as long as bits are equal to the carry.
+        let zeros = (bits ^ carry.wrapping_neg()).trailing_zeros() as usize;
+        if zeros != 0 {
+            place += zeros;
             continue;
         }
+        let window = (bits & ((1 << width) - 1)) + carry;
         carry = window >> (width - 1);
         digits[place] = (window as i16 - (carry << width) as i16) as i8;
         place += width;
