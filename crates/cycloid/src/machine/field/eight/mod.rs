@@ -417,5 +417,5 @@ mod x86_64 {
     backend!(Avx512, inline, ("avx512f,avx512dq"));
     impl CurveArithmetic<P25519> for Avx512 {}
     backend!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
-    lazy_p25519!(Ifma, ("avx512f,avx512dq,avx512vl,avx512ifma"));
+    lazy_p25519!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"));
 }

@@ -18,7 +18,7 @@ use super::super::four::{FourVectors, Quad};
 macro_rules! instructions {
     ($($name:ident($($operand:ident),+) $text:literal;)+) => {$(
         #[inline]
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
         fn $name($($operand: __m256i),+) -> __m256i {
             let result: __m256i;
             // SAFETY: arithmetic on registers.
@@ -45,7 +45,7 @@ instructions! {
 macro_rules! with_constant {
     ($($name:ident $text:literal;)+) => {$(
         #[inline]
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
         fn $name<const CONSTANT: u32>(a: __m256i) -> __m256i {
             let result: __m256i;
             // SAFETY: arithmetic on registers.
@@ -71,7 +71,7 @@ with_constant! {
 macro_rules! changes {
     ($($name:ident $text:literal;)+) => {$(
         #[inline]
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
         fn $name(mut result: __m256i, a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: arithmetic on registers.
             unsafe {
@@ -95,14 +95,14 @@ changes! {
 macro_rules! changes_some {
     ($($name:ident $text:literal;)+) => {$(
         #[inline]
-        #[target_feature(enable = "avx512f,avx512dq,avx512vl,avx512ifma")]
+        #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")]
         fn $name<const LANES: u8>(mut result: __m256i, a: __m256i, b: __m256i) -> __m256i {
             // SAFETY: arithmetic on registers.
             unsafe {
                 asm!(
                     concat!($text, " {result:y}{{{lanes}}}, {a:y}, {b:y}"),
                     result = inlateout(zmm_reg) result, a = in(zmm_reg) a, b = in(zmm_reg) b,
-                    lanes = in(kreg) LANES,
+                    lanes = in(kreg) u32::from(LANES),
                     options(nomem, nostack, preserves_flags),
                 );
             }

@@ -42,7 +42,7 @@ pub(in super::super::super) fn edwards_sum_of_one_vartime<V: FourVectors>(
     let factors = quads([&ONE, &ONE, twice_d, &TWO]);
     let factors = load(v, &factors);
     let mut tables = [[[Quad([0; FOUR]); 5]; ENTRIES]; 2];
-    for (table, ([x, y, z, t], _)) in tables.iter_mut().zip(terms) {
+    for (table, ([x, y, z, t], _)) in tables.iter_mut().zip(&terms) {
         let point = with_offset(v, &load(v, &quads([y, z, x, t])));
         fill(v, &starts, table, &point, &factors);
     }
@@ -55,14 +55,14 @@ pub(in super::super::super) fn edwards_sum_of_one_vartime<V: FourVectors>(
             sum = double(v, &starts, &sum);
         }
         is_first = false;
-        for (table, (_, digits)) in tables.iter().zip(terms) {
+        for (table, (_, digits)) in tables.iter().zip(&terms) {
             let digit = digits.get(bit).copied().unwrap_or(0);
             if digit != 0 {
                 let entry = &table[usize::from(digit.unsigned_abs() / 2)];
                 sum = add(v, &starts, &sum, &load(v, entry), digit < 0);
             }
         }
-        for (table, digits) in stored_terms {
+        for (table, digits) in &stored_terms {
             let digit = digits.get(bit).copied().unwrap_or(0);
             if digit != 0 {
                 let at = usize::from(digit.unsigned_abs() / 2) * STORED;
