@@ -66,7 +66,8 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
 
     /// Computes steps of the ladder as [`ladder`](Self::ladder), on one number instead of one in
     /// each lane, if the backend has a kernel for it: X₂, Z₂, X₃ and Z₃ and `x1` are integers below
-    /// 2^[`BITS`](Prime::BITS), and so are the results.
+    /// 2^[`BITS`](Prime::BITS), and so are the results. Both coordinates of a result may have a
+    /// common factor.
     #[inline(always)]
     fn ladder_of_one(
         self,
