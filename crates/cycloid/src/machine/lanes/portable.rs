@@ -175,6 +175,11 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn permute(self, a: Self::Word, index: Self::Word) -> Self::Word {
+        index.map(|index| a[index as usize])
+    }
+
+    #[inline(always)]
     fn permute_two(self, order: Self::Word, first: Self::Word, second: Self::Word) -> Self::Word {
         let lanes = [first, second];
         order.map(|lane| lanes.as_flattened()[lane as usize])

@@ -124,6 +124,9 @@ pub(in super::super) trait Vectors: Copy {
     /// Returns a − b in the lanes whose bit is 1, `other` in the others; the bits are public.
     fn sub_some(self, bits: u8, other: Self::Word, a: Self::Word, b: Self::Word) -> Self::Word;
 
+    /// Returns the lanes of a whose numbers are in `index`, below 8. Time does not depend on them.
+    fn permute(self, a: Self::Word, index: Self::Word) -> Self::Word;
+
     /// Adds the low 52 bits of a product to `low`, with [`EXCESS`](Self::EXCESS).
     fn mul_add_low(self, low: Self::Word, a: Self::Factor, b: Self::Factor) -> Self::Word;
 

@@ -150,6 +150,12 @@ macro_rules! integers {
         }
 
         #[inline(always)]
+        fn permute(self, a: __m512i, index: __m512i) -> __m512i {
+            // SAFETY: the token proves AVX-512.
+            unsafe { _mm512_permutexvar_epi64(index, a) }
+        }
+
+        #[inline(always)]
         fn permute_two(self, order: __m512i, first: __m512i, second: __m512i) -> __m512i {
             // SAFETY: the token proves AVX-512.
             unsafe { _mm512_permutex2var_epi64(first, order, second) }
