@@ -13,11 +13,9 @@ use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
 use super::super::{Bls12Base, Prime};
 use super::Shape;
+use super::base::{M, clear_both};
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
-use super::dense::shifted;
-
-/// The limbs of a residue.
-const M: usize = 8;
+use super::residue::shifted;
 
 /// A multiple of the prime that exceeds the product of two factors.
 const OFFSET: [Limb; MAX_COLUMNS] = shifted(&Bls12Base::MODULUS, 396);
@@ -50,8 +48,7 @@ pub(super) fn mul<V: Vectors>(v: V, a: &[[Lanes; M]; 2], b: &[[Lanes; M]; 2]) ->
             (imaginary[i + j], imaginary[i + j + 1]) =
                 v.mul_add(imaginary[i + j], imaginary[i + j + 1], a1, b0);
         });
-        Bls12Base::clear(v, real, i);
-        Bls12Base::clear(v, imaginary, i);
+        clear_both(v, &mut parts, i);
     });
     reduced(v, &parts)
 }
@@ -85,8 +82,7 @@ pub(super) fn square<V: Vectors>(v: V, a: &[[Lanes; M]; 2]) -> [[Lanes; M]; 2] {
             (imaginary[i + j], imaginary[i + j + 1]) =
                 v.mul_add(imaginary[i + j], imaginary[i + j + 1], twice, row[1]);
         });
-        Bls12Base::clear(v, real, i);
-        Bls12Base::clear(v, imaginary, i);
+        clear_both(v, &mut parts, i);
     });
     reduced(v, &parts)
 }
@@ -104,13 +100,15 @@ pub(super) fn reduce<V: Vectors>(
     each!(V, c < 9 => each!(V, n < 2 => {
         parts[n][c] = v.add(v.load(&wide[n][c]), v.splat(offset[c]));
     }));
-    each!(V, i < M => each!(V, n < 2 => {
+    each!(V, i < M => {
         if i + 1 < M {
             let c = M + 1 + i;
-            parts[n][c] = v.add(v.load(&hidden(wide)[n][c]), v.splat(offset[c]));
+            each!(V, n < 2 => {
+                parts[n][c] = v.add(v.load(&hidden(wide)[n][c]), v.splat(offset[c]));
+            });
         }
-        Bls12Base::clear(v, &mut parts[n], i);
-    }));
+        clear_both(v, &mut parts, i);
+    });
     reduced(v, &parts)
 }
 

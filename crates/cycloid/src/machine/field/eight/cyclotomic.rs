@@ -11,8 +11,8 @@ use super::super::super::hint::hidden;
 use super::super::super::lanes::Lanes;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
+use super::base::{M, P, add_complement, multiply, reduce_both};
 use super::columns::{carry, each};
-use super::spread::{M, P, add_complement, multiply, reduce_both};
 
 /// The lanes of b.
 const B: u8 = 0b11_0100;

@@ -11,7 +11,7 @@ use super::super::wide::POINTS;
 use super::super::{Arithmetic, Bls12Base, Bls12Scalar, Prime, SpreadTask, Wide};
 use super::Shape;
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each};
-use super::residue::{self, limbs, power_of_two, r_squared};
+use super::residue::{self, limbs, power_of_two, r_squared, shifted};
 use super::shift;
 use super::{complex, fourier, linear};
 
@@ -162,32 +162,6 @@ fn fold<V: Vectors, P: Shape<M>, const M: usize, const BITS: u32, const LESS: Li
     let top = v.add(limbs[M - 1], v.splat(two * P::LIMBS[M - 1]));
     let t = v.shift_right_signed::<BITS>(top);
     each!(V, j < M => limbs[j] = v.sub(limbs[j], v.multiple(P::LIMBS[j], two, t)));
-}
-
-/// Returns 2^(52·M) less a prime.
-pub(super) const fn complement<const M: usize>(prime: &[Limb; M]) -> [Limb; M] {
-    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
-    while j < M {
-        let limb = 0u64.wrapping_sub(prime[j]).wrapping_sub(borrow);
-        limbs[j] = limb & LIMB_MASK;
-        borrow = limb >> 63;
-        j += 1;
-    }
-    limbs
-}
-
-/// Returns a prime times 2^`exponent`, as columns.
-pub(super) const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
-    let mut columns = [0; MAX_COLUMNS];
-    let mut bit = 0;
-    while bit < prime.len() * 64 {
-        if prime[bit / 64] >> (bit % 64) & 1 == 1 {
-            let at = exponent + bit;
-            columns[at / LANE_LIMB_BITS] |= 1 << (at % LANE_LIMB_BITS);
-        }
-        bit += 1;
-    }
-    columns
 }
 
 /// Implements `Wide` for a token and a prime of M limbs of 52 bits and n of 64.

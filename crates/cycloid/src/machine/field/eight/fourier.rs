@@ -18,7 +18,7 @@ use super::super::wide::POINTS;
 use super::super::{Bls12Scalar, Prime};
 use super::Shape;
 use super::columns::{self, carry, each, lanes};
-use super::dense::complement;
+use super::residue::complement;
 
 /// The limbs of a value.
 const M: usize = 5;

@@ -18,6 +18,7 @@
 //! else is inlined if the caller is compiled for the same instructions, as code within
 //! [`Arithmetic::run`] is.
 
+mod base;
 mod columns;
 mod complex;
 mod cyclotomic;

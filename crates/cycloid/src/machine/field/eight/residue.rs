@@ -5,6 +5,7 @@ use super::super::super::lanes::{self, LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
 use super::super::super::words::{LIMB_BITS, Limb};
 use super::super::Arithmetic;
 use super::Shape;
+use super::columns::MAX_COLUMNS;
 
 /// Returns the residues of eight integers below 2^BITS.
 #[inline(always)]
@@ -35,7 +36,7 @@ pub(super) fn store<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M
     assert_eq!(numbers.len(), LANES);
     let mut integer = *element;
     if P::MONTGOMERY {
-        // (x + Q·p) / R for some Q < R, and x < R: at most p.
+        // (x + Q·p) / R for x < R, and some Q that exceeds R by a 2⁵²th of it at most: below 2p.
         let mut one = [Lanes::ZERO; M];
         one[0] = Lanes([1; LANES]);
         integer = arithmetic.mul(element, &one);
@@ -54,6 +55,32 @@ pub(super) fn store<A: Arithmetic<P, Element = [Lanes; M]>, P: Shape<M>, const M
 #[inline(always)]
 pub(super) fn splat<const M: usize>(limbs: &[Limb; M]) -> [Lanes; M] {
     limbs.map(|limb| Lanes([limb; LANES]))
+}
+
+/// Returns 2^(52·M) less a prime.
+pub(super) const fn complement<const M: usize>(prime: &[Limb; M]) -> [Limb; M] {
+    let (mut limbs, mut borrow, mut j) = ([0; M], 0, 0);
+    while j < M {
+        let limb = 0u64.wrapping_sub(prime[j]).wrapping_sub(borrow);
+        limbs[j] = limb & LIMB_MASK;
+        borrow = limb >> 63;
+        j += 1;
+    }
+    limbs
+}
+
+/// Returns a prime times 2^`exponent`, as columns.
+pub(super) const fn shifted(prime: &[Limb], exponent: usize) -> [Limb; MAX_COLUMNS] {
+    let mut columns = [0; MAX_COLUMNS];
+    let mut bit = 0;
+    while bit < prime.len() * 64 {
+        if prime[bit / 64] >> (bit % 64) & 1 == 1 {
+            let at = exponent + bit;
+            columns[at / LANE_LIMB_BITS] |= 1 << (at % LANE_LIMB_BITS);
+        }
+        bit += 1;
+    }
+    columns
 }
 
 /// Converts a number from 64-bit limbs to limbs of 52 bits.

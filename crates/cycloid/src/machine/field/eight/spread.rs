@@ -9,24 +9,10 @@ use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Term};
 use super::super::{Bls12Base, Prime, Spread};
 use super::Shape;
+use super::base::{M, P, add_complement, clear_both};
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
 use super::cyclotomic;
-use super::dense::{complement, shifted};
-
-/// The limbs of a coefficient.
-pub(super) const M: usize = 8;
-
-/// The prime.
-pub(super) const P: [Limb; M] = <Bls12Base as Shape<M>>::LIMBS;
-
-/// 2⁴¹⁶ − p.
-const COMPLEMENT: [Limb; M] = complement(&P);
-
-/// ⌊2⁵² / (⌊p / 2³⁶⁴⌋ + 1)⌋: the reciprocal of the top limb, rounded down.
-const RECIPROCAL: Limb = (1 << 52) / (P[M - 1] + 1);
-
-/// The maximum difference of a top limb before carries from its value after them.
-const SLACK: Limb = 64;
+use super::residue::shifted;
 
 /// Adds the products of one order to the columns.
 #[inline(always)]
@@ -143,54 +129,6 @@ fn complex_column<V: Vectors>(
     [v.add(first, offset), v.add(second, offset)]
 }
 
-/// Returns the residues of sums in columns, with signed limbs. Sums are below 2⁷⁷³ in magnitude, so
-/// a residue is between −2³⁵⁷ and 1.001p.
-#[inline(always)]
-pub(super) fn reduce_both<V: Vectors>(v: V, sums: [&[Lanes; 2 * M]; 2]) -> [[V::Word; M]; 2] {
-    let mut parts = [[v.splat(0); MAX_COLUMNS]; 2];
-    each!(V, c < 9 => [parts[0][c], parts[1][c]] = [v.load(&sums[0][c]), v.load(&sums[1][c])]);
-    each!(V, i < M => {
-        if i + 1 < M {
-            let c = M + i + 1;
-            [parts[0][c], parts[1][c]] = [v.load(&sums[0][c]), v.load(&sums[1][c])];
-        }
-        clear_both(v, &mut parts, i);
-    });
-    [columns::from(v, &parts[0], M), columns::from(v, &parts[1], M)]
-}
-
-/// Clears a column of both parts, because a row waits for the one before it.
-#[inline(always)]
-fn clear_both<V: Vectors>(v: V, [first, second]: &mut [Columns<V>; 2], i: usize) {
-    Bls12Base::clear(v, first, i);
-    Bls12Base::clear(v, second, i);
-}
-
-/// Returns the columns of left·right, plus `start` from column M on. Factors are the low 52 bits of
-/// the words.
-#[inline(always)]
-pub(super) fn multiply<V: Vectors>(
-    v: V,
-    start: &[Limb; M],
-    left: &[Lanes; M],
-    right: &[Lanes; M],
-) -> Columns<V> {
-    let mut columns = [v.splat(0); MAX_COLUMNS];
-    let mut limbs = [v.factor(v.splat(0)); M];
-    each!(V, j < M => {
-        columns[M + j] = v.splat(start[j]);
-        limbs[j] = v.factor(v.load(&left[j]));
-    });
-    each!(V, i < M => {
-        let row = v.factor(v.load(&right[i]));
-        each!(V, j < M => {
-            (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], limbs[j], row);
-        });
-    });
-    columns
-}
-
 /// Returns a combination plus a multiple of the prime that makes it p or more, with signed limbs
 /// below 2⁵⁸ in magnitude.
 #[inline(always)]
@@ -297,28 +235,6 @@ fn subtract_multiple<V: Vectors>(v: V, sum: &mut [V::Word; M]) {
     add_complement::<V, 0>(v, sum);
     carry(v, sum);
     sum[M - 1] = v.low(sum[M - 1]);
-}
-
-/// The same modulo 2⁴¹⁶, without carries.
-///
-/// With top limb x₇ before carries, x / 2³⁶⁴ is more than x₇ − 64 and less than x₇ + 65, and t is
-/// ⌊(x₇ − 64)·⌊2⁵² / 106,514⌋ / 2⁵²⌋, where p / 2³⁶⁴ is between 106,513 and 106,514. For x below
-/// 64p, t is more than x / p − 1.002. The complement of p modulo 2⁴¹⁶ makes all products positive.
-#[inline(always)]
-pub(super) fn add_complement<V: Vectors, const MORE: Limb>(v: V, sum: &mut [V::Word; M]) {
-    let top = v.factor(v.sub(sum[M - 1], v.splat(SLACK + MORE * (P[M - 1] + 1))));
-    let t = v.mul_add_high(v.splat(0), top, v.limb_factor(v.splat(RECIPROCAL)));
-    let t = v.limb_factor(t);
-    let mut above = v.splat(0);
-    each!(V, j < M => {
-        let limb = v.limb_factor(v.splat(COMPLEMENT[j]));
-        if j + 1 < M {
-            (sum[j], sum[j + 1]) = v.mul_add(sum[j], sum[j + 1], limb, t);
-        } else {
-            (sum[j], above) = v.mul_add(sum[j], above, limb, t);
-        }
-    });
-    let _ = above;
 }
 
 /// Implements `Spread` for a token.
