@@ -34,6 +34,10 @@ const fn on(armv7em: usize, others: usize) -> usize {
 /// curve25519, so that the bounds are those measured by `cargo xtask cortex-m4`.
 const IS_NARROW: bool = cfg!(all(cycloid_armv7em, not(feature = "bls12-381")));
 
+/// Whether a message is hashed to a curve on vectors, where the processor has them.
+#[cfg(feature = "bls12-381")]
+const HAS_VECTORS: bool = cfg!(all(target_arch = "x86_64", feature = "avx512"));
+
 /// Whether there are tables of the generators' multiples.
 const HAS_TABLES: bool = cfg!(any(feature = "large-tables", feature = "small-tables"));
 
@@ -164,7 +168,7 @@ pub const BLS_MULTIPLY_MANY: usize = 120 << 10;
 pub const BLS_KEY: usize = 8 << 10;
 
 /// BLS12-381: one signature.
-pub const BLS_SIGN: usize = 24 << 10;
+pub const BLS_SIGN: usize = if HAS_VECTORS { 48 << 10 } else { 24 << 10 };
 
 /// BLS12-381: a pairing or a product of pairings, computed one by one, and a power in GT.
 pub const BLS_PAIRING: usize = 40 << 10;
