@@ -163,7 +163,7 @@ fn square_and_clear<V: Vectors, P: Shape<M>, const M: usize>(v: V, a: &[Lanes; M
     each!(V, i < M => {
         add_column::<V, M>(v, &mut once, a, i);
         add_column::<V, M>(v, &mut once, a, M + i);
-        let k = if i % 2 == 0 { i / 2 } else { (M + i) / 2 };
+        let k = if i.is_multiple_of(2) { i / 2 } else { (M + i) / 2 };
         let limb = v.load_factor(&hidden(a)[k]);
         (columns[2 * k], columns[2 * k + 1]) =
             v.mul_add(columns[2 * k], columns[2 * k + 1], limb, limb);

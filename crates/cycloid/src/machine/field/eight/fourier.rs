@@ -252,18 +252,16 @@ mod tests {
             for layer in 0..4 {
                 let apart = 1 << layer;
                 for low in (0..POINTS).filter(|i| i & apart == 0) {
-                    for lane in 0..LANES {
-                        let factor = factors[apart + low % apart].map(|limb| limb.0[lane]);
-                        let b = &expected[low + apart][lane];
+                    let factors = &factors[apart + low % apart];
+                    let (lower, upper) = expected.split_at_mut(low + apart);
+                    for (lane, (a, b)) in lower[low].iter_mut().zip(&mut upper[0]).enumerate() {
                         let product = if one && low % apart == 0 {
                             b.clone()
                         } else {
-                            b * integer(&factor) * &inverse % &r
+                            &*b * integer(&factors.map(|limb| limb.0[lane])) * &inverse % &r
                         };
-                        let a = &expected[low][lane];
-                        let (sum, difference) = ((a + &product) % &r, (a + &r - product) % &r);
-                        expected[low][lane] = sum;
-                        expected[low + apart][lane] = difference;
+                        *b = (&*a + &r - &product) % &r;
+                        *a = (&*a + product) % &r;
                     }
                 }
             }

@@ -4,7 +4,7 @@
 
 use super::super::super::hint::hidden_each_time;
 use super::super::super::lanes::vector::Vectors;
-use super::super::super::lanes::{LANES, LIMB_MASK, Lanes, load};
+use super::super::super::lanes::{LANES, Lanes, load};
 use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Term};
 use super::super::{Bls12Base, Prime, Spread};
