@@ -150,7 +150,7 @@ mod tests {
     fn element(source: &mut Source, top: Limb) -> [Lanes; M] {
         core::array::from_fn(|j| {
             let to = if j + 1 < M { 1 << LANE_LIMB_BITS } else { top };
-            Lanes(core::array::from_fn(|lane| if lane == 0 { to - 1 } else { source.below(to) }))
+            Lanes(core::array::from_fn(|lane| if lane == 0 { to - 1 } else { source.word(0, to) }))
         })
     }
 
@@ -201,7 +201,7 @@ mod tests {
                         _ => 1 << 62,
                     };
                     Lanes(core::array::from_fn(|_| {
-                        let half = if round == 0 { most - 1 } else { source.below(most) };
+                        let half = if round == 0 { most - 1 } else { source.word(0, most) };
                         if source.next() >> 40 & 1 == 0 { half } else { half.wrapping_neg() }
                     }))
                 })

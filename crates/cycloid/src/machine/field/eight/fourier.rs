@@ -233,7 +233,7 @@ mod tests {
                     core::array::from_fn(|j| {
                         let to = if j + 1 < M { 1 << LANE_LIMB_BITS } else { (12 << 47) / 10 };
                         Lanes(core::array::from_fn(|lane| {
-                            if lane < 2 { to - 1 } else { source.below(to) }
+                            if lane < 2 { to - 1 } else { source.word(0, to) }
                         }))
                     })
                 };
@@ -241,7 +241,7 @@ mod tests {
             let mut expected: Vec<[BigUint; LANES]> = Vec::new();
             let mut points: [_; POINTS] = core::array::from_fn(|_| {
                 let values: [BigUint; LANES] = core::array::from_fn(|lane| {
-                    let limbs: [Limb; M] = core::array::from_fn(|_| source.below(1 << 52));
+                    let limbs: [Limb; M] = core::array::from_fn(|_| source.word(0, 1 << 52));
                     if lane % 4 == 0 { &r - 1u8 } else { integer(&limbs) % &r }
                 });
                 let words = values.each_ref().map(|value| [0, 1, 2, 3].map(|i| word(value, i)));

@@ -19,14 +19,14 @@ impl Source {
         self.0 ^ self.0 >> 29
     }
 
-    /// Returns a word below `to`.
-    pub(super) fn below(&mut self, to: u64) -> u64 {
+    /// Returns a word from `from` to below `to`.
+    pub(super) fn word(&mut self, from: u64, to: u64) -> u64 {
         match self.next() >> 20 & 7 {
-            0 => 0,
-            1 => to / 2,
+            0 => from,
+            1 => from + (to - from) / 2,
             2 => to - 2,
             3 | 4 => to - 1,
-            _ => self.next() % to,
+            _ => from + self.next() % (to - from),
         }
     }
 }

@@ -3,6 +3,7 @@
 use num_bigint::BigUint;
 
 use super::super::super::super::lanes::Portable;
+pub(super) use super::super::tests::Source;
 use super::*;
 use crate::machine::lanes::{LANES, LIMB_MASK};
 
@@ -35,26 +36,7 @@ pub(super) fn checked<const FROM: u64, const TO: u64>(
     integer(&sum.0, lane)
 }
 
-/// A deterministic source of words, most of them at a bound.
-pub(super) struct Source(pub(super) u64);
-
 impl Source {
-    pub(super) fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(0x1405_7b7e_f767_814f);
-        self.0 ^ self.0 >> 29
-    }
-
-    /// Returns a word from `from` to below `to`.
-    pub(super) fn word(&mut self, from: u64, to: u64) -> u64 {
-        match self.next() >> 20 & 7 {
-            0 => from,
-            1 => from + (to - from) / 2,
-            2 => to - 2,
-            3 | 4 => to - 1,
-            _ => from + self.next() % (to - from),
-        }
-    }
-
     /// Returns a factor, with bits that a product does not read.
     pub(super) fn factor(&mut self) -> Factor<Portable> {
         Factor(core::array::from_fn(|j| {
