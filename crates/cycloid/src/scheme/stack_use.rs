@@ -35,7 +35,6 @@ const fn on(armv7em: usize, others: usize) -> usize {
 const IS_NARROW: bool = cfg!(all(cycloid_armv7em, not(feature = "bls12-381")));
 
 /// Whether a message is hashed to a curve on vectors, where the processor has them.
-#[cfg(feature = "bls12-381")]
 const HAS_VECTORS: bool = cfg!(all(target_arch = "x86_64", feature = "avx512"));
 
 /// Whether there are tables of the generators' multiples.
