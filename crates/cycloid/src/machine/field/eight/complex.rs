@@ -3,9 +3,9 @@
 //!
 //! Only for backends whose factors are limbs.
 //!
-//! **Bounds.** Factors are below 2³⁸⁴. A part is the sum of at most two products, of which one may be
-//! subtracted, and of [`OFFSET`], which is between 2⁷⁷⁶ and 2⁷⁷⁷. So its residue is below p + 2³⁶². A
-//! column receives at most 3·16 halves of products.
+//! **Bounds.** Factors are below 2³⁸⁴. A part is [`OFFSET`], which is between 2⁷⁷⁶ and 2⁷⁷⁷, plus one
+//! product, plus or minus another. So its residue is below p + 2³⁶². A column receives at most 3·16
+//! halves of products.
 
 use super::super::super::hint::hidden;
 use super::super::super::lanes::Lanes;

@@ -1,4 +1,4 @@
-//! What the tests of several kernels need.
+//! Integers and test values for the kernels' tests.
 
 use num_bigint::BigUint;
 

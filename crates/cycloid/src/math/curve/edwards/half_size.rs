@@ -70,7 +70,7 @@ pub(super) fn half_size_vartime(k: &Scalar) -> HalfSize {
 /// the one of the whole numbers.
 fn several_vartime(before: &HalfSize, this: &HalfSize) -> Option<(HalfSize, HalfSize)> {
     let shift = bits(&before.c) - LIMB_BITS;
-    // What a remainder has at least above the error, so that it is longer than `BITS`.
+    // A remainder exceeds its error by at least this, so it is longer than `BITS`.
     let least = 1 << BITS.saturating_sub(shift);
     let (mut a, mut b) = (from_bit(&before.c, shift), from_bit(&this.c, shift));
     // u and v of a and of b. v is at most the first a divided by the a before, and does not overflow.

@@ -13,52 +13,13 @@ use super::curve::{
 use super::each::{Each, many, single, spread};
 use super::msm::{self, Plan};
 use super::shared_inversion;
+use super::side_by_side::{SpreadMultiply, times_x};
 use super::threads;
 use crate::machine::ct;
-use crate::machine::field::{Bls12Base, Spread, SpreadTask, Wide};
+use crate::machine::field::{Bls12Base, Wide};
 use crate::machine::lanes::{Backend, LANES};
 use crate::math::bls12_381::{self, Endomorphism, Field, Mapped, Point, Words, reveal};
 use crate::math::field::MAX_WIDTH;
-
-/// A multiple of one point on vectors; the scalar is in parts.
-pub(super) struct SpreadMultiply<'a, G: Curve> {
-    pub(super) point: &'a Memory3<G>,
-    pub(super) parts: &'a [u128; 4],
-}
-
-impl<G: Curve> SpreadTask for SpreadMultiply<'_, G> {
-    type Output = Memory3<G>;
-
-    fn run<A: Spread>(self, f: A) -> Memory3<G> {
-        bls12_381::spread::multiply::<G::SideBySide<A>>(f, self.point, self.parts)
-    }
-}
-
-/// |x| times one point on vectors.
-struct SpreadTimesX<'a, G: Curve>(&'a Memory3<G>);
-
-impl<G: Curve> SpreadTask for SpreadTimesX<'_, G> {
-    type Output = Memory3<G>;
-
-    fn run<A: Spread>(self, f: A) -> Memory3<G> {
-        bls12_381::spread::times_x::<G::SideBySide<A>>(f, self.0)
-    }
-}
-
-/// Returns |x|·P for any point of the curve, of one number on vectors if the processor has a fast
-/// way.
-pub(super) fn times_x<G: Curve, A: Wide<Bls12Base>>(
-    point: &Point<G::Field<A>>,
-) -> Point<G::Field<A>> {
-    if A::WIDTH == 1 {
-        let mut memory = [[G::ZERO; 3]];
-        export::<G, A>(point, &mut memory);
-        if let Some(multiple) = spread(SpreadTimesX::<G>(&memory[0])) {
-            return import::<G, A>(point.x.arithmetic(), &[multiple]);
-        }
-    }
-    bls12_381::times_x(point)
-}
 
 /// Declares operations that run on each of many inputs.
 macro_rules! each {

@@ -16,6 +16,7 @@ mod pairing;
 pub mod raw;
 mod scalars;
 mod shared_inversion;
+mod side_by_side;
 #[cfg(test)]
 mod tests;
 mod threads;

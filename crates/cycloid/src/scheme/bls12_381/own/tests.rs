@@ -9,12 +9,13 @@ use super::curve::{Curve, Memory2, to_memory3};
 use super::each::{Each, Work, single};
 use super::group::{
     Add, AddAffine, Coordinates, Decompress, Double, EncodeToCurve, Equal, HashToCurve, IsInGroup,
-    Multiply, MultiplyGenerator, MultiplyShort, SpreadMultiply, ToAffine,
+    Multiply, MultiplyGenerator, MultiplyShort, ToAffine,
 };
 use super::pairing::{
     self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SPREAD_PAIRS, SpreadExponentiation,
     SpreadMillerLoop, SpreadPow, SpreadPrepared, SpreadProduct, SquareCyclotomic,
 };
+use super::side_by_side::SpreadMultiply;
 use crate::machine::field::{Bls12Base, Dense, SpreadTask, run_spread};
 use crate::machine::lanes::{self, LANES};
 use crate::machine::words;

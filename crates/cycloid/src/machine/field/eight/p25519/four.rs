@@ -73,7 +73,7 @@ const fn transposed(numbers: &[[Limb; 5]; FOUR]) -> [Quad; 5] {
     quads
 }
 
-/// What a product starts with.
+/// The initial columns of a product.
 struct Start<V: FourVectors>(Limbs<V>);
 
 impl<V: FourVectors> Start<V> {

@@ -4,7 +4,7 @@ use super::super::super::backend::{Group, SourceGroup};
 use super::super::super::hash::Message;
 use super::super::Cycloid;
 use super::super::curve::{self, Curve, Memory2, Memory3, is_zero};
-use super::super::group::times_x;
+use super::super::side_by_side::times_x;
 use super::field::{load, mask, save};
 use super::{Affine, Jacobian, tasks};
 use crate::machine::ct;

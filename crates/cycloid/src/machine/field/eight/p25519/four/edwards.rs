@@ -77,7 +77,7 @@ pub(in super::super::super) fn edwards_sum_of_one_vartime<V: FourVectors>(
     [x, y, z, t]
 }
 
-/// What the products of the formulas start with.
+/// The initial columns of the formulas' products.
 struct Starts<V: FourVectors> {
     none: Start<V>,
     /// For Y in the order of a point.
