@@ -5,18 +5,25 @@
 //!
 //! - [`bls`]: BLS12-381 on the library's backends, zkcrypto, arkworks and c-kzg.
 //! - [`tls`]: handshakes of rustls.
+//! - [`openssl`]: OpenSSL's programs with the provider.
 //! - [`vpn`]: the VPN's packet engine and its tunnels.
 
 pub mod bls;
+pub mod openssl;
 mod peers;
 pub mod tls;
+mod turns;
 pub mod vpn;
 
 use cycloid_lab::suite::Constructors;
 
 /// The suites of this crate, by name.
-static SUITES: [(&str, Constructors); 3] =
-    [("bls", bls::CONSTRUCTORS), ("tls", tls::CONSTRUCTORS), ("vpn", vpn::CONSTRUCTORS)];
+static SUITES: [(&str, Constructors); 4] = [
+    ("bls", bls::CONSTRUCTORS),
+    ("tls", tls::CONSTRUCTORS),
+    ("openssl", openssl::CONSTRUCTORS),
+    ("vpn", vpn::CONSTRUCTORS),
+];
 
 /// Adds the peers and suites of this crate to the lab.
 pub fn add_to_lab() {
@@ -61,10 +68,9 @@ mod tests {
                     chosen.set(option.name, value.into());
                 }
             }
-            for suite in [
-                (constructors.chosen)(&chosen, Effort::Quick).ok().unwrap(),
-                constructors.alone.unwrap()(Effort::Quick),
-            ] {
+            let chosen = (constructors.chosen)(&chosen, Effort::Quick).ok();
+            let alone = constructors.alone.map(|alone| alone(Effort::Quick));
+            for suite in chosen.into_iter().chain(alone) {
                 assert_eq!(suite.descriptor().name, name);
                 assert!(!suite.plan(Effort::Quick, &[]).is_empty());
             }

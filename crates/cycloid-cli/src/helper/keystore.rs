@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use clap::Args;
@@ -11,7 +11,7 @@ use cycloid_command::{Stop, output};
 use cycloid_lab::suite::hsm::Keystore;
 use cycloid_lab::suite::hsm::driver::{OFFICER_PIN, USER_PIN};
 
-use super::temporary::{Directory, Starter, cannot};
+use super::temporary::{Directory, Killed, Starter, cannot};
 
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
@@ -95,10 +95,10 @@ impl Hsm<'_> {
     }
 
     /// Starts a daemon, and waits until it listens.
-    fn serve(&self) -> Result<Daemon, Stop> {
+    fn serve(&self) -> Result<Killed, Stop> {
         let mut command = self.command("serve --socket socket");
         let child = command.stdout(Stdio::piped()).spawn();
-        let mut daemon = Daemon(child.map_err(|error| cannot("start the daemon", &error))?);
+        let mut daemon = Killed(child.map_err(|error| cannot("start the daemon", &error))?);
         let mut line = String::new();
         let said = daemon.0.stdout.take().expect("it was asked for");
         let _ = BufReader::new(said).read_line(&mut line);
@@ -106,16 +106,5 @@ impl Hsm<'_> {
             true => Ok(daemon),
             false => Err(Stop::failed("the daemon did not start", "its message is above")),
         }
-    }
-}
-
-/// A daemon, killed on drop.
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // The keystore is temporary, so an orderly shutdown is not worth its time.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
     }
 }

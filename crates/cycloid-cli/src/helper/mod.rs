@@ -3,6 +3,7 @@
 
 mod keystore;
 mod namespaces;
+mod programs;
 mod temporary;
 
 use std::io;
@@ -25,6 +26,8 @@ enum Command {
     Keystore(keystore::Arguments),
     /// Keep temporary network namespaces and keys until standard input ends.
     Namespaces,
+    /// Keep programs in a temporary directory until standard input ends.
+    Programs(programs::Arguments),
     /// Load a PKCS #11 module and sign as instructed on standard input.
     Sign(Sign),
 }
@@ -44,6 +47,7 @@ pub(crate) fn run(helper: &Helper) -> Result<(), Stop> {
     match &helper.command {
         Command::Keystore(arguments) => keystore::run(arguments),
         Command::Namespaces => namespaces::run(),
+        Command::Programs(arguments) => programs::run(arguments),
         Command::Sign(arguments) => sign(arguments),
     }
 }

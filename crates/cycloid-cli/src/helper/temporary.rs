@@ -1,6 +1,7 @@
 //! A temporary directory, and a watch on the parent process that it belongs to.
 
 use std::path::{Path, PathBuf};
+use std::process::Child;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread::{self, JoinHandle};
@@ -72,6 +73,17 @@ impl Drop for Directory {
             }
             thread::sleep(Duration::from_millis(10));
         }
+    }
+}
+
+/// A process that is killed on drop: what it works on is temporary, so an orderly end is not worth
+/// its time.
+pub(super) struct Killed(pub(super) Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 

@@ -83,6 +83,8 @@ pub enum Family {
     Ec,
     /// TLS handshakes with rustls.
     Tls,
+    /// Programs that use OpenSSL, with the provider and without.
+    Provider,
     /// BLS12-381, comparing the library's backends and peers.
     Bls,
     /// Signatures through PKCS #11.
@@ -143,10 +145,11 @@ impl Peer {
     /// Returns whether it supports something of that family.
     pub const fn does(self, family: Family) -> bool {
         match self {
-            Self::OpenSsl => {
-                matches!(family, Family::ModExp | Family::Rsa | Family::Dh | Family::Ec)
-            }
-            Self::AwsLc => !matches!(family, Family::Bls | Family::Hsm),
+            Self::OpenSsl => matches!(
+                family,
+                Family::ModExp | Family::Rsa | Family::Dh | Family::Ec | Family::Provider
+            ),
+            Self::AwsLc => !matches!(family, Family::Bls | Family::Hsm | Family::Provider),
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),

@@ -10,6 +10,7 @@ pub static ALL: &[&Descriptor] = &[
     &super::ec::DESCRIPTOR,
     &super::bls::DESCRIPTOR,
     &super::tls::DESCRIPTOR,
+    &super::openssl::DESCRIPTOR,
     &super::hsm::DESCRIPTOR,
     &super::vpn::DESCRIPTOR,
 ];

@@ -10,7 +10,7 @@ use rustls::server::NoServerSessionStorage;
 use rustls::version::{TLS12, TLS13};
 use rustls::{
     ClientConfig, ClientConnection, Error, ProtocolVersion, RootCertStore, ServerConfig,
-    ServerConnection,
+    ServerConnection, SupportedProtocolVersion,
 };
 
 use super::kind::{Certificate, Kind};
@@ -36,7 +36,8 @@ macro_rules! files {
 }
 
 impl Certificate {
-    const fn files(self) -> [&'static [u8]; 3] {
+    /// Returns the certificate, its authority's, and its key, as PEM.
+    pub(crate) const fn files(self) -> [&'static [u8]; 3] {
         match self {
             Self::P256 => files!("p256"),
             Self::P384 => files!("p384"),
@@ -79,37 +80,51 @@ pub(super) fn call(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Call, F
 }
 
 fn sides(kind: Kind, provider: &Arc<CryptoProvider>) -> Result<Sides, Error> {
-    let mut provider = (**provider).clone();
-    provider.kx_groups.retain(|group| group.name() == kind.group);
-    let provider = Arc::new(provider);
-    let versions = [if kind.version == ProtocolVersion::TLSv1_2 { &TLS12 } else { &TLS13 }];
-
+    let (own, versions) = limited(kind, provider);
     let [certificate, _, key] = kind.certificate.files();
     let certificate = CertificateDer::from_pem_slice(certificate).expect("the file is PEM");
     let key = PrivateKeyDer::from_pem_slice(key).expect("the file is PEM");
-    let mut server = ServerConfig::builder_with_provider(Arc::clone(&provider))
+    let mut server = ServerConfig::builder_with_provider(own.into())
         .with_protocol_versions(&versions)?
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)?;
     server.session_storage = Arc::new(NoServerSessionStorage {});
     server.send_tls13_tickets = 0;
 
-    let client = |roots| -> Result<_, Error> {
-        let mut client = ClientConfig::builder_with_provider(Arc::clone(&provider))
-            .with_protocol_versions(&versions)?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        client.resumption = Resumption::disabled();
-        Ok(Arc::new(client))
-    };
     let stranger =
         if kind.certificate == Certificate::P256 { Certificate::P384 } else { Certificate::P256 };
     Ok(Sides {
         name: ServerName::try_from("localhost").expect("the name is valid"),
-        client: client(kind.certificate.authority())?,
-        stranger: client(stranger.authority())?,
+        client: Arc::new(client(kind, kind.certificate, provider)?),
+        stranger: Arc::new(client(kind, stranger, provider)?),
         server: Arc::new(server),
     })
+}
+
+/// Returns a provider with only the group of these handshakes, and their version.
+fn limited(
+    kind: Kind,
+    provider: &CryptoProvider,
+) -> (CryptoProvider, [&'static SupportedProtocolVersion; 1]) {
+    let mut provider = provider.clone();
+    provider.kx_groups.retain(|group| group.name() == kind.group);
+    (provider, [if kind.version == ProtocolVersion::TLSv1_2 { &TLS12 } else { &TLS13 }])
+}
+
+/// Returns the configuration of a client that trusts the authority of `trusted` and resumes no
+/// session.
+pub(crate) fn client(
+    kind: Kind,
+    trusted: Certificate,
+    provider: &CryptoProvider,
+) -> Result<ClientConfig, Error> {
+    let (provider, versions) = limited(kind, provider);
+    let mut client = ClientConfig::builder_with_provider(provider.into())
+        .with_protocol_versions(&versions)?
+        .with_root_certificates(trusted.authority())
+        .with_no_client_auth();
+    client.resumption = Resumption::disabled();
+    Ok(client)
 }
 
 /// Performs a whole handshake, until both sides may send data.

@@ -7,12 +7,12 @@ use rustls::{NamedGroup, ProtocolVersion};
 pub struct Kind {
     pub(super) version: ProtocolVersion,
     pub(super) group: NamedGroup,
-    pub(super) certificate: Certificate,
+    pub(crate) certificate: Certificate,
 }
 
 /// The type of the keys in a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Certificate {
+pub(crate) enum Certificate {
     P256,
     P384,
     Rsa2048,
@@ -23,6 +23,16 @@ impl Certificate {
     /// Returns whether Cycloid prepares such keys.
     pub(super) const fn is_remembered(self) -> bool {
         matches!(self, Self::P256 | Self::P384)
+    }
+
+    /// Returns its name in tables.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::P256 => "ECDSA P-256",
+            Self::P384 => "ECDSA P-384",
+            Self::Rsa2048 => "RSA-2048",
+            Self::Ed25519 => "Ed25519",
+        }
     }
 }
 
@@ -49,7 +59,7 @@ impl Kind {
         }
     }
 
-    pub(super) const fn group_name(self) -> &'static str {
+    pub(crate) const fn group_name(self) -> &'static str {
         match self.group {
             NamedGroup::secp256r1 => "P-256",
             NamedGroup::secp384r1 => "P-384",
@@ -57,17 +67,13 @@ impl Kind {
         }
     }
 
-    pub(super) const fn certificate_name(self) -> &'static str {
-        match self.certificate {
-            Certificate::P256 => "ECDSA P-256",
-            Certificate::P384 => "ECDSA P-384",
-            Certificate::Rsa2048 => "RSA-2048",
-            Certificate::Ed25519 => "Ed25519",
-        }
+    /// Returns TLS 1.3 with X25519 and a certificate.
+    pub(crate) const fn modern(certificate: Certificate) -> Self {
+        Self::new(ProtocolVersion::TLSv1_3, NamedGroup::X25519, certificate)
     }
 
     /// Returns its name among those of its version.
     pub(super) fn name(self) -> String {
-        format!("{}, {}", self.group_name(), self.certificate_name())
+        format!("{}, {}", self.group_name(), self.certificate.name())
     }
 }

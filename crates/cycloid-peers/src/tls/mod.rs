@@ -1,8 +1,8 @@
 //! Full TLS handshakes of rustls, client and server in memory on one core: rustls on Cycloid,
 //! compared with rustls on its providers for the peers.
 
-mod handshake;
-mod kind;
+pub(crate) mod handshake;
+pub(crate) mod kind;
 #[cfg(test)]
 mod tests;
 
@@ -119,7 +119,7 @@ fn prepare(
     let parameters = [
         ("version", kind.version_name()),
         ("group", kind.group_name()),
-        ("certificate", kind.certificate_name()),
+        ("certificate", kind.certificate.name()),
         ("rustls", versions::RUSTLS),
     ];
     let parameters = parameters.map(|(name, value)| (name.to_owned(), value.into()));

@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use super::Vpn;
 use super::testbed::{Testbed, Who, failed};
-use super::tunnels::{Pace, Pair, Pairs, started, take};
+use super::tunnels::{Pace, Pair, Pairs, started};
+use crate::turns::take;
 use cycloid_lab::Failure;
 use cycloid_lab::measure::statistics;
 use cycloid_lab::peers::Found;

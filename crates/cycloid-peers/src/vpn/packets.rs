@@ -6,7 +6,8 @@ use std::time::Instant;
 
 use super::Vpn;
 use super::testbed::Datagrams;
-use super::tunnels::{PAIRS, Pace, Pairs, started, take};
+use super::tunnels::{PAIRS, Pace, Pairs, started};
+use crate::turns::take;
 use cycloid_lab::Failure;
 use cycloid_lab::peers::Found;
 use cycloid_lab::record::{Parameters, Table};

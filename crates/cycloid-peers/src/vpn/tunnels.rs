@@ -9,15 +9,15 @@ use cycloid::cpu;
 
 use super::Vpn;
 use super::testbed::{Stream, Testbed, Tunnel, Who};
+use crate::turns::{Turns, compared, take};
 use cycloid_lab::Failure;
-use cycloid_lab::measure::random::Random;
 use cycloid_lab::measure::statistics;
 use cycloid_lab::peers::{Found, Peer};
 use cycloid_lab::record::{
     Implementation, Memory, Method, Parameters, Ratio, Record, Statistic, Summary, Table,
     Tunnel as Carried,
 };
-use cycloid_lab::suite::subjects::{kept, ratio, rounded};
+use cycloid_lab::suite::subjects::{kept, rounded};
 use cycloid_lab::suite::{Effort, LIBRARY, subjects};
 
 /// The name of a row, and the programs at the server's end and at the client's.
@@ -207,45 +207,6 @@ fn time(stream: &Stream) -> f64 {
     8e9 / stream.megabits
 }
 
-/// The results of interleaved rounds: per pair in the order of the rounds, and of the control.
-pub(super) struct Turns<T> {
-    pub(super) of: Vec<Vec<T>>,
-    control: Vec<T>,
-}
-
-impl<T> Turns<T> {
-    pub(super) fn map(&self, f: impl Fn(&T) -> f64) -> Turns<f64> {
-        Turns {
-            of: self.of.iter().map(|turns| turns.iter().map(&f).collect()).collect(),
-            control: self.control.iter().map(&f).collect(),
-        }
-    }
-}
-
-/// Measures these pairs in interleaved rounds.
-pub(super) fn take<T>(
-    pairs: &[usize],
-    rounds: usize,
-    progress: &mut dyn FnMut(f64),
-    mut turn: impl FnMut(usize) -> Result<T, Failure>,
-) -> Result<Turns<T>, Failure> {
-    let mut random = Random::new(rounds as u64);
-    let mut turns = Turns { of: pairs.iter().map(|_| Vec::new()).collect(), control: Vec::new() };
-    for round in 0..rounds {
-        let mut order: Vec<usize> = (0..=pairs.len()).collect();
-        random.shuffle(&mut order);
-        for (done, i) in order.into_iter().enumerate() {
-            match turns.of.get_mut(i) {
-                Some(of) => of.push(turn(pairs[i])?),
-                None => turns.control.push(turn(pairs[0])?),
-            }
-            let done = round as f64 + (done + 1) as f64 / (pairs.len() + 1) as f64;
-            progress(done / rounds as f64);
-        }
-    }
-    Ok(turns)
-}
-
 /// The pairs that can be measured.
 pub(super) struct Pairs {
     all: &'static [Pair],
@@ -351,11 +312,4 @@ impl Pairs {
                 .then(|| cpu::level().name().into()),
         }
     }
-}
-
-/// Returns the times relative to those of the same rounds.
-fn compared(times: &[f64], reference: &[f64]) -> Ratio {
-    let ratios: Vec<f64> =
-        times.iter().zip(reference).map(|(time, reference)| time / reference).collect();
-    ratio(ratios.len(), statistics::estimate(&ratios))
 }

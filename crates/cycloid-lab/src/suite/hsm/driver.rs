@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::key::{KeyKind, Verifier};
 use crate::measure::clock;
+use crate::suite::service::Loaded;
 
 /// The security officer's PIN of a token that the driver creates.
 pub const OFFICER_PIN: &str = "officer-of-a-bench";
@@ -74,17 +75,6 @@ pub(super) enum Answer {
     Failed {
         message: String,
     },
-}
-
-/// The results of signing.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Loaded {
-    /// The length of the window.
-    pub(super) seconds: f64,
-    /// Processor time of clients and service in the window.
-    pub(super) processor_seconds: f64,
-    /// Nanoseconds from call to response, for each signature completed in the window.
-    pub(super) latencies: Vec<u64>,
 }
 
 /// Follows orders until standard input ends.

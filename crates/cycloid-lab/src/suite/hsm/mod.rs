@@ -8,8 +8,6 @@ pub mod driver;
 mod key;
 mod processes;
 mod rounds;
-#[cfg(test)]
-mod tests;
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -19,7 +17,9 @@ use cycloid::cpu;
 use cycloid_command::Stop;
 
 use super::descriptor::{Choice, Constructors, Descriptor, Value};
+use super::openssl::clients_from_list;
 use super::repeat::{numbers, option, texts};
+use super::service::Samples;
 use super::subjects::{kept, rounded, time};
 use super::{Effort, LIBRARY, Plan, Suite, Work};
 use crate::peers::{Family, Found};
@@ -31,7 +31,7 @@ use driver::{Answer, Order, confused};
 pub use key::KeyKind;
 pub use processes::Keystore;
 use processes::{Driver, Processes};
-use rounds::{Pace, Samples};
+use rounds::Pace;
 
 /// The label of the row that ratios refer to.
 const REFERENCE: &str = "daemon";
@@ -86,7 +86,7 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
                     .parsed("key", KeyKind::from_list)?
                     .unwrap_or_else(|| whole.keys.clone()),
                 clients: chosen
-                    .parsed("clients", Hsm::clients_from_list)?
+                    .parsed("clients", clients_from_list)?
                     .unwrap_or_else(|| whole.clients.clone()),
                 ..whole
             }))
@@ -149,22 +149,6 @@ impl Hsm {
             Effort::Plain => Self { clients: vec![1, 16], ..whole },
             Effort::Full => whole,
         })
-    }
-
-    /// Parses numbers of clients, 1 to 256, separated by commas.
-    ///
-    /// # Errors
-    /// The first invalid item.
-    pub fn clients_from_list(list: &str) -> Result<Vec<usize>, Failure> {
-        let number = |text: &str| {
-            text.trim().parse().ok().filter(|number| (1..=256).contains(number)).ok_or_else(|| {
-                Failure::new(
-                    format!("'{text}' is not a number of clients"),
-                    "--clients takes numbers from 1 to 256, separated by commas",
-                )
-            })
-        };
-        list.split(',').map(number).collect()
     }
 
     fn measure(

@@ -2,14 +2,12 @@
 
 use std::time::Duration;
 
-use super::driver::{Answer, Load, Loaded, Order, confused};
+use super::driver::{Answer, Load, Order, confused};
 use super::key::KeyKind;
 use super::processes::Driver;
 use crate::measure::random::Random;
-use crate::measure::statistics;
-use crate::record::{Ratio, Service};
 use crate::suite::Effort;
-use crate::suite::subjects::{ratio, rounded};
+use crate::suite::service::Samples;
 use crate::{Failure, interrupt};
 
 /// The number of rounds, and the minimum length of a turn's timing window.
@@ -38,47 +36,6 @@ impl Pace {
     /// Estimates the time of three subjects.
     pub(super) fn whole(self) -> Duration {
         3 * (self.rounds as u32 + 1) * (self.window + LEAD)
-    }
-}
-
-/// The samples of one module: a time for each round, and every latency.
-#[derive(Default)]
-pub(super) struct Samples {
-    /// Nanoseconds per signature: the window's length divided by its number of signatures.
-    pub(super) times: Vec<f64>,
-    latencies: Vec<u64>,
-    processor_seconds: f64,
-}
-
-impl Samples {
-    pub(super) fn add(&mut self, loaded: Loaded) {
-        self.times.push(loaded.seconds * 1e9 / loaded.latencies.len() as f64);
-        self.processor_seconds += loaded.processor_seconds;
-        self.latencies.extend(loaded.latencies);
-    }
-
-    /// Returns the times relative to those of the same rounds.
-    pub(super) fn ratio(&self, reference: &Self) -> Ratio {
-        let ratios: Vec<f64> =
-            self.times.iter().zip(&reference.times).map(|(time, other)| time / other).collect();
-        ratio(ratios.len(), statistics::estimate(&ratios))
-    }
-
-    pub(super) fn service(&self, clients: usize) -> Service {
-        let mut latencies = self.latencies.clone();
-        latencies.sort_unstable();
-        // The least latency that is not exceeded by this share.
-        let quantile = |share: f64| {
-            let rank = (latencies.len() as f64 * share).ceil() as usize;
-            latencies[rank.clamp(1, latencies.len()) - 1] as f64
-        };
-        Service {
-            clients,
-            answers: latencies.len(),
-            latency_median_ns: quantile(0.5),
-            latency_p99_ns: quantile(0.99),
-            processor_ns: rounded(self.processor_seconds * 1e9 / latencies.len() as f64, 0),
-        }
     }
 }
 
