@@ -56,6 +56,7 @@ fn every_suite_fits_80_columns_and_has_a_row_for_each_record() {
         &["bench", "hsm", "--key", "p-256", "--clients", "1,16"],
         &["bench", "vpn"],
         &["bench", "tls"],
+        &["bench", "openssl", "--clients", "4"],
     ];
     for arguments in suites {
         let report = report(arguments);
