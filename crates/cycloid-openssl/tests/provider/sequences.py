@@ -205,6 +205,45 @@ def short_outputs():
             print(own, room, secret and secret.hex())
 
 
+def wrong_signatures():
+    """What verification answers for signatures that are wrong or no signatures at all."""
+    key, digest = load("ec.pem"), hashlib.sha256(b"message").digest()
+    order = 2**256 - 2**224 + 2**192 - 0x4319055258E8617B0C46353D039CDAAF
+    signing, data = context(key), (digest, ctypes.c_size_t(32))
+    crypto.EVP_PKEY_sign_init(signing)
+    right = output(lambda *it: crypto.EVP_PKEY_sign(signing, *it, *data))
+
+    def integer(value):
+        value = value.to_bytes(value.bit_length() // 8 + 1, "big")
+        return bytes([2, len(value)]) + value
+
+    def sequence(contents):
+        return bytes([0x30, len(contents)]) + contents
+
+    changed = bytearray(right)
+    changed[-1] ^= 1
+    signatures = (
+        right,
+        bytes(changed),
+        b"",
+        b"zzzz",
+        right[:-1],
+        right + b"\0",
+        bytes([0x30, 0x81, len(right) - 2]) + right[2:],
+        sequence(integer(1)),
+        sequence(integer(1) + integer(1)),
+        sequence(integer(0) + integer(1)),
+        sequence(integer(1) + integer(order)),
+        sequence(integer(1) + bytes([2, 1, 0xFF])),
+        sequence(integer(1) + bytes([2, 2, 0, 1])),
+    )
+    for signature in signatures:
+        verifying = context(key)
+        crypto.EVP_PKEY_verify_init(verifying)
+        length = ctypes.c_size_t(len(signature))
+        print(crypto.EVP_PKEY_verify(verifying, signature, length, *data))
+
+
 def impossible_inputs():
     """Addresses and lengths that name no memory."""
     for key in (load("rsa.pem"), load("ec.pem")):

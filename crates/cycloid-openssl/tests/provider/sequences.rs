@@ -86,6 +86,14 @@ fn short_outputs_are_filled_or_refused() {
 }
 
 #[test]
+fn malformed_signatures_are_told_from_wrong_ones() {
+    let printed = same("wrong_signatures");
+    let mut answers = printed.lines();
+    assert_eq!((answers.next(), answers.next()), (Some("1"), Some("0")), "{printed}");
+    assert!(printed.lines().any(|line| line == "-1"), "{printed}");
+}
+
+#[test]
 fn impossible_inputs_are_errors() {
     let output = run(&place(), With::Cycloid, "impossible_inputs");
     let printed = String::from_utf8_lossy(&output.stdout);
