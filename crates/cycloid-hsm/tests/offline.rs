@@ -403,6 +403,18 @@ fn a_wrong_passphrase_of_a_locked_daemon_blames_no_pin() {
     fs::write(keystore.path("other"), [7; 32]).unwrap();
     let (error, _) = keystore.refused(&["unlock", "--key-file", &keystore.path("other")]);
     assert!(error.ends_with("other does not open this keystore"), "{error}");
+
+    // However slow the machine is, the delay outgrows an attempt.
+    let guess = || {
+        let output = keystore.hsm(&["unlock"]).env("CYCLOID_HSM_PASSPHRASE", "wrong").output();
+        last_lines(&output.unwrap())
+    };
+    let delayed = (0..15).map(|_| guess()).find(|(error, _)| error.contains("too many"));
+    let (error, hint) = delayed.expect("guesses are delayed");
+    assert!(error.contains("too many wrong passphrases: wait "), "{error}");
+    assert_eq!(hint, "wait, then try again");
+    // The right key file opens the keystore nevertheless.
+    keystore.printed(&["unlock", "--key-file", &keystore.path("keystore/key")]);
 }
 
 #[test]

@@ -13,6 +13,7 @@ use super::pin;
 use super::rates::Rates;
 use super::tasks::{Task, Tasks};
 use super::token::Token;
+use super::unlocking;
 use super::uses::Uses;
 use crate::attribute::cka;
 use crate::engine::Engine;
@@ -35,6 +36,7 @@ pub struct Daemon {
     pub metrics: Metrics,
     pub(super) judge: pin::Judge,
     pub(super) logins: Logins<(Asked, Secret)>,
+    pub(super) unlocking: unlocking::Attempts,
     pub(super) memory: Memory,
     pub(super) applications: Applications,
     pub(super) tasks: Arc<Tasks>,
@@ -82,6 +84,7 @@ impl Daemon {
             metrics: Metrics::default(),
             judge: pin::Judge::default(),
             logins: Logins::default(),
+            unlocking: unlocking::Attempts::default(),
             memory,
             applications: Applications::default(),
             tasks: Tasks::new(workers).into(),

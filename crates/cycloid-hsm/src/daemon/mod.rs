@@ -23,6 +23,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod token;
+mod unlocking;
 mod uses;
 mod watch;
 mod wire;

@@ -282,7 +282,7 @@ pub fn failures(store: &Store, role: Role, asker: Asker) -> Result<u32> {
 }
 
 /// Returns the delay after this many wrong PINs.
-const fn wait(failures: u32) -> Duration {
+pub(super) const fn wait(failures: u32) -> Duration {
     if failures < FREE_FAILURES {
         return Duration::ZERO;
     }

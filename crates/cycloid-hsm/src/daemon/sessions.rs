@@ -1,6 +1,7 @@
 //! Requests to log in, to set PINs, and to administer the daemon.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use rand_core::{Rng, UnwrapErr};
 use zeroize::Zeroizing;
@@ -382,7 +383,15 @@ impl Daemon {
         if !self.token.store.is_locked() {
             return Ok(Response::Done {});
         }
+        let asker = application.asker();
+        let is_guess = passphrase.is_some();
+        if is_guess {
+            self.unlocking.count(asker, Instant::now())?;
+        }
         self.token.store.unlock(&Unlocking { passphrase, key_file })?;
+        if is_guess {
+            self.unlocking.succeeded(asker);
+        }
         let opened = self
             .token
             .load()
