@@ -50,6 +50,7 @@ pub(crate) struct Report {
 }
 
 pub(crate) fn run(report: &Report) -> Result<(), Stop> {
+    report.keeps_its_inputs()?;
     let mut sources = if report.records.is_empty() && report.profile.is_empty() {
         of_folder(&results()?)?
     } else {
@@ -76,6 +77,29 @@ pub(crate) fn run(report: &Report) -> Result<(), Stop> {
     Destination::new(&report.output)?.write(&page)?;
     eprintln!("wrote {}, {} KiB", report.output.display(), page.len().div_ceil(1024));
     Ok(())
+}
+
+impl Report {
+    /// Checks that the page does not replace a file that it is made from.
+    fn keeps_its_inputs(&self) -> Result<(), Stop> {
+        let Ok(output) = self.output.canonicalize() else { return Ok(()) };
+        let mut inputs = self.records.iter().chain(&self.profile).chain(&self.history);
+        let is_input = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == output);
+        let in_folder = output.parent().is_some_and(|folder| {
+            let is_it = |path: &PathBuf| path.canonicalize().is_ok_and(|path| path == folder);
+            self.records.iter().any(is_it)
+                && ["json", "jsonl", "folded"]
+                    .iter()
+                    .any(|extension| has_extension(&output, extension))
+        });
+        if inputs.any(is_input) || in_folder {
+            return Err(Stop::Usage(Failure::new(
+                format!("the page would replace {}, which it is made from", self.output.display()),
+                "name another file with --output",
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// Returns the results directory of the repository around the current directory.

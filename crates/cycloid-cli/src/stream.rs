@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use cycloid_command::{Stop, output, processor};
 use cycloid_lab::record::{Environment, Peer, Report, Table};
 use cycloid_lab::suite::{self, Progress, list};
-use cycloid_lab::{interrupt, peers, programs};
+use cycloid_lab::{Failure, interrupt, peers, programs};
 use serde::{Deserialize, Serialize};
 
 use crate::arguments::Common;
@@ -50,7 +50,12 @@ pub(crate) fn measure(common: &Common, names: &str) -> Result<(), Stop> {
     let effort = common.effort();
     processor::limit(common.cpu.as_deref())?;
     let peers = peers::Peer::from_list(&common.peers).map_err(Stop::Usage)?;
-    let suites: Vec<_> = names.split(',').filter_map(list::named).collect();
+    let named = |name| {
+        let message = format!("no suite is called '{name}'");
+        list::named(name)
+            .ok_or_else(|| Stop::Usage(Failure::new(message, "see cycloid bench --help")))
+    };
+    let suites = names.split(',').map(named).collect::<Result<Vec<_>, Stop>>()?;
     let suites = suites::usual(&suites, effort);
     catch_interrupts()?;
     let mut lines = Lines { written: None };

@@ -206,3 +206,34 @@ fn folders_of_records_and_histories_are_read() {
     let (code, _, said) = report(&["."]);
     assert!(code == Some(1) && said.contains("history.jsonl, line 1: "), "{said}");
 }
+
+#[test]
+fn the_page_does_not_replace_what_it_is_made_from() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("kept");
+    let _ = fs::remove_dir_all(&folder);
+    fs::create_dir_all(&folder).unwrap();
+    let record = folder.join("dh.json");
+    fs::copy(results.join("dh-zen-5.json"), &record).unwrap();
+    let before = fs::read(&record).unwrap();
+    for (input, output) in
+        [("dh.json", "dh.json"), ("./dh.json", "../kept/dh.json"), (".", "dh.json")]
+    {
+        let mut command = support::cycloid();
+        command.args(["report", input, "--output", output]).current_dir(&folder);
+        let said = command.output().unwrap();
+        let error = String::from_utf8(said.stderr).unwrap();
+        assert_eq!(said.status.code(), Some(2), "{error}");
+        assert!(
+            error.contains(&format!("would replace {output}, which it is made from")),
+            "{error}"
+        );
+        assert_eq!(fs::read(&record).unwrap(), before);
+    }
+    // A page of an earlier run is replaced.
+    for _ in 0..2 {
+        let mut command = support::cycloid();
+        command.args(["report", ".", "--output", "page.html"]).current_dir(&folder);
+        assert!(command.output().unwrap().status.success());
+    }
+}

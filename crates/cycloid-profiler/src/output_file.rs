@@ -40,12 +40,8 @@ impl OutputFile {
         if self.path.metadata().is_ok_and(|metadata| !metadata.is_file()) {
             return fs::write(&self.path, text);
         }
-        let mut part = self.path.clone().into_os_string();
-        part.push(".part");
-        // A file that an interrupted run has left.
-        let _ = fs::remove_file(&part);
-        let written = File::create_new(&part).and_then(|mut file| {
-            file.write_all(text.as_bytes())?;
+        let (mut file, part) = self.part()?;
+        let written = file.write_all(text.as_bytes()).and_then(|()| {
             file.sync_all()?;
             fs::rename(&part, &self.path)
         });
@@ -53,6 +49,20 @@ impl OutputFile {
             let _ = fs::remove_file(&part);
         }
         written
+    }
+
+    /// Makes a file of a name that nobody uses, next to the path.
+    fn part(&self) -> io::Result<(File, PathBuf)> {
+        let process = std::process::id();
+        let mut number = 0;
+        loop {
+            let mut name = self.path.clone().into_os_string();
+            name.push(format!(".{process}-{number}.part"));
+            match File::create_new(&name) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
+                made => return made.map(|file| (file, name.into())),
+            }
+        }
     }
 }
 
@@ -66,12 +76,19 @@ mod tests {
         let path = directory.path().join("samples");
         let file = OutputFile::new(&path).unwrap();
         assert!(!path.exists());
-        fs::write(directory.path().join("samples.part"), "interrupted").unwrap();
+        // Files of others with such names stay.
+        let other = format!("samples.{}-0.part", std::process::id());
+        for name in ["samples.part", &other] {
+            fs::write(directory.path().join(name), "another file").unwrap();
+        }
         for text in ["first", "2nd"] {
             file.write(text).unwrap();
             assert_eq!(fs::read_to_string(&path).unwrap(), text);
         }
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
+        for name in ["samples.part", &other] {
+            assert_eq!(fs::read_to_string(directory.path().join(name)).unwrap(), "another file");
+        }
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 3);
     }
 
     #[test]
