@@ -205,6 +205,44 @@ fn a_damaged_record_is_set_aside_and_every_other_key_works() {
 }
 
 #[test]
+fn a_quorum_of_custodians_restores_a_backup() {
+    let keystore = Keystore::with_keys();
+    let split = keystore.printed(&["backup", "split", "--needed", "2", "--shares", "3"]);
+    let value = |name: &str| {
+        let line = split.lines().find_map(|line| line.strip_prefix(name));
+        line.and_then(|rest| rest.strip_prefix('\t')).unwrap().to_owned()
+    };
+    let [a, b, backup] = ["a", "b", "keys.backup"].map(|name| keystore.path(name));
+    fs::write(&a, value("share 1")).unwrap();
+    fs::write(&b, value("share 3")).unwrap();
+    let make = ["backup", "make", "--to", &value("key"), &backup];
+    keystore.printed(&make);
+    assert!(keystore.refused(&make).0.contains("keys.backup"));
+
+    let (other, pin) = (keystore.path("other"), keystore.path("pin"));
+    let pins = ["--officer-pin-file", &pin, "--pin-file", &pin];
+    keystore.printed(&[&["init", "--home", &other][..], &pins].concat());
+    let restore = ["backup", "restore", &backup, "--home", &other];
+    fn with<'a>(restore: &[&'a str], shares: &[&'a str]) -> Vec<&'a str> {
+        let shares = shares.iter().flat_map(|file| ["--share-file", file]);
+        restore.iter().copied().chain(shares).collect()
+    }
+    for (shares, reason) in [
+        (&[&*a][..], "only 1 of the 2 needed shares were given"),
+        (&[&a, &a], "a share was given twice"),
+    ] {
+        let (error, hint) = keystore.refused(&with(&restore, shares));
+        assert_eq!(error, reason);
+        assert!(hint.contains("--share-file"), "{hint}");
+    }
+    // Its own key opens only backups that were made for it.
+    assert!(keystore.refused(&restore).1.contains("or with shares"));
+    assert_eq!(keystore.printed(&with(&restore, &[&b, &a])), "4 objects restored\n");
+    assert!(keystore.refused(&with(&restore, &[&a, &b])).0.contains("into an empty keystore"));
+    assert_eq!(keystore.printed(&["salvage", "check", "--home", &other]), "");
+}
+
+#[test]
 fn a_running_daemon_prevents_a_repair() {
     let keystore = Keystore::with_keys();
     let daemon = keystore.serve();

@@ -174,7 +174,7 @@ pub(crate) struct Unlock {
 #[derive(Debug, Args)]
 pub(crate) struct Pin {
     /// A file with the PIN [default: $CYCLOID_HSM_PIN, or ask].
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", alias = "officer-pin-file")]
     pub(crate) pin_file: Option<PathBuf>,
 }
 

@@ -83,11 +83,15 @@ fn restore(hsm: &Hsm, restore: &Restore) -> Result<(), Stop> {
         restore.share_file.iter().map(|path| share(path)).collect::<Result<_, _>>()?;
     let store = open(hsm)?;
     let key = if shares.is_empty() {
-        store.backup_private_key()
+        store.backup_private_key().map_err(|error| refused(&error))?
     } else {
-        BackupPrivateKey::combine(&shares)
+        BackupPrivateKey::combine(&shares).map_err(|error| {
+            let hint = "give the shares of as many custodians as the backup needs, each in a file \
+                 with --share-file";
+            Stop::failed(error.to_string(), hint)
+        })?
     };
-    let restored = key.and_then(|key| store.restore(&sealed, &key, "operator"));
+    let restored = store.restore(&sealed, &key, "operator");
     let count = restored.map_err(|error| match error.code {
         Code::ENCRYPTED_DATA_INVALID => Stop::failed(
             format!("{}: {error}", restore.file.display()),
