@@ -1,9 +1,14 @@
 //! Samples of a service: rates, latencies and processor time for a number of clients.
 
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
 use serde::{Deserialize, Serialize};
 
 use super::subjects::{ratio, rounded};
-use crate::measure::statistics;
+use crate::measure::{clock, statistics};
 use crate::record::{Ratio, Service};
 
 /// What the clients of a service did in a window of time.
@@ -15,6 +20,58 @@ pub struct Loaded {
     pub processor_seconds: f64,
     /// Nanoseconds from request to response, for each operation completed in the window.
     pub latencies: Vec<u64>,
+}
+
+/// Lets clients work side by side. `prepare` makes the client of a number; the returned function works
+/// until it is stopped, and returns the times of each request and response. The clock starts after
+/// `lead`, and only operations completed within `window` count. The processor time is that of this
+/// process and of the process `service`.
+///
+/// # Errors
+/// That of the first client that fails.
+pub fn load<Work>(
+    clients: usize,
+    [lead, window]: [Duration; 2],
+    service: Option<u32>,
+    prepare: impl Fn(usize) -> Result<Work, String> + Sync,
+) -> Result<Loaded, String>
+where
+    Work: FnOnce(&AtomicBool) -> Result<Vec<(Instant, Instant)>, String>,
+{
+    let (go, stop) = (Barrier::new(clients + 1), AtomicBool::new(false));
+    let processor_time = || {
+        let own = clock::of_process(std::process::id()).unwrap_or_default();
+        own + service.and_then(clock::of_process).unwrap_or_default()
+    };
+    thread::scope(|scope| {
+        let client = |number| {
+            let (go, stop, prepare) = (&go, &stop, &prepare);
+            move || {
+                let prepared = prepare(number);
+                go.wait();
+                prepared?(stop)
+            }
+        };
+        let clients: Vec<_> = (0..clients).map(|number| scope.spawn(client(number))).collect();
+        go.wait();
+        thread::sleep(lead);
+        let (processor, start) = (processor_time(), Instant::now());
+        thread::sleep(window);
+        let (processor, end) = (processor_time().saturating_sub(processor), Instant::now());
+        stop.store(true, Ordering::Relaxed);
+        let mut latencies = Vec::new();
+        for client in clients {
+            let times = client.join().map_err(|_| "a client panicked")??;
+            let within = times.iter().filter(|(_, answered)| (start..end).contains(answered));
+            latencies
+                .extend(within.map(|(asked, answered)| (*answered - *asked).as_nanos() as u64));
+        }
+        Ok(Loaded {
+            seconds: (end - start).as_secs_f64(),
+            processor_seconds: processor.as_secs_f64(),
+            latencies,
+        })
+    })
 }
 
 /// The samples of one service: a time for each round, and every latency.
@@ -79,6 +136,45 @@ mod tests {
         assert_eq!((service.clients, service.answers), (3, 200));
         assert_eq!((service.latency_median_ns, service.latency_p99_ns), (50e6, 99e6));
         assert_eq!(service.processor_ns, 0.375e9 / 200.0);
+    }
+
+    #[test]
+    fn only_what_is_completed_within_the_window_counts() {
+        let no_wait = [Duration::ZERO; 2];
+        // Operations that end before the clock starts, and after it has stopped.
+        let early = Instant::now();
+        let loaded = load(3, no_wait, None, |_| {
+            Ok(|stop: &AtomicBool| {
+                while !stop.load(Ordering::Relaxed) {
+                    thread::yield_now();
+                }
+                Ok(vec![(early, early), (early, Instant::now())])
+            })
+        });
+        assert_eq!(loaded.unwrap().latencies, [0; 0]);
+        let loaded = load(2, [Duration::ZERO, Duration::from_millis(50)], None, |number| {
+            let length = Duration::from_nanos(number as u64 + 1);
+            Ok(move |stop: &AtomicBool| {
+                let mut times = Vec::new();
+                while !stop.load(Ordering::Relaxed) {
+                    let now = Instant::now();
+                    times.push((now - length, now));
+                    thread::sleep(Duration::from_millis(1));
+                }
+                Ok(times)
+            })
+        });
+        assert!(loaded.unwrap().latencies.iter().all(|latency| [1, 2].contains(latency)));
+    }
+
+    #[test]
+    fn a_client_that_fails_fails_the_load() {
+        type Never = fn(&AtomicBool) -> Result<Vec<(Instant, Instant)>, String>;
+        let refused = load(4, [Duration::ZERO; 2], None, |number| match number {
+            2 => Err("not here".into()),
+            _ => Ok((|_: &AtomicBool| Ok(Vec::new())) as Never),
+        });
+        assert_eq!(refused.unwrap_err(), "not here");
     }
 
     #[test]

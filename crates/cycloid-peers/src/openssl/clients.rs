@@ -4,15 +4,14 @@
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cycloid_lab::measure::clock;
 use cycloid_lab::record::{Parameters, Summary, Table};
 use cycloid_lab::suite::Effort;
-use cycloid_lab::suite::service::{Loaded, Samples};
+use cycloid_lab::suite::service::{self, Loaded, Samples};
 use cycloid_lab::suite::subjects::rounded;
 use cycloid_lab::{Failure, interrupt};
 use rustls::crypto::aws_lc_rs;
@@ -174,44 +173,20 @@ impl Client {
         service: Option<u32>,
         window: Duration,
     ) -> Result<Loaded, String> {
-        let (go, stop) = (Barrier::new(clients + 1), AtomicBool::new(false));
-        let processor_time = || {
-            let own = clock::of_process(std::process::id()).unwrap_or_default();
-            own + service.and_then(clock::of_process).unwrap_or_default()
-        };
-        thread::scope(|scope| {
-            let client = || {
-                go.wait();
+        let loaded = service::load(clients, [LEAD, window], service, |_| {
+            Ok(|stop: &AtomicBool| {
                 let mut times = Vec::new();
                 while !stop.load(Ordering::Relaxed) {
                     let asked = Instant::now();
                     self.fetch(socket)?;
                     times.push((asked, Instant::now()));
                 }
-                Ok::<_, String>(times)
-            };
-            let clients: Vec<_> = (0..clients).map(|_| scope.spawn(client)).collect();
-            go.wait();
-            thread::sleep(LEAD);
-            let (processor, start) = (processor_time(), Instant::now());
-            thread::sleep(window);
-            let (processor, end) = (processor_time().saturating_sub(processor), Instant::now());
-            stop.store(true, Ordering::Relaxed);
-            let mut latencies = Vec::new();
-            for client in clients {
-                let times = client.join().map_err(|_| "a client panicked")??;
-                let within = times.iter().filter(|(_, answered)| (start..end).contains(answered));
-                latencies
-                    .extend(within.map(|(asked, answered)| (*answered - *asked).as_nanos() as u64));
-            }
-            if latencies.is_empty() {
-                return Err(format!("no handshake in {} ms", window.as_millis()));
-            }
-            Ok(Loaded {
-                seconds: (end - start).as_secs_f64(),
-                processor_seconds: processor.as_secs_f64(),
-                latencies,
+                Ok(times)
             })
-        })
+        })?;
+        match loaded.latencies.is_empty() {
+            true => Err(format!("no handshake in {} ms", window.as_millis())),
+            false => Ok(loaded),
+        }
     }
 }

@@ -6,7 +6,7 @@ mod clients;
 mod programs;
 mod speed;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use cycloid::cpu;
@@ -63,38 +63,16 @@ impl OpenSsl {
         })
     }
 
-    /// Returns the running programs, and starts them if necessary.
-    fn place(&self) -> Result<MutexGuard<'_, Option<Place>>, Failure> {
+    /// Measures with the running programs, which are started if necessary.
+    fn with_place(
+        &self,
+        measure: impl FnOnce(&Place) -> Result<Table, Failure>,
+    ) -> Result<Table, Failure> {
         let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        if place.is_none() {
-            *place = Some(Place::new(self.left_out.is_none())?);
+        match &*place {
+            Some(place) => measure(place),
+            None => measure(place.insert(Place::new(self.left_out.is_none())?)),
         }
-        Ok(place)
-    }
-
-    fn measure_speed(
-        &self,
-        row: Row,
-        rounds: usize,
-        peers: &[Found],
-        progress: &mut dyn FnMut(f64),
-    ) -> Result<Table, Failure> {
-        let place = self.place()?;
-        let place = place.as_ref().expect("the programs were started");
-        row.measure(place, &Compared::with(peers), rounds, progress)
-    }
-
-    fn measure_handshakes(
-        &self,
-        certificate: Certificate,
-        number: usize,
-        pace: Pace,
-        peers: &[Found],
-        progress: &mut dyn FnMut(f64),
-    ) -> Result<Table, Failure> {
-        let place = self.place()?;
-        let place = place.as_ref().expect("the programs were started");
-        clients::measure(certificate, number, place, &Compared::with(peers), pace, progress)
     }
 }
 
@@ -119,7 +97,8 @@ impl Suite for OpenSsl {
             // Signatures and verifications, each for a second.
             time: Duration::from_secs(6) * rounds as u32,
             work: Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
-                self.measure_speed(row, rounds, peers, progress)
+                let compared = Compared::with(peers);
+                self.with_place(|place| row.measure(place, &compared, rounds, progress))
             })),
         }));
         if self.left_out.is_some() {
@@ -135,7 +114,10 @@ impl Suite for OpenSsl {
                 title: format!("handshakes, {}, {number} clients", certificate.name()),
                 time: pace.whole(),
                 work: Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
-                    self.measure_handshakes(certificate, *number, pace, peers, progress)
+                    let compared = Compared::with(peers);
+                    self.with_place(|place| {
+                        clients::measure(certificate, *number, place, &compared, pace, progress)
+                    })
                 })),
             }));
         }

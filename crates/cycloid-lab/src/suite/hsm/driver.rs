@@ -7,9 +7,7 @@
 
 use std::io::{BufRead, Write};
 use std::path::PathBuf;
-use std::sync::Barrier;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Info, Pkcs11};
@@ -20,8 +18,7 @@ use cryptoki::types::AuthPin;
 use serde::{Deserialize, Serialize};
 
 use super::key::{KeyKind, Verifier};
-use crate::measure::clock;
-use crate::suite::service::Loaded;
+use crate::suite::service::{self, Loaded};
 
 /// The security officer's PIN of a token that the driver creates.
 pub const OFFICER_PIN: &str = "officer-of-a-bench";
@@ -204,38 +201,11 @@ impl Token {
     }
 
     fn load(&self, load: Load, service: Option<u32>) -> Result<Loaded, String> {
-        let go = Barrier::new(load.clients + 1);
-        let stop = AtomicBool::new(false);
-        thread::scope(|scope| {
-            let client = |number| {
-                let (go, stop, module, slot) = (&go, &stop, &self.module, self.slot);
-                move || {
-                    let prepared = Client::new(module, slot, load.key, number);
-                    go.wait();
-                    prepared?.sign_until(stop)
-                }
-            };
-            let clients: Vec<_> =
-                (0..load.clients).map(|number| scope.spawn(client(number))).collect();
-            go.wait();
-            thread::sleep(load.lead);
-            let (processor, start) = (processor_time(service), Instant::now());
-            thread::sleep(load.window);
-            let (processor, end) =
-                (processor_time(service).saturating_sub(processor), Instant::now());
-            stop.store(true, Ordering::Relaxed);
-            let mut latencies = Vec::new();
-            for client in clients {
-                let signed = client.join().map_err(|_| "a client panicked")??;
-                let within = signed.iter().filter(|(_, answered)| (start..end).contains(answered));
-                latencies
-                    .extend(within.map(|(asked, answered)| (*answered - *asked).as_nanos() as u64));
-            }
-            Ok(Loaded {
-                seconds: (end - start).as_secs_f64(),
-                processor_seconds: processor.as_secs_f64(),
-                latencies,
-            })
+        let Load { key, clients, lead, window } = load;
+        let (module, slot) = (&self.module, self.slot);
+        service::load(clients, [lead, window], service, |number| {
+            let client = Client::new(module, slot, key, number)?;
+            Ok(|stop: &AtomicBool| client.sign_until(stop))
         })
     }
 }
@@ -244,12 +214,6 @@ fn find(session: &Session, label: &str, class: ObjectClass) -> Result<ObjectHand
     let template = [Attribute::Class(class), Attribute::Label(label.into())];
     let found = session.find_objects(&template).map_err(while_doing("C_FindObjects"))?;
     found.first().copied().ok_or_else(|| format!("no key is called {label}"))
-}
-
-/// Returns the processor time of this process and of the service.
-fn processor_time(service: Option<u32>) -> Duration {
-    let own = clock::of_process(std::process::id()).unwrap_or_default();
-    own + service.and_then(clock::of_process).unwrap_or_default()
 }
 
 struct Client {
