@@ -31,7 +31,7 @@ pub(super) fn mul_block<V: Vectors, const T: usize>(
             let mut top = v.splat(tops[i]);
             add_product(v, &mut window, &mut top, 0, v.load_factor(&factors[0]), row);
             // Column 0 is complete: the quotient limb's latency overlaps with the rest of the row.
-            let q = v.mul_low(v.factor(window[0]), k0);
+            let q = v.mul_low_here(v.factor(window[0]), k0);
             add_row::<V, T, 1>(v, &mut window, &mut top, factors, row);
             add_low_limb(v, &mut window, modulus, q);
             add_row::<V, T, 1>(v, &mut window, &mut top, modulus, q);
@@ -79,7 +79,7 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
             add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
         }
         if i == 0 {
-            next = v.mul_low(v.factor(window[0]), k0);
+            next = v.mul_low_here(v.factor(window[0]), k0);
         }
         next = add_quotient_row(v, &mut window, &mut top, modulus, next, k0);
         if i >= 2 {

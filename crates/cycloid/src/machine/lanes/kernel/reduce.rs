@@ -27,7 +27,7 @@ pub(super) fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     loop {
         let (quotient, columns) = columns[block * T..][..n + T].split_at_mut(T);
         let quotient: &mut [Lanes; T] = quotient.try_into().expect("a block of the columns");
-        let mut next = v.mul_low(v.factor(window[0]), k0);
+        let mut next = v.mul_low_here(v.factor(window[0]), k0);
         let next_columns = columns.as_chunks::<ROWS>().0;
         for (quotient, columns) in quotient.as_chunks_mut::<ROWS>().0.iter_mut().zip(next_columns) {
             unroll!(i < ROWS => {
@@ -83,7 +83,7 @@ pub(super) fn add_quotient_row<V: Vectors, const T: usize>(
     add_low_limb(v, window, low_modulus, q);
     add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
     // Column 1 is complete: the next quotient limb's latency overlaps with the rest of this row.
-    let next = v.mul_low(v.factor(window[1]), k0);
+    let next = v.mul_low_here(v.factor(window[1]), k0);
     add_row::<V, T, 2>(v, window, top, low_modulus, q);
     next
 }

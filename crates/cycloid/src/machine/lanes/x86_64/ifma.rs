@@ -57,6 +57,12 @@ impl Vectors for Ifma {
     }
 
     #[inline(always)]
+    fn mul_low_here(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves AVX-512 IFMA.
+        unsafe { mul_low_here(a, b) }
+    }
+
+    #[inline(always)]
     fn mul_add(self, low: __m512i, high: __m512i, a: __m512i, b: __m512i) -> (__m512i, __m512i) {
         // SAFETY: the token proves AVX-512 IFMA.
         unsafe { mul_add(low, high, a, b) }
@@ -91,4 +97,21 @@ fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512i, b: __m512i) -> (__m5
         );
     }
     (low, high)
+}
+
+/// Computes the low half in source order: the compiler would move it down to its first use, and the
+/// next row of a reduction would wait for it.
+#[inline]
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn mul_low_here(a: __m512i, b: __m512i) -> __m512i {
+    let mut low = _mm512_setzero_si512();
+    // SAFETY: an addition to a register.
+    unsafe {
+        asm!(
+            "vpmadd52luq {low}, {a}, {b}",
+            low = inout(zmm_reg) low, a = in(zmm_reg) a, b = in(zmm_reg) b,
+            options(nostack, preserves_flags),
+        );
+    }
+    low
 }
