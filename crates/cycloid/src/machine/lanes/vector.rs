@@ -47,10 +47,10 @@ pub(in super::super) trait Vectors: Copy {
     /// Returns the low 52 bits of a product, as a factor.
     fn mul_low(self, a: Self::Factor, b: Self::Factor) -> Self::Factor;
 
-    /// Returns the low 52 bits of a product, as a factor, like [`mul_low`](Self::mul_low); computed
-    /// where it stands between the products of [`mul_add`](Self::mul_add).
-    fn mul_low_here(self, a: Self::Factor, b: Self::Factor) -> Self::Factor {
-        self.mul_low(a, b)
+    /// Returns the low 52 bits of `(a + 1) · b`, as a factor; computed where it stands between the
+    /// products of [`mul_add`](Self::mul_add).
+    fn mul_next_low(self, a: Self::Word, b: Self::Factor) -> Self::Factor {
+        self.mul_low(self.factor(self.add(a, self.splat(1))), b)
     }
 
     /// Adds the low 52 bits of a product to `low`, and the high 52 bits to `high`, with

@@ -1,20 +1,30 @@
-//! Initial values of columns that cancel the excess of a backend's products.
+//! Initial values of columns, which cancel the excess of a backend's products and contain the surplus
+//! of columns that reduction clears.
 
 use super::super::super::words::Limb;
 use super::super::vector::Vectors;
-use super::super::{Lanes, MAX_BLOCK};
+use super::super::{LIMB_MASK, Lanes, MAX_BLOCK};
 
-/// Sets every column to its initial value: minus the excess that it will receive, divided by
-/// `DIVISOR` (2 if it will be doubled).
+/// The surplus with which a column that reduction clears starts.
+///
+/// It receives 1 more: from the carry below it, or at the start of the reduction. Reduction adds what
+/// makes the value of the column a multiple of 2⁵², and with 2⁵² − 1 on top the bits above the low 52
+/// are the quotient rounded up. With another 2⁵² the carry has a surplus of 1, which makes that of
+/// the start even: a square's columns are doubled. The last carry's surplus is taken off at the end.
+pub(super) const SURPLUS: Limb = 2 * LIMB_MASK;
+
+/// Sets every column to its initial value: minus the excess that it will receive, and the surplus of
+/// those below n, divided by `DIVISOR` (2 if it will be doubled).
 #[inline(always)]
 pub(super) fn start_columns<V: Vectors, const DIVISOR: Limb>(v: V, columns: &mut [Lanes]) {
     let n = columns.len() as Limb / 2;
     let halves = (V::EXCESS.0 / DIVISOR, V::EXCESS.1 / DIVISOR);
-    let start = |c| v.splat(excess(halves, n, c).wrapping_neg());
+    let start = |c| excess(halves, n, c).wrapping_neg();
     // The excess is linear below n and from n on.
     let step = v.splat(excess(halves, n, 1).wrapping_sub(excess(halves, n, 0)));
     let (low, high) = columns.split_at_mut(n as usize);
-    let [mut below, mut above] = [start(0), start(n)];
+    let mut below = v.splat(start(0).wrapping_add(SURPLUS / DIVISOR));
+    let mut above = v.splat(start(n));
     for column in low {
         v.store(column, below);
         below = v.sub(below, step);
@@ -33,7 +43,8 @@ impl<V: Vectors, const T: usize> Starts<V, T> {
         let mut starts = [0; 2 * MAX_BLOCK];
         let mut c = 0;
         while c < 2 * T {
-            starts[c] = excess(V::EXCESS, T as Limb, c as Limb).wrapping_neg();
+            let surplus = if c < T { SURPLUS } else { 0 };
+            starts[c] = surplus.wrapping_sub(excess(V::EXCESS, T as Limb, c as Limb));
             c += 1;
         }
         starts

@@ -8,9 +8,10 @@
 //! processed in blocks of T limbs, and a column is read and written once per block.
 //!
 //! **No column overflows.** A column receives at most n low and n high halves of the product, as
-//! many of the reduction, and one carry below 2¹²: less than 4n·2⁵² + 2¹², which is below 2⁶⁴ for n
-//! < 1024. If a backend's halves carry an excess, every column starts at minus the sum of the
-//! excess it will receive, modulo 2⁶⁴, so that its final value is correct.
+//! many of the reduction, one carry below 2¹² and a surplus below 2⁵³ (see `initial_columns`): less
+//! than 4n·2⁵² + 2⁵³ + 2¹², which is below 2⁶⁴ for n < 1024. If a backend's halves carry an excess,
+//! every column starts at minus the sum of the excess it will receive, modulo 2⁶⁴, so that its final
+//! value is correct.
 //!
 //! **The compiler must not spill the window**, which takes T ≤ 20 of 32 registers. Therefore each
 //! product of a row is a block of assembly in the backends, which is not moved, and the factors are

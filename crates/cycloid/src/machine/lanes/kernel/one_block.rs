@@ -3,8 +3,8 @@
 use super::super::super::hint::hidden;
 use super::super::Lanes;
 use super::super::vector::Vectors;
-use super::initial_columns::Starts;
-use super::reduce::{add_low_limb, add_quotient_row, finish, low_block};
+use super::initial_columns::{SURPLUS, Starts};
+use super::reduce::{add_low_limb, add_quotient_row, complete_surplus, finish, low_block};
 use super::window::{ROWS, add_product, add_row, shift, unroll};
 
 /// Computes product and reduction of numbers of T limbs, row by row: `by` limb i, then quotient
@@ -20,18 +20,22 @@ pub(super) fn mul_block<V: Vectors, const T: usize>(
 ) {
     let k0 = v.factor(v.load(k0));
     let (modulus, _) = low_block::<V, T>(v, modulus, room);
-    let factors = accumulator.first_chunk::<T>().expect("T is n");
+    // The accumulator is often the result of a preceding product, whose limbs are ready one after the
+    // other: row by row. `by` is not converted.
+    let (factors, rows) = if V::CONVERTS { (&*accumulator, by) } else { (by, &*accumulator) };
+    let factors = factors.first_chunk::<T>().expect("T is n");
     let starts = Starts::<V, T>::OF_COLUMNS;
     let mut window = [v.splat(0); T];
     unroll!(j < T => window[j] = v.splat(starts[j]));
+    complete_surplus(v, &mut window);
     let tops = starts[T..].as_chunks::<ROWS>().0;
-    for (rows, tops) in by.as_chunks::<ROWS>().0.iter().zip(tops) {
+    for (rows, tops) in rows.as_chunks::<ROWS>().0.iter().zip(tops) {
         unroll!(i < ROWS => {
             let row = v.factor(v.load(&rows[i]));
             let mut top = v.splat(tops[i]);
             add_product(v, &mut window, &mut top, 0, v.load_factor(&factors[0]), row);
             // Column 0 is complete: the quotient limb's latency overlaps with the rest of the row.
-            let q = v.mul_low_here(v.factor(window[0]), k0);
+            let q = v.mul_next_low(window[0], k0);
             add_row::<V, T, 1>(v, &mut window, &mut top, factors, row);
             add_low_limb(v, &mut window, modulus, q);
             add_row::<V, T, 1>(v, &mut window, &mut top, modulus, q);
@@ -69,34 +73,38 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
         v.store_factor(&mut twice[j], v.factor(v.add(doubled, carry)));
         carry = v.high(doubled);
     });
-    let mut window = [v.splat(0); T];
+    let mut window = [v.splat(SURPLUS); T];
+    complete_surplus(v, &mut window);
     let mut next = k0;
     unroll!(i < T => {
         let mut top = v.splat(0);
         // The product comes last, so that its time overlaps with the latency of the next quotient
-        // limb; but rows 0 and 1 contribute to the column that the quotient limb is made from.
-        if i < 2 {
-            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
-        }
+        // limb; but limbs 0 and 1 contribute to the columns that these are made from.
+        let mut add_products = |window: &mut _, top: &mut _, from, to| {
+            add_square_row(v, window, top, i, from, to, accumulator, twice, twice_alone);
+        };
+        add_products(&mut window, &mut top, i, 2);
         if i == 0 {
-            next = v.mul_low_here(v.factor(window[0]), k0);
+            next = v.mul_next_low(window[0], k0);
         }
         next = add_quotient_row(v, &mut window, &mut top, modulus, next, k0);
-        if i >= 2 {
-            add_square_row(v, &mut window, &mut top, i, accumulator, twice, twice_alone);
-        }
+        add_products(&mut window, &mut top, if i > 2 { i } else { 2 }, T);
         shift(&mut window, top);
     });
     finish(v, accumulator, &[], &window);
 }
 
-/// Adds limb i times itself and times the doubled limbs above it, the lowest of them without carry.
+/// Adds limb i times itself and times the doubled limbs above it, the lowest of them without carry:
+/// the products with the limbs `from..to`.
 #[inline(always)]
+#[allow(clippy::too_many_arguments, reason = "a part of a loop's body")]
 fn add_square_row<V: Vectors, const T: usize>(
     v: V,
     window: &mut [V::Word; T],
     top: &mut V::Word,
     i: usize,
+    from: usize,
+    to: usize,
     limbs: &[Lanes; T],
     twice: &[Lanes; T],
     twice_alone: &[Lanes; T],
@@ -104,7 +112,7 @@ fn add_square_row<V: Vectors, const T: usize>(
     let row = v.load_factor(&limbs[i]);
     let twice = hidden(twice);
     unroll!(j < T => {
-        if j >= i {
+        if from <= j && j < to {
             let factor = match j - i {
                 0 => row,
                 1 => v.load_factor(&twice_alone[j]),

@@ -1,7 +1,7 @@
 //! Montgomery reduction of columns.
 
+use super::super::Lanes;
 use super::super::vector::Vectors;
-use super::super::{LIMB_MASK, Lanes};
 use super::into_factors;
 use super::window::{ROWS, add_product, add_row, load_window, shift, slide, store_window, unroll};
 
@@ -23,11 +23,12 @@ pub(super) fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
     let k0 = v.factor(v.load(k0));
     let (low_modulus, rest) = low_block::<V, T>(v, modulus, room);
     let mut window: [V::Word; T] = load_window(v, columns);
+    complete_surplus(v, &mut window);
     let mut block = 0;
     loop {
         let (quotient, columns) = columns[block * T..][..n + T].split_at_mut(T);
         let quotient: &mut [Lanes; T] = quotient.try_into().expect("a block of the columns");
-        let mut next = v.mul_low_here(v.factor(window[0]), k0);
+        let mut next = v.mul_next_low(window[0], k0);
         let next_columns = columns.as_chunks::<ROWS>().0;
         for (quotient, columns) in quotient.as_chunks_mut::<ROWS>().0.iter_mut().zip(next_columns) {
             unroll!(i < ROWS => {
@@ -51,6 +52,12 @@ pub(super) fn reduce<V: Vectors, const T: usize, const ONE_BLOCK: bool>(
         window = load_window(v, columns);
     }
     finish(v, result, &columns[n..2 * n - T], &window);
+}
+
+/// Completes the surplus of column 0, which has no carry from below.
+#[inline(always)]
+pub(super) fn complete_surplus<V: Vectors, const T: usize>(v: V, window: &mut [V::Word; T]) {
+    window[0] = v.add(window[0], v.splat(1));
 }
 
 /// Returns the low T limbs of the modulus as factors, and the others as limbs.
@@ -83,7 +90,7 @@ pub(super) fn add_quotient_row<V: Vectors, const T: usize>(
     add_low_limb(v, window, low_modulus, q);
     add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
     // Column 1 is complete: the next quotient limb's latency overlaps with the rest of this row.
-    let next = v.mul_low_here(v.factor(window[1]), k0);
+    let next = v.mul_next_low(window[1], k0);
     add_row::<V, T, 2>(v, window, top, low_modulus, q);
     next
 }
@@ -96,13 +103,14 @@ pub(super) fn add_low_limb<V: Vectors, const T: usize>(
     low_modulus: &[Lanes; T],
     q: V::Factor,
 ) {
-    // With the low half of the product the column becomes the next multiple of 2⁵².
-    let carry = v.high(v.add(window[0], v.splat(LIMB_MASK)));
+    // The low half of the product is not added: the surplus rounds the column up.
+    let carry = v.high(window[0]);
     let factor = v.load_factor(&low_modulus[0]);
     window[1] = v.mul_add_high(v.add(window[1], carry), factor, q);
 }
 
-/// Writes `columns` and then `window` to `result`, propagating carries. Their value is below R.
+/// Writes `columns` and then `window` to `result`, propagating carries. Their value is below R, apart
+/// from the surplus of the last carry of the reduction.
 #[inline(always)]
 pub(super) fn finish<V: Vectors, const T: usize>(
     v: V,
@@ -110,7 +118,7 @@ pub(super) fn finish<V: Vectors, const T: usize>(
     columns: &[Lanes],
     window: &[V::Word; T],
 ) {
-    let mut carry = v.splat(0);
+    let mut carry = v.splat(1_u64.wrapping_neg());
     let (low, high) = result.split_at_mut(columns.len());
     for (limb, column) in low.iter_mut().zip(columns) {
         let column = v.add(v.load(column), carry);

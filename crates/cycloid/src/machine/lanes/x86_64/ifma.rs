@@ -57,9 +57,9 @@ impl Vectors for Ifma {
     }
 
     #[inline(always)]
-    fn mul_low_here(self, a: __m512i, b: __m512i) -> __m512i {
+    fn mul_next_low(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves AVX-512 IFMA.
-        unsafe { mul_low_here(a, b) }
+        unsafe { mul_next_low(a, b) }
     }
 
     #[inline(always)]
@@ -99,12 +99,12 @@ fn mul_add(mut low: __m512i, mut high: __m512i, a: __m512i, b: __m512i) -> (__m5
     (low, high)
 }
 
-/// Computes the low half in source order: the compiler would move it down to its first use, and the
+/// Computes `b + a · b` in source order: the compiler would move it down to its first use, and the
 /// next row of a reduction would wait for it.
 #[inline]
 #[target_feature(enable = "avx512f,avx512ifma")]
-fn mul_low_here(a: __m512i, b: __m512i) -> __m512i {
-    let mut low = _mm512_setzero_si512();
+fn mul_next_low(a: __m512i, b: __m512i) -> __m512i {
+    let mut low = b;
     // SAFETY: an addition to a register.
     unsafe {
         asm!(
