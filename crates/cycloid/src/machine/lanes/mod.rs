@@ -99,11 +99,12 @@ pub trait LaneWords: Token {
         k0: &Lanes,
     );
 
-    /// Computes `accumulator = accumulator² / R mod modulus`, almost reduced; lengths as for
-    /// [`montgomery_mul`](Self::montgomery_mul).
+    /// Computes `accumulator = accumulator² / R mod modulus`, almost reduced, `times` times; lengths
+    /// as for [`montgomery_mul`](Self::montgomery_mul).
     fn montgomery_square(
         self,
         accumulator: &mut [Lanes],
+        times: usize,
         work: &mut [Lanes],
         modulus: &[Lanes],
         k0: &Lanes,

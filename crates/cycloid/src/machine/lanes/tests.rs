@@ -143,7 +143,7 @@ impl Task for MontgomeryMul<'_> {
         let Self { accumulator, by, work, modulus } = self;
         match by {
             Some(by) => lanes.montgomery_mul(accumulator, by, work, modulus, &k0),
-            None => lanes.montgomery_square(accumulator, work, modulus, &k0),
+            None => lanes.montgomery_square(accumulator, 1, work, modulus, &k0),
         }
     }
 }

@@ -24,9 +24,11 @@ pub const fn pow_eight_minimum_scratch_limbs(n: usize) -> usize {
 }
 
 /// Returns the fastest window for `n` limbs in each lane. About 2n entries are read in the time of
-/// one multiplication. A six-bit window is never worth its memory.
+/// one multiplication, and fewer of longer numbers, because their table exceeds the first-level
+/// cache. A six-bit window is never worth its memory.
 pub(crate) const fn fastest(n: usize, exponent_bits: usize) -> Window {
-    window::fastest(exponent_bits, 2 * n, 5)
+    let entries = if n <= 20 { 2 * n } else { n * 4 / 3 };
+    window::fastest(exponent_bits, entries, 5)
 }
 
 /// Returns the working memory for `n` limbs in each lane: modulus and result, table and entry, and

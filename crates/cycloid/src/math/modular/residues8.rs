@@ -194,7 +194,11 @@ impl<L: LaneWords> Products for Residues8<'_, L> {
     }
 
     fn square(&mut self, accumulator: &mut [Lanes]) {
-        self.backend.montgomery_square(accumulator, self.work, self.modulus, &self.k0);
+        self.square_times(accumulator, 1);
+    }
+
+    fn square_times(&mut self, accumulator: &mut [Lanes], times: usize) {
+        self.backend.montgomery_square(accumulator, times, self.work, self.modulus, &self.k0);
     }
 
     fn lookup(&self, out: &mut [Lanes], table: &[Lanes], index: &Lanes) {

@@ -67,8 +67,11 @@ pub(super) fn pow_fixed<P: Products>(
     let top = windows.next().unwrap_or(0);
     products.lookup(result, table, &digit(top * width));
     for window in windows {
+        // Lanes of digits are written one by one and read as a vector, which waits for the last one
+        // unless squarings are between them.
+        let index = digit(window * width);
         products.square_times(result, width);
-        products.lookup(entry, table, &digit(window * width));
+        products.lookup(entry, table, &index);
         products.mul(result, entry);
     }
 }

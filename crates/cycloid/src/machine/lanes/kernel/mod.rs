@@ -169,6 +169,7 @@ macro_rules! lane_words {
             fn montgomery_square(
                 self,
                 accumulator: &mut [Lanes],
+                times: usize,
                 work: &mut [Lanes],
                 modulus: &[Lanes],
                 k0: &Lanes,
@@ -177,16 +178,19 @@ macro_rules! lane_words {
                 fn block<const T: usize, const ONE_BLOCK: bool>(
                     token: $token,
                     accumulator: &mut [Lanes],
+                    times: usize,
                     work: &mut [Lanes],
                     modulus: &[Lanes],
                     k0: &Lanes,
                 ) {
-                    kernel::montgomery_square::<_, T, ONE_BLOCK>(
-                        token, accumulator, work, modulus, k0);
+                    for _ in 0..times {
+                        kernel::montgomery_square::<_, T, ONE_BLOCK>(
+                            token, accumulator, work, modulus, k0);
+                    }
                 }
                 // SAFETY: see above.
                 kernel::$by_block!(modulus.len(), T, ONE_BLOCK => unsafe {
-                    block::<T, ONE_BLOCK>(self, accumulator, work, modulus, k0)
+                    block::<T, ONE_BLOCK>(self, accumulator, times, work, modulus, k0)
                 })
             }
 
