@@ -1,9 +1,10 @@
 //! Initial values of columns, which cancel the excess of a backend's products and contain the surplus
 //! of columns that reduction clears.
 
+use super::super::super::hint::hidden;
 use super::super::super::words::Limb;
 use super::super::vector::Vectors;
-use super::super::{LIMB_MASK, Lanes, MAX_BLOCK};
+use super::super::{LANES, LIMB_MASK, Lanes, MAX_BLOCK};
 
 /// The surplus with which a column that reduction clears starts.
 ///
@@ -24,7 +25,8 @@ pub(super) fn start_columns<V: Vectors, const DIVISOR: Limb>(v: V, columns: &mut
     let step = v.splat(excess(halves, n, 1).wrapping_sub(excess(halves, n, 0)));
     let (low, high) = columns.split_at_mut(n as usize);
     let mut below = v.splat(start(0).wrapping_add(SURPLUS / DIVISOR));
-    let mut above = v.splat(start(n));
+    // Hidden: the compiler would call a function that fills memory with zeros, which is slower.
+    let mut above = v.load(hidden(&Lanes([start(n); LANES])));
     for column in low {
         v.store(column, below);
         below = v.sub(below, step);
