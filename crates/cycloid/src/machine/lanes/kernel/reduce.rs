@@ -87,8 +87,10 @@ pub(super) fn add_quotient_row<V: Vectors, const T: usize>(
     q: V::Factor,
     k0: V::Factor,
 ) -> V::Factor {
-    add_low_limb(v, window, low_modulus, q);
+    // What column 0 carries is added last: it takes as long as the low half for column 1.
+    let carry = carry_of_low_limb(v, window, low_modulus, q);
     add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
+    window[1] = v.add(window[1], carry);
     // Column 1 is complete: the next quotient limb's latency overlaps with the rest of this row.
     let next = v.mul_next_low(window[1], k0);
     add_row::<V, T, 2>(v, window, top, low_modulus, q);
@@ -103,10 +105,19 @@ pub(super) fn add_low_limb<V: Vectors, const T: usize>(
     low_modulus: &[Lanes; T],
     q: V::Factor,
 ) {
+    window[1] = v.add(window[1], carry_of_low_limb(v, window, low_modulus, q));
+}
+
+/// Returns what limb 0 of the modulus times q and the lowest column add to the next column.
+#[inline(always)]
+fn carry_of_low_limb<V: Vectors, const T: usize>(
+    v: V,
+    window: &[V::Word; T],
+    low_modulus: &[Lanes; T],
+    q: V::Factor,
+) -> V::Word {
     // The low half of the product is not added: the surplus rounds the column up.
-    let carry = v.high(window[0]);
-    let factor = v.load_factor(&low_modulus[0]);
-    window[1] = v.mul_add_high(v.add(window[1], carry), factor, q);
+    v.mul_add_high(v.high(window[0]), v.load_factor(&low_modulus[0]), q)
 }
 
 /// Writes `columns` and then `window` to `result`, propagating carries. Their value is below R, apart
