@@ -49,6 +49,7 @@ pub(in super::super) trait Vectors: Copy {
 
     /// Returns the low 52 bits of `(a + 1) · b`, as a factor; computed where it stands between the
     /// products of [`mul_add`](Self::mul_add).
+    #[inline(always)]
     fn mul_next_low(self, a: Self::Word, b: Self::Factor) -> Self::Factor {
         self.mul_low(self.factor(self.add(a, self.splat(1))), b)
     }

@@ -80,7 +80,7 @@ pub(super) fn square_block<V: Vectors, const T: usize>(
         let mut top = v.splat(0);
         // The product comes last, so that its time overlaps with the latency of the next quotient
         // limb; but limbs 0 and 1 contribute to the columns that these are made from.
-        let mut add_products = |window: &mut _, top: &mut _, from, to| {
+        let add_products = |window: &mut _, top: &mut _, from, to| {
             add_square_row(v, window, top, i, from, to, accumulator, twice, twice_alone);
         };
         add_products(&mut window, &mut top, i, 2);
