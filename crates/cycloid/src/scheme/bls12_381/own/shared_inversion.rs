@@ -9,9 +9,10 @@ use super::curve::{
     Curve, Memory2, Memory3, export, export_affine, import, import_affine, import_some, is_zero,
 };
 use super::each::one;
+use crate::machine::ct::{self, Mask};
 use crate::machine::field::{Bls12Base, Dense, Wide, WideTask};
 use crate::machine::lanes::{self, LANES, Multiplication};
-use crate::machine::{ct, stack};
+use crate::machine::stack;
 use crate::math::bls12_381::{Affine, Field, Fp, Inverses, Packed, Point, Points, Reference};
 use crate::math::field::MAX_WIDTH;
 
@@ -23,6 +24,10 @@ const INVERSES: usize = 2048;
 
 /// Number of sums left for complete additions: an inversion takes as long as a few of them.
 const LAST: usize = MAX_WIDTH;
+
+/// The most points that are added without inversions where eight complete additions run side by
+/// side: inversions pay for many points only.
+const FEW: usize = 1024;
 
 /// Memory aligned to a cache line.
 #[repr(align(64))]
@@ -70,6 +75,9 @@ where
     type Output = Memory3<G>;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
+        if A::WIDTH > 1 && self.n > 0 && self.n <= FEW {
+            return one(LastSums::<G> { sums: &self.sums_in_lanes(f) });
+        }
         let (mut memory, mut inverses) = (Aligned([0; POINTS]), Aligned([0; INVERSES]));
         let mut points = Points::<G::Field<A>>::new(f, &mut memory.0, &mut inverses.0);
         // Room for as many sums as possible and as many points to add to them.
@@ -101,6 +109,45 @@ where
             export_affine::<G, A>(&points.take(rest), affine);
         }
         one(Last::<G> { points: &affine[..left] })
+    }
+}
+
+impl<'a, G: Curve, P: Fn(usize) -> &'a Memory2<G>> Sum<G, P>
+where
+    G::Memory: 'a,
+{
+    /// Returns the sum of every eighth point, from each of the first eight, by complete additions.
+    #[inline(never)]
+    fn sums_in_lanes<A: Wide<Bls12Base>>(&self, f: A) -> [Memory3<G>; MAX_WIDTH] {
+        let mut sum = Point::infinity(f);
+        for i in (0..self.n).step_by(A::WIDTH) {
+            let point = import_some::<G, A>(f, i..self.n, &self.point);
+            let missing = f.mask(|lane| Mask::from_bit(u64::from(i + lane >= self.n)));
+            let none = missing | (point.x.is_zero() & point.y.is_zero());
+            sum = Point::select(none, &sum, &sum.add_affine(&point));
+        }
+        let mut sums = [[G::ZERO, G::ONE, G::ZERO]; MAX_WIDTH];
+        export::<G, A>(&sum, &mut sums[..A::WIDTH]);
+        sums
+    }
+}
+
+/// Adds a few sums.
+struct LastSums<'a, G: Curve> {
+    sums: &'a [Memory3<G>],
+}
+
+impl<G: Curve> WideTask<Bls12Base> for LastSums<'_, G> {
+    type Output = Memory3<G>;
+
+    fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
+        let mut sum = Point::infinity(f);
+        for other in self.sums.iter().filter(|[_, _, z]| !is_zero::<G>(&[*z; 2])) {
+            sum = sum.add(&import::<G, A>(f, core::slice::from_ref(other)));
+        }
+        let mut out = [[G::ZERO; 3]];
+        export::<G, A>(&sum, &mut out);
+        out[0]
     }
 }
 
