@@ -368,7 +368,18 @@ pub trait Spread: Wide<Bls12Base> {
         orders: &[Order],
     ) -> Self::Wide;
 
-    /// Returns the same, reduced to coefficients.
+    /// Returns Σ left·right, where a right factor is the same lane of each of three vectors, and each
+    /// product has the order of the lanes of its left factor. Time does not depend on values, but on
+    /// `lane`.
+    fn products_by_lane(
+        self,
+        left: [&Self::Element; 2],
+        right: [&Self::Element; 3],
+        lane: usize,
+        orders: &[Order; 3],
+    ) -> Self::Wide;
+
+    /// Returns the same as [`lane_products`](Self::lane_products), reduced to coefficients.
     fn reduced_lane_products(
         self,
         left: [&Self::Element; 2],

@@ -217,6 +217,16 @@ impl<A: Wide<Bls12Base>> Fp2<A> {
     }
 
     #[inline(always)]
+    pub(super) fn raw(&self) -> &[Raw<A>; 2] {
+        &self.value
+    }
+
+    #[inline(always)]
+    pub(super) fn from_raw(arithmetic: A, value: [Raw<A>; 2]) -> Self {
+        Self { value, arithmetic }
+    }
+
+    #[inline(always)]
     pub(super) fn parts(&self) -> [Fp<A>; 2] {
         let [c0, c1] = self.value;
         [Fp::from_raw(self.arithmetic, c0), Fp::from_raw(self.arithmetic, c1)]

@@ -74,7 +74,7 @@ fn add_step<A: Wide<Bls12Base>>(t: &mut Point<Fp2<A>>, q: &Affine<Fp2<A>>) -> Li
 /// The moving point of a loop, and its start.
 #[derive(Clone, Copy)]
 pub(crate) struct Runner<A: Wide<Bls12Base>> {
-    t: Point<Fp2<A>>,
+    pub(super) t: Point<Fp2<A>>,
     q: Affine<Fp2<A>>,
 }
 
@@ -84,7 +84,7 @@ impl<A: Wide<Bls12Base>> Runner<A> {
     }
 
     /// Returns the next line.
-    fn next(&mut self, add: bool) -> Line<A> {
+    pub(super) fn next(&mut self, add: bool) -> Line<A> {
         if add { add_step(&mut self.t, &self.q) } else { double_step(&mut self.t) }
     }
 }

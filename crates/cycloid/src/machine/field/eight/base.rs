@@ -66,11 +66,29 @@ pub(super) fn multiply<V: Vectors>(
     each!(V, i < M => {
         let row = v.factor(v.load(&right[i]));
         each!(V, j < M => {
-            (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], limbs[j], row);
+            (columns[i + j], columns[high(i + j + 1)]) =
+                v.mul_add(columns[i + j], columns[high(i + j + 1)], limbs[j], row);
         });
     });
+    add_high(v, &mut columns);
     columns
+}
+
+/// Returns the column that the high half of a product is added to instead of column `c`.
+///
+/// A column in the middle receives two halves in each row, one after the other, which takes as long
+/// as the products of the row. So high halves have columns of their own there, which
+/// [`add_high`] adds.
+#[inline(always)]
+pub(super) const fn high(c: usize) -> usize {
+    const { assert!(2 * M + 6 <= MAX_COLUMNS) }
+    if 5 <= c && c <= 10 { c + 11 } else { c }
+}
+
+/// Adds the columns of high halves to the others.
+#[inline(always)]
+pub(super) fn add_high<V: Vectors>(v: V, columns: &mut Columns<V>) {
+    each!(V, j < 6 => columns[5 + j] = v.add(columns[5 + j], columns[2 * M + j]));
 }
 
 /// Subtracts t·p from x, which is from p to 64p, modulo 2⁴¹⁶ and without carries, for a t that is at

@@ -9,7 +9,7 @@ use super::super::super::words::Limb;
 use super::super::spread::{Combination, MAX_TERMS, Order, Term};
 use super::super::{Bls12Base, Prime, Spread};
 use super::Shape;
-use super::base::{M, P, add_complement, clear_both};
+use super::base::{M, P, add_complement, add_high, clear_both, high};
 use super::columns::{self, Columns, MAX_COLUMNS, carry, each, lanes};
 use super::cyclotomic;
 use super::residue::shifted;
@@ -32,8 +32,9 @@ fn add_products<V: Vectors>(
         let row = v.permute_two(of_right, v.load(&right[0][i]), v.load(&right[1][i]));
         let row = v.limb_factor(row);
         each!(V, j < M => {
-            (columns[i + j], columns[i + j + 1]) =
-                v.mul_add(columns[i + j], columns[i + j + 1], v.limb_factor(limbs[j]), row);
+            let (low, high) = (i + j, high(i + j + 1));
+            (columns[low], columns[high]) =
+                v.mul_add(columns[low], columns[high], v.limb_factor(limbs[j]), row);
         });
     });
 }
@@ -49,6 +50,42 @@ fn lane_products<V: Vectors>(
     orders: &[Order],
 ) -> [Lanes; 2 * M] {
     let columns = columns_of_products(v, left, right, orders);
+    let mut out = [Lanes::ZERO; 2 * M];
+    each!(V, j < M => {
+        v.store(&mut out[2 * j], columns[2 * j]);
+        v.store(&mut out[2 * j + 1], columns[2 * j + 1]);
+    });
+    out
+}
+
+/// Implements [`Spread::products_by_lane`].
+#[inline(always)]
+fn products_by_lane<V: Vectors>(
+    v: V,
+    left: [&[Lanes; M]; 2],
+    right: [&[Lanes; M]; 3],
+    lane: usize,
+    orders: &[Order; 3],
+) -> [Lanes; 2 * M] {
+    let mut columns = [v.splat(0); MAX_COLUMNS];
+    for (order, right) in orders.iter().zip(&right) {
+        // Otherwise the compiler would keep copies of all factors on the stack.
+        let left = [hidden_each_time(left[0]), hidden_each_time(left[1])];
+        let of_left = v.load(&order.left);
+        let mut limbs = [v.splat(0); M];
+        each!(V, j < M => {
+            limbs[j] = v.permute_two(of_left, v.load(&left[0][j]), v.load(&left[1][j]));
+        });
+        each!(V, i < M => {
+            let row = v.limb_factor(v.splat(right[i].0[lane]));
+            each!(V, j < M => {
+                let (low, high) = (i + j, high(i + j + 1));
+                (columns[low], columns[high]) =
+                    v.mul_add(columns[low], columns[high], v.limb_factor(limbs[j]), row);
+            });
+        });
+    }
+    add_high(v, &mut columns);
     let mut out = [Lanes::ZERO; 2 * M];
     each!(V, j < M => {
         v.store(&mut out[2 * j], columns[2 * j]);
@@ -86,6 +123,7 @@ fn columns_of_products<V: Vectors>(
         let right = [hidden_each_time(right[0]), hidden_each_time(right[1])];
         add_products(v, &mut columns, left, right, order);
     }
+    add_high(v, &mut columns);
     columns
 }
 
@@ -275,6 +313,29 @@ macro_rules! spread {
                 }
                 // SAFETY: see above.
                 unsafe { sum(self, left, right, orders) }
+            }
+
+            #[inline(always)]
+            fn products_by_lane(
+                self,
+                left: [&[Lanes; M]; 2],
+                right: [&[Lanes; M]; 3],
+                lane: usize,
+                orders: &[Order; 3],
+            ) -> [Lanes; 2 * M] {
+                $(#[target_feature(enable = $features)])?
+                #[inline(never)]
+                fn sum(
+                    v: $token,
+                    left: [&[Lanes; M]; 2],
+                    right: [&[Lanes; M]; 3],
+                    lane: usize,
+                    orders: &[Order; 3],
+                ) -> [Lanes; 2 * M] {
+                    products_by_lane(v, left, right, lane, orders)
+                }
+                // SAFETY: see above.
+                unsafe { sum(self, left, right, lane, orders) }
             }
 
             #[inline(always)]

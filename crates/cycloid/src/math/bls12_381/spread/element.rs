@@ -4,9 +4,10 @@ use super::super::constants::{self, FROBENIUS};
 use super::super::multiply::digit;
 use super::super::pairing::Exponentiation;
 use super::super::tower::POWERS;
-use super::super::{Fp, Words, x_bits};
+use super::super::{Fp, Words, reveal, x_bits};
 use super::{
-    Difference, Double, DoubleSum, Factor, Negative, Pairs, combinations, factor, factor_of_two,
+    Difference, Double, DoubleSum, Factor, Negative, Pairs, Sum, combinations, factor,
+    factor_of_two,
 };
 use crate::machine::field::{Combination, NONE, Order, Spread, Term};
 use crate::machine::lanes::LANES;
@@ -124,6 +125,24 @@ combinations! {
     ];
 }
 
+/// The lines of up to eight pairs, one a lane: the parts of l₀, l₁·x_P and l₄·y_P, and their sums.
+pub(super) struct Lines<A: Spread> {
+    real: [A::Element; 3],
+    imaginary: [A::Element; 3],
+    sums: [A::Element; 3],
+}
+
+impl<A: Spread> Lines<A> {
+    /// Returns the lines from their coefficients' parts.
+    pub(super) fn new(f: A, coefficients: [[A::Element; 2]; 3]) -> Self {
+        Self {
+            real: coefficients.map(|[real, _]| real),
+            imaginary: coefficients.map(|[_, imaginary]| imaginary),
+            sums: coefficients.map(|[real, imaginary]| f.factors::<Sum, 2>([&real, &imaginary])),
+        }
+    }
+}
+
 /// The factors of the Frobenius map.
 pub(super) struct Frobenius<A: Spread> {
     f: A,
@@ -212,6 +231,28 @@ impl<A: Spread> Spread12<A> {
         )
     }
 
+    /// Multiplies by the line in one lane.
+    #[inline(never)]
+    pub(super) fn mul_by_line_of(&self, f: A, lines: &Lines<A>, lane: usize) -> Self {
+        f.run(
+            #[inline(always)]
+            || {
+                let Pairs { real, imaginary } = &self.0;
+                let difference = f.factors::<Difference, 2>([real, imaginary]);
+                let sum = self.0.sums(f);
+                let double = f.factors::<Double, 1>([real]);
+                let of = |left: [&A::Element; 2], right: &[A::Element; 3]| {
+                    f.products_by_lane(left, right.each_ref(), lane, &LINE_PRODUCT)
+                };
+                let reals = of([real, &difference], &lines.real);
+                let imaginaries = of([imaginary, &sum], &lines.imaginary);
+                let sums = of([&sum, &double], &lines.sums);
+                let [real, imaginary] = f.reduce_complex([&reals, &imaginaries, &sums]);
+                Self(Pairs { real, imaginary })
+            },
+        )
+    }
+
     #[inline(never)]
     pub(crate) fn square(&self, f: A) -> Self {
         f.run(
@@ -289,7 +330,7 @@ impl<A: Spread> Spread12<A> {
     /// Returns the inverse of an element that is not 0.
     ///
     /// The norm over Fp6, which is a·ā, is inverted as in [`Fp6`](super::super::tower::Fp6).
-    pub(super) fn invert(&self, f: A) -> Self {
+    pub(crate) fn invert(&self, f: A) -> Self {
         let conjugate = self.conjugate(f);
         let norm = self.mul(f, &conjugate);
         let negative = Pairs {
@@ -312,6 +353,27 @@ impl<A: Spread> Spread12<A> {
         let adjoint = factor(&adjoint, &adjoint_sums);
         let inverse = Pairs::sum_of_products(f, &adjoint, &factor(&inverse, &sums), &EACH);
         conjugate.multiply(f, &factor(&inverse, &inverse.sums(f)), &PRODUCT_WITH_FP6)
+    }
+
+    /// Returns whether the elements are equal, which becomes public.
+    fn equal(&self, f: A, other: &Self) -> bool {
+        let real = f.equal(&self.0.real, &other.0.real);
+        let imaginary = f.equal(&self.0.imaginary, &other.0.imaginary);
+        reveal::<A>(real & imaginary).iter().all(|equal| *equal)
+    }
+
+    /// Returns whether the element has order r or is 1, as
+    /// [`Fp12::is_in_group`](super::super::Fp12::is_in_group).
+    pub(crate) fn is_in_group(&self, f: A) -> bool {
+        let frobenius = Frobenius::new(f);
+        let p = self.frobenius(f, &frobenius);
+        let p2 = p.frobenius(f, &frobenius);
+        let p4 = p2.frobenius(f, &frobenius).frobenius(f, &frobenius);
+        let cyclotomic = p4.mul(f, self).equal(f, &p2);
+        let zero = self.equal(f, &Self(Pairs { real: A::ZERO, imaginary: A::ZERO }));
+        // Squarings of a noncyclotomic element give meaningless values, which do no harm.
+        let x = self.pow_x(f).conjugate(f);
+        cyclotomic & x.equal(f, &p) & !zero
     }
 
     /// Raises an element of the cyclotomic subgroup to the power of |x|.

@@ -230,7 +230,10 @@ pub(crate) fn miller_loop<A: Spread>(f: A, pairs: &mut [Pair<A>]) -> Spread12<A>
 }
 
 /// A line in memory: the coefficients of [`prepare`](super::super::prepare).
-type LineMemory = [[Words; 2]; 3];
+pub(super) type LineMemory = [[Words; 2]; 3];
+
+/// 2³², which completes the import of factors.
+pub(super) const COMPLETION: Words = montgomery("100000000");
 
 /// Like [`miller_loop`], with the lines of [`prepare`](super::super::prepare), by pair and
 /// position; `N` is the maximum number of pairs.
@@ -239,8 +242,7 @@ pub(crate) fn miller_loop_prepared<'a, A: Spread, const N: usize>(
     p: &[&[Words; 2]],
     line: impl Fn(usize, usize) -> &'a LineMemory,
 ) -> Spread12<A> {
-    // 1, x_P, y_P, which multiply a line; and 2³², which completes the import of its factors.
-    const COMPLETION: Words = montgomery("100000000");
+    // 1, x_P, y_P, which multiply a line.
     let lanes = |[a, b, c]: [Words; 3]| {
         let zero = [0; 6];
         [zero, zero, zero, zero, a, b, c, zero]

@@ -7,12 +7,14 @@
 //! factor. Each lane multiplies it by the coefficient of the left factor that contributes to this
 //! lane, times ξ if the power of w is 6 or more.
 
+mod eight;
 mod element;
 mod miller;
 mod point;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use eight::{Eight, miller_loop_of_many, miller_loop_prepared_of_many};
 pub(crate) use element::{Spread12, final_exponentiation, pow_in_group};
 pub(crate) use miller::{Pair, miller_loop, miller_loop_prepared};
 pub(crate) use point::{Coordinates, OfFp, OfFp2, multiply, times_x};
@@ -94,6 +96,12 @@ combinations! {
 
     /// Twice a vector.
     Double<1>: [Term::new(2, 0, ALL)];
+
+    /// Twelve times a difference.
+    TwelveDifference<2>: [Term::new(12, 0, ALL), Term::new(-12, 1, ALL)];
+
+    /// Twelve times a sum.
+    TwelveSum<2>: [Term::new(12, 0, ALL), Term::new(12, 1, ALL)];
 
     /// Twice the sum of two vectors.
     DoubleSum<2>: [Term::new(2, 0, ALL), Term::new(2, 1, ALL)];

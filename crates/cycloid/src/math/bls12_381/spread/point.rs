@@ -9,7 +9,7 @@
 use super::super::constants::{self, BETA, PSI_X, PSI_Y, PSI2_X};
 use super::super::multiply::digit;
 use super::super::{Words, montgomery, x_bits};
-use super::{ALL, Pairs, Sum, combinations, factor_of_two};
+use super::{ALL, Pairs, Sum, TwelveDifference, TwelveSum, combinations, factor_of_two};
 use crate::machine::ct::Mask;
 use crate::machine::field::{Arithmetic, Bls12Base, Combination, NONE, Order, Spread, Term};
 use crate::machine::lanes::LANES;
@@ -48,12 +48,6 @@ const ADD: [Order; 2] = [order([0, 1, 2, 3], [1, 2, 3, 3]), order([3, 8, 9, 3], 
 combinations! {
     /// Twelve times a vector.
     Twelve<1>: [Term::new(12, 0, ALL)];
-
-    /// Twelve times a difference.
-    TwelveDifference<2>: [Term::new(12, 0, ALL), Term::new(-12, 1, ALL)];
-
-    /// Twelve times a sum.
-    TwelveSum<2>: [Term::new(12, 0, ALL), Term::new(12, 1, ALL)];
 
     /// 3b·z², y·z, y² − 9b·z² twice, from the products (vector 0), and these times 3b.
     DoubleLeft<2>: [

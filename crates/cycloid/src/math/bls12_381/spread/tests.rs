@@ -140,6 +140,15 @@ impl SpreadTask for Pairings {
                 .collect();
             let expected = loop_of_one(one, &p, &mut runners);
             assert_eq!(value.export(f), memory(&expected));
+            // With a point in each lane, of one vector or of as many as there are pairs.
+            let eight = |start: usize, pairs: usize| {
+                let pair = move |lane: usize| &points[start + lane];
+                Eight::new(f, pairs, move |lane| &pair(lane).0, move |lane| &pair(lane).1)
+            };
+            let value = miller_loop_of_many(f, &mut [eight(0, count)]);
+            assert_eq!(value.export(f), memory(&expected));
+            let mut eights: std::vec::Vec<_> = (0..count).map(|start| eight(start, 1)).collect();
+            assert_eq!(miller_loop_of_many(f, &mut eights).export(f), memory(&expected));
             let mut lines = std::vec![std::vec::Vec::new(); count];
             for ((_, q), lines) in points.iter().zip(&mut lines) {
                 let [x, y] = q.map(|part| Fp2::constant(one, &part));
@@ -153,8 +162,13 @@ impl SpreadTask for Pairings {
             }
             let of_g1: std::vec::Vec<_> = points.iter().map(|(p, _)| p).collect();
             let line = |pair: usize, place: usize| &lines[pair][place];
-            let value_prepared = miller_loop_prepared::<_, 3>(f, &of_g1, line);
-            assert_eq!(value_prepared.export(f), memory(&expected));
+            for value in [
+                miller_loop_prepared::<_, 3>(f, &of_g1, line),
+                miller_loop_prepared_of_many::<_, 1>(f, &of_g1, line),
+                miller_loop_prepared_of_many::<_, 2>(f, &of_g1, line),
+            ] {
+                assert_eq!(value.export(f), memory(&expected));
+            }
             let expected = exponentiate(&expected);
             assert_eq!(final_exponentiation(f, &value).export(f), memory(&expected));
         }
@@ -263,6 +277,46 @@ fn multiples_by_x_are_those_of_one_number() {
     let mut some = false;
     for backend in lanes::tests::backends() {
         some |= run_spread(backend, TimesX).is_some();
+    }
+    assert!(some);
+}
+
+struct Members;
+
+impl SpreadTask for Members {
+    type Output = ();
+
+    fn run<A: Spread>(self, f: A) {
+        let [(p, q), ..] = points::<1>();
+        let value = miller_loop(f, &mut [Pair::new(f, &p, &q)]);
+        let frobenius = Frobenius::new(f);
+        // In the cyclotomic subgroup, but not of order r.
+        let cyclotomic = value.conjugate(f).mul(f, &value.invert(f));
+        let twice = cyclotomic.frobenius(f, &frobenius).frobenius(f, &frobenius);
+        let cyclotomic = twice.mul(f, &cyclotomic);
+        let member = final_exponentiation(f, &value);
+        assert!(member.is_in_group(f) && member.conjugate(f).is_in_group(f));
+        let zero = Spread12::import(f, &[[[0; 6]; 2]; 6]);
+        let product = member.mul(f, &cyclotomic);
+        for other in [zero, value, cyclotomic, product] {
+            assert!(!other.is_in_group(f));
+            assert!(!one(&other.export(f)).is_in_group().reveal());
+        }
+        assert!(Spread12::one(f).is_in_group(f));
+        for memory in elements(8) {
+            let element = Spread12::import(f, &memory);
+            assert!(!element.is_in_group(f));
+            let x = one(&memory);
+            assert_eq!(element.invert(f).export(f), self::memory(&x.invert()));
+        }
+    }
+}
+
+#[test]
+fn members_are_those_of_the_tower() {
+    let mut some = false;
+    for backend in lanes::tests::backends() {
+        some |= run_spread(backend, Members).is_some();
     }
     assert!(some);
 }

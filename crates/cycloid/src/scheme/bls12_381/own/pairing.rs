@@ -125,8 +125,11 @@ each! {
 /// Number of pairs whose loops share their squarings.
 const PAIRS: usize = 16;
 
-/// The most pairs whose loops share their squarings on vectors.
-pub(super) const SPREAD_PAIRS: usize = 8;
+/// The most pairs with the coordinates of each point side by side; more have a point in each lane.
+pub(super) const SPREAD_PAIRS: usize = 3;
+
+/// The most pairs with prepared lines whose lines are imported one by one.
+const PREPARED: usize = 2;
 
 /// Number of pairs in a signature verification.
 const FEW: usize = 2;
@@ -151,7 +154,7 @@ impl<const N: usize> WideTask<Bls12Base> for Together<'_, N> {
     }
 }
 
-/// The combined loops of up to `N` pairs on vectors, the coefficients of their product side by side.
+/// The combined loops of up to `N` pairs on vectors, the coordinates of a point side by side.
 pub(super) struct SpreadMillerLoop<'a, const N: usize> {
     pub(super) p: &'a [G1Affine<Cycloid>],
     pub(super) q: &'a [G2Affine<Cycloid>],
@@ -166,6 +169,49 @@ impl<const N: usize> SpreadTask for SpreadMillerLoop<'_, N> {
             spread::Pair::new(f, self.p[i.min(last)].raw(), self.q[i.min(last)].raw())
         });
         spread::miller_loop(f, &mut pairs[..=last]).export(f)
+    }
+}
+
+/// The combined loops of up to [`PAIRS`] pairs on vectors, one point in each lane.
+pub(super) struct SpreadMillerLoops<'a> {
+    pub(super) p: &'a [G1Affine<Cycloid>],
+    pub(super) q: &'a [G2Affine<Cycloid>],
+}
+
+impl SpreadTask for SpreadMillerLoops<'_> {
+    type Output = Memory;
+
+    fn run<A: Spread>(self, f: A) -> Memory {
+        let count = self.p.len().div_ceil(LANES);
+        let mut eights: [_; PAIRS / LANES] = core::array::from_fn(|i| {
+            let start = LANES * i.min(count - 1);
+            let pairs = LANES.min(self.p.len() - start);
+            let (p, q) = (&self.p[start..], &self.q[start..]);
+            spread::Eight::new(f, pairs, |lane| p[lane].raw(), |lane| q[lane].raw())
+        });
+        spread::miller_loop_of_many(f, &mut eights[..count]).export(f)
+    }
+}
+
+/// Whether an element is a member of GT, on vectors.
+pub(super) struct SpreadIsInGroup<'a>(pub(super) &'a Memory);
+
+impl SpreadTask for SpreadIsInGroup<'_> {
+    type Output = bool;
+
+    fn run<A: Spread>(self, f: A) -> bool {
+        Spread12::import(f, self.0).is_in_group(f)
+    }
+}
+
+/// An inverse on vectors.
+pub(super) struct SpreadInvert<'a>(pub(super) &'a Memory);
+
+impl SpreadTask for SpreadInvert<'_> {
+    type Output = Memory;
+
+    fn run<A: Spread>(self, f: A) -> Memory {
+        Spread12::import(f, self.0).invert(f).export(f)
     }
 }
 
@@ -244,8 +290,13 @@ impl SpreadTask for SpreadPrepared<'_> {
     fn run<A: Spread>(self, f: A) -> Memory {
         let last = self.p.len() - 1;
         let points: [_; PAIRS] = core::array::from_fn(|i| self.p[i.min(last)].raw());
+        let points = &points[..=last];
         let line = |pair: usize, place: usize| &self.q[pair][place];
-        spread::miller_loop_prepared::<_, PAIRS>(f, &points[..=last], line).export(f)
+        if points.len() <= PREPARED {
+            spread::miller_loop_prepared::<_, PREPARED>(f, points, line).export(f)
+        } else {
+            spread::miller_loop_prepared_of_many::<_, { PAIRS / LANES }>(f, points, line).export(f)
+        }
     }
 }
 
@@ -373,7 +424,7 @@ impl Pairing for Cycloid {
     }
 
     fn fq12_invert(a: &Memory) -> Memory {
-        single::<Invert>(a, ZERO)
+        side_by_side(SpreadInvert(a)).unwrap_or_else(|| single::<Invert>(a, ZERO))
     }
 
     fn fq12_conjugate(a: &Memory) -> Memory {
@@ -393,7 +444,7 @@ impl Pairing for Cycloid {
     }
 
     fn gt_contains(a: &Memory) -> bool {
-        single::<IsInGroup>(a, false)
+        side_by_side(SpreadIsInGroup(a)).unwrap_or_else(|| single::<IsInGroup>(a, false))
     }
 
     fn gt_square(a: &Memory) -> Memory {
@@ -451,13 +502,12 @@ impl Pairing for Cycloid {
     fn miller_loop(p: &[G1Affine<Self>], q: &[G2Affine<Self>]) -> Memory {
         let mut product = Self::fq12_one();
         for (p, q) in p.chunks(PAIRS).zip(q.chunks(PAIRS)) {
-            let mut halves = p.chunks(SPREAD_PAIRS).zip(q.chunks(SPREAD_PAIRS));
-            let spread = halves.try_fold(product, |product, (p, q)| {
-                let factor = side_by_side(SpreadMillerLoop::<SPREAD_PAIRS> { p, q })?;
-                Some(Self::fq12_mul(&product, &factor))
-            });
-            product =
-                spread.unwrap_or_else(|| Self::fq12_mul(&product, &miller_loop_in_tower(p, q)));
+            let factor = match p.len() {
+                ..=SPREAD_PAIRS => side_by_side(SpreadMillerLoop::<SPREAD_PAIRS> { p, q }),
+                _ => side_by_side(SpreadMillerLoops { p, q }),
+            };
+            let factor = factor.unwrap_or_else(|| miller_loop_in_tower(p, q));
+            product = Self::fq12_mul(&product, &factor);
         }
         product
     }

@@ -13,7 +13,8 @@ use super::group::{
 };
 use super::pairing::{
     self, FinalExponentiation, Invert, MillerLoop, Mul, Pow, SPREAD_PAIRS, SpreadExponentiation,
-    SpreadMillerLoop, SpreadPow, SpreadPrepared, SpreadProduct, SquareCyclotomic,
+    SpreadInvert, SpreadIsInGroup, SpreadMillerLoop, SpreadMillerLoops, SpreadPow, SpreadPrepared,
+    SpreadProduct, SquareCyclotomic,
 };
 use super::side_by_side::SpreadMultiply;
 use crate::machine::field::{Bls12Base, Dense, SpreadTask, run_spread};
@@ -225,12 +226,16 @@ fn pairing_on_vectors(
     for count in 1..=LANES {
         loops = mul(&loops, &single::<MillerLoop>(&pairs[count - 1], pairing::ZERO));
         let (p, q) = (&p[..count], &q[..count]);
-        if count <= 3 {
+        if count <= SPREAD_PAIRS {
             on_vectors(
                 || SpreadMillerLoop::<SPREAD_PAIRS> { p, q },
                 |value| assert_eq!(value, loops, "{count}"),
             );
         }
+        on_vectors(
+            || SpreadMillerLoops { p, q },
+            |value| assert_eq!(value, loops, "{count}, a point in each lane"),
+        );
         on_vectors(
             || SpreadPrepared { p, q: &lines[..count] },
             |value| assert_eq!(value, loops, "{count} prepared"),
@@ -241,6 +246,10 @@ fn pairing_on_vectors(
             || SpreadProduct::Mul(&loops, &member),
             |value| assert_eq!(value, mul(&loops, &member)),
         );
+        let inverse = single::<Invert>(&loops, pairing::ZERO);
+        on_vectors(|| SpreadInvert(&loops), |value| assert_eq!(value, inverse));
+        on_vectors(|| SpreadIsInGroup(&loops), |is_member| assert!(!is_member, "{count}"));
+        on_vectors(|| SpreadIsInGroup(&member), |is_member| assert!(is_member, "{count}"));
         on_vectors(
             || SpreadProduct::Square(&loops),
             |value| assert_eq!(value, mul(&loops, &loops)),
@@ -250,6 +259,17 @@ fn pairing_on_vectors(
             |value| assert_eq!(value, mul(&member, &member)),
         );
     }
+    let (p, q) = ([p, p].concat(), [q, q].concat());
+    let last = single::<MillerLoop>(&pairs[0], pairing::ZERO);
+    on_vectors(
+        || SpreadMillerLoops { p: &p[..LANES + 1], q: &q[..LANES + 1] },
+        |value| assert_eq!(value, mul(&loops, &last)),
+    );
+    on_vectors(
+        || SpreadMillerLoops { p: &p, q: &q },
+        |value| assert_eq!(value, mul(&loops, &loops)),
+    );
+    on_vectors(|| SpreadInvert(&pairing::ZERO), |value| assert_eq!(value, pairing::ZERO));
     for (member, parts) in powers {
         let power = single::<Pow>(&(*member, *parts), pairing::ZERO);
         on_vectors(|| SpreadPow(member, parts), |value| assert_eq!(value, power));
