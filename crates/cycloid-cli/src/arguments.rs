@@ -60,6 +60,7 @@ Examples:
   cycloid bench modexp --bits 2048 --full       one table, as precisely as possible
   cycloid bench rsa --operation sign,verify     some tables of a suite
   cycloid bench ec --instructions               count instructions too, with valgrind
+  cycloid bench rsa --peer-source openssl=DIR   beside a newer OpenSSL, built in DIR
   cycloid bench modexp --target cortex-m4       on an emulated Cortex-M4, with exact counts
   cycloid bench ec --target aarch64 --instructions    on an emulated AArch64, with peers")]
 pub(crate) struct Bench {
@@ -90,9 +91,11 @@ pub(crate) struct Bench {
     #[arg(long, global = true, value_name = "TARGET", help_heading = "Options of every suite")]
     pub(crate) target: Option<String>,
 
-    /// Also measure a peer on the emulated cortex-m4: bearssl=DIR or mbedtls=DIR, a folder with its
-    /// source. Needs arm-none-eabi-gcc.
-    #[arg(long, global = true, value_name = "PEER=DIR", requires = "target")]
+    /// Take a peer from a folder; may be repeated.
+    ///
+    /// openssl=DIR: a build of OpenSSL 3, in place of the system's. With --target cortex-m4:
+    /// bearssl=DIR or mbedtls=DIR, its source; needs arm-none-eabi-gcc.
+    #[arg(long, global = true, value_name = "PEER=DIR")]
     #[arg(help_heading = "Options of every suite")]
     pub(crate) peer_source: Vec<String>,
 

@@ -2,6 +2,7 @@
 
 use cycloid_command::processor;
 use cycloid_lab::peers::Peer;
+use cycloid_lab::peers::source::{self, Source};
 use cycloid_lab::record::Report;
 use cycloid_lab::suite::{self, Effort, Suite, list};
 use cycloid_lab::{Failure, count as lab_count};
@@ -22,6 +23,9 @@ use cycloid_command::output::{self, Destination};
 const WIDTH: usize = tables::MAX_WIDTH;
 
 pub(crate) fn run(bench: &Bench) -> Result<(), Stop> {
+    if bench.target.is_none() {
+        source::set(Source::parse_all(&bench.peer_source).map_err(Stop::Usage)?);
+    }
     if let Some(level) = &bench.count_at {
         return count_here(bench, level);
     }

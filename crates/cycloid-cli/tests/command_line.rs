@@ -40,7 +40,7 @@ fn complaint(output: &Output, code: i32) -> (String, String) {
 
 #[test]
 fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
-    let cases: [(&[&str], &str, &str); 42] = [
+    let cases: [(&[&str], &str, &str); 43] = [
         (&[], "no command is given", "cycloid bench"),
         (&["bnech"], "unrecognized subcommand 'bnech'", "did you mean bench"),
         (&["bench", "modxep"], "unrecognized subcommand 'modxep'", "modexp"),
@@ -105,7 +105,16 @@ fn invalid_arguments_are_answered_by_a_message_and_a_hint() {
             "no peer for aarch64 is called 'openssl'",
             "graviola, aws-lc, blst",
         ),
-        (&["bench", "rsa", "--peer-source", "bearssl=x"], "required", "--help"),
+        (
+            &["bench", "rsa", "--peer-source", "bearssl=x"],
+            "no peer with a source is called 'bearssl'",
+            "with --target cortex-m4, bearssl=DIR",
+        ),
+        (
+            &["bench", "rsa", "--peer-source", "openssl=/nonexistent"],
+            "no OpenSSL in '/nonexistent', which lacks libcrypto.so.3",
+            "make build_libs",
+        ),
         (
             &["bench", "rsa", "--target", "cortex-m4", "--peer-source", "bearssl=/nonexistent"],
             "which lacks inc/bearssl.h",

@@ -24,6 +24,7 @@ mod open_vpn;
 mod openssl;
 pub mod rsa;
 mod soft_hsm;
+pub mod source;
 mod system_library;
 pub mod wire_guard;
 
@@ -38,7 +39,7 @@ pub use library::Library;
 /// A peer, available or not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Peer {
-    /// OpenSSL's libcrypto, from the system.
+    /// OpenSSL's libcrypto, from the system or from a build that the user names.
     OpenSsl,
     /// The GNU multiple-precision library, from the system.
     Gmp,

@@ -1,13 +1,17 @@
-//! OpenSSL: libcrypto, loaded at run time.
+//! OpenSSL: libcrypto, loaded at run time: the system's, or that of a build the user names.
 
 use std::ffi::{CStr, c_char, c_int};
 
-use super::system_library::{lacks, load_system_library};
-use super::{Library, bn, dh, ec, ec_key, evp, evp_raw, ffdh, modexp, rsa};
+use super::system_library::{lacks, load_named_library, load_system_library};
+use super::{Library, Peer, bn, dh, ec, ec_key, evp, evp_raw, ffdh, modexp, rsa, source};
 use crate::record::Missing;
 
 const FILES: [&str; 1] = ["libcrypto.so.3"];
 const PACKAGE: &str = "libssl3";
+
+/// Where builds and installations have the library.
+pub(super) const FILES_OF_BUILD: [&str; 3] =
+    ["libcrypto.so.3", "lib/libcrypto.so.3", "lib64/libcrypto.so.3"];
 
 struct OpenSsl {
     version: String,
@@ -19,7 +23,10 @@ struct OpenSsl {
 }
 
 pub(super) fn load() -> Result<Box<dyn Library>, Missing> {
-    let library = load_system_library(&FILES, PACKAGE)?;
+    let library = match source::file(Peer::OpenSsl) {
+        Some(file) => load_named_library(&file)?,
+        None => load_system_library(&FILES, PACKAGE)?,
+    };
     macro_rules! function {
         ($symbol:literal) => {
             // SAFETY: the type is that of the symbol's manual page, with other names for the opaque

@@ -1,4 +1,6 @@
-//! Loads libraries of the system.
+//! Loads libraries of the system, or of a folder.
+
+use std::path::Path;
 
 use crate::record::Missing;
 
@@ -21,6 +23,18 @@ pub(super) fn load_system_library(
     }
 }
 
+/// Loads the library `file`, for the life of the process.
+pub(super) fn load_named_library(file: &Path) -> Result<&'static libloading::Library, Missing> {
+    // SAFETY: as in `load_system_library`; the user named this build of the same library.
+    match unsafe { libloading::Library::new(file) } {
+        Ok(library) => Ok(Box::leak(Box::new(library))),
+        Err(error) => Err(Missing {
+            reason: format!("cannot load {}: {error}", file.display()),
+            remedy: "build it for this system".into(),
+        }),
+    }
+}
+
 /// Returns the error for a library that lacks a function.
 pub(super) fn lacks(symbol: &str, package: &str) -> Missing {
     Missing {
@@ -39,5 +53,13 @@ mod tests {
             .expect_err("no such library");
         assert_eq!(missing.reason, "no usable libnone.so.1 or libnone.so.2");
         assert_eq!(missing.remedy, "apt install libnone1");
+    }
+
+    #[test]
+    fn a_library_that_does_not_load_is_reported_with_its_path() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let missing = load_named_library(file.path()).expect_err("an empty file is no library");
+        let path = file.path().display().to_string();
+        assert!(missing.reason.contains(&path), "{}", missing.reason);
     }
 }
