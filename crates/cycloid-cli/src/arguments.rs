@@ -93,8 +93,10 @@ pub(crate) struct Bench {
 
     /// Take a peer from a folder; may be repeated.
     ///
-    /// openssl=DIR: a build of OpenSSL 3, in place of the system's. With --target cortex-m4:
-    /// bearssl=DIR or mbedtls=DIR, its source; needs arm-none-eabi-gcc.
+    /// openssl=DIR: a build of OpenSSL 3, in place of the system's. mcl=DIR, vroom=DIR: its source,
+    /// for bls; needs a C++ compiler. crypto-mb=DIR: its source, for modexp, rsa and ec; needs CMake,
+    /// too. With --target cortex-m4: bearssl=DIR or mbedtls=DIR, its source; needs
+    /// arm-none-eabi-gcc.
     #[arg(long, global = true, value_name = "PEER=DIR")]
     #[arg(help_heading = "Options of every suite")]
     pub(crate) peer_source: Vec<String>,
@@ -127,9 +129,9 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
-    /// zkcrypto, arkworks, c-kzg, mirage-crypto, softhsm, openvpn, wireguard-go, separated by
-    /// commas; all; none.
+    /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, dalek-vector,
+    /// rustcrypto, zkcrypto, arkworks, c-kzg, gnark-crypto, mcl, vroom, mirage-crypto, crypto-mb,
+    /// softhsm, openvpn, wireguard-go, separated by commas; all; none.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 

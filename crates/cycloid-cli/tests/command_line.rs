@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
-use cycloid_lab::record::{FORMAT, Report, Table};
+use cycloid_lab::record::{FORMAT, Method, Record, Report, Table};
 
 fn cycloid(arguments: &[&str]) -> Command {
     let mut command = support::cycloid();
@@ -196,7 +196,7 @@ fn a_quick_run_has_every_strategy_and_every_peer() {
     for label in ["default", "least scratch", "variable-time", "×8"] {
         assert!(table.records.iter().any(|row| row.group == "Cycloid" && row.label == label));
     }
-    assert_eq!(report.peers.len(), 5);
+    assert_eq!(report.peers.len(), 6);
     for peer in &report.peers {
         let rows = table.records.iter().filter(|row| row.group == peer.name).count();
         assert_eq!(peer.version.is_some(), rows >= 1, "{}", peer.name);
@@ -219,7 +219,8 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
     let report: Report = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report.tables.len(), 6);
     let names: Vec<&str> = report.peers.iter().map(|peer| &*peer.name).collect();
-    assert_eq!(names, ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto", "mirage-crypto"]);
+    let all = ["OpenSSL", "AWS-LC", "ring", "graviola", "RustCrypto", "mirage-crypto", "crypto-mb"];
+    assert_eq!(names, all);
     for table in &report.tables {
         let decrypts = table.name.contains("decrypt");
         for peer in &report.peers {
@@ -279,16 +280,19 @@ fn an_ec_run_has_every_curve_and_operation_and_every_peer_that_supports_it() {
             "P-224" => &["RustCrypto"][..],
             "P-521" => &["RustCrypto"],
             "P-256" | "P-384" => &["ring", "graviola", "RustCrypto"],
-            _ => &["ring", "graviola", "dalek"],
+            _ => &["ring", "graviola", "dalek", "dalek-vector"],
         });
         for peer in &report.peers {
-            let rows = table.records.iter().filter(|row| row.group == peer.name).count();
+            // A batch of dalek stands beside its single verification.
+            let single = |row: &&Record| row.group == peer.name && row.method == Method::Single;
+            let rows = table.records.iter().filter(single).count();
             let expected = expected.contains(&&*peer.name) && peer.version.is_some();
             assert_eq!(rows, usize::from(expected), "{}: {}", table.title(), peer.name);
         }
         let batched = operation != "generate" || curve == "X25519";
         for (label, count) in [("×3", 3), ("×8", 8)] {
-            let rows = table.records.iter().filter(|row| row.label == label);
+            let ours = |row: &&Record| row.label == label && row.group == "Cycloid";
+            let rows = table.records.iter().filter(ours);
             let counts: Vec<u32> = rows.map(|row| row.operations_per_call).collect();
             assert_eq!(counts, if batched { vec![count] } else { vec![] }, "{}", table.title());
         }

@@ -53,6 +53,8 @@ pub enum Peer {
     Graviola,
     /// The dalek crates, compiled in.
     Dalek,
+    /// The dalek crates, compiled for the processor at hand, through a runner.
+    DalekVector,
     /// RustCrypto's crates for RSA and for elliptic curves, compiled in.
     RustCrypto,
     /// zkcrypto's crate for BLS12-381, compiled in.
@@ -61,8 +63,16 @@ pub enum Peer {
     Arkworks,
     /// c-kzg, in C on blst, compiled in.
     CKzg,
+    /// gnark-crypto, in Go, through a runner.
+    GnarkCrypto,
+    /// mcl, in C++, from a source that the user names, through a runner.
+    Mcl,
+    /// VROOM, in C++, from a source that the user names, through a runner.
+    Vroom,
     /// mirage-crypto, in OCaml, through a runner.
     MirageCrypto,
+    /// Intel's crypto_mb, in C, from a source that the user names, through a runner.
+    CryptoMb,
     /// SoftHSM, from the system.
     SoftHsm,
     /// OpenVPN, from the system.
@@ -104,7 +114,7 @@ pub struct Found {
 
 impl Peer {
     /// All peers, in the order of the tables.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 20] = [
         Self::OpenSsl,
         Self::Gmp,
         Self::AwsLc,
@@ -112,11 +122,16 @@ impl Peer {
         Self::Ring,
         Self::Graviola,
         Self::Dalek,
+        Self::DalekVector,
         Self::RustCrypto,
         Self::Zkcrypto,
         Self::Arkworks,
         Self::CKzg,
+        Self::GnarkCrypto,
+        Self::Mcl,
+        Self::Vroom,
         Self::MirageCrypto,
+        Self::CryptoMb,
         Self::SoftHsm,
         Self::OpenVpn,
         Self::WireGuardGo,
@@ -132,11 +147,16 @@ impl Peer {
             Self::Ring => "ring",
             Self::Graviola => "graviola",
             Self::Dalek => "dalek",
+            Self::DalekVector => "dalek-vector",
             Self::RustCrypto => "RustCrypto",
             Self::Zkcrypto => "zkcrypto",
             Self::Arkworks => "arkworks",
             Self::CKzg => "c-kzg",
+            Self::GnarkCrypto => "gnark-crypto",
+            Self::Mcl => "mcl",
+            Self::Vroom => "VROOM",
             Self::MirageCrypto => "mirage-crypto",
+            Self::CryptoMb => "crypto-mb",
             Self::SoftHsm => "SoftHSM",
             Self::OpenVpn => "OpenVPN",
             Self::WireGuardGo => "wireguard-go",
@@ -154,9 +174,16 @@ impl Peer {
             Self::Gmp | Self::CryptoBigint => matches!(family, Family::ModExp),
             Self::Ring => matches!(family, Family::Rsa | Family::Ec | Family::Tls),
             Self::Graviola | Self::RustCrypto => matches!(family, Family::Rsa | Family::Ec),
-            Self::Dalek => matches!(family, Family::Ec),
-            Self::Zkcrypto | Self::Arkworks | Self::CKzg => matches!(family, Family::Bls),
-            Self::MirageCrypto => matches!(family, Family::ModExp | Family::Rsa | Family::Ec),
+            Self::Dalek | Self::DalekVector => matches!(family, Family::Ec),
+            Self::Zkcrypto
+            | Self::Arkworks
+            | Self::CKzg
+            | Self::GnarkCrypto
+            | Self::Mcl
+            | Self::Vroom => matches!(family, Family::Bls),
+            Self::MirageCrypto | Self::CryptoMb => {
+                matches!(family, Family::ModExp | Family::Rsa | Family::Ec)
+            }
             Self::SoftHsm => matches!(family, Family::Hsm),
             Self::OpenVpn | Self::WireGuardGo => matches!(family, Family::Vpn),
         }
@@ -215,7 +242,12 @@ impl Peer {
             Self::Gmp => gmp::load(),
             Self::AwsLc => Ok(Box::new(aws_lc::AwsLc) as Box<dyn Library>),
             Self::CryptoBigint => Ok(Box::new(crypto_bigint::CryptoBigint) as Box<dyn Library>),
+            Self::DalekVector => external::dalek_vector::find(),
+            Self::GnarkCrypto => external::gnark_crypto::find(),
+            Self::Mcl => external::mcl::find(),
+            Self::Vroom => external::vroom::find(),
             Self::MirageCrypto => external::mirage_crypto::find(),
+            Self::CryptoMb => external::crypto_mb::find(),
             Self::SoftHsm => soft_hsm::find(),
             Self::OpenVpn => open_vpn::find(),
             Self::WireGuardGo => wire_guard::find(),

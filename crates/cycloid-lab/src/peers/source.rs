@@ -24,13 +24,37 @@ pub(super) struct Kind {
 }
 
 /// The peers, in the order of the tables.
-static KINDS: [Kind; 1] = [Kind {
-    peer: Peer::OpenSsl,
-    name: "openssl",
-    lacks: "libcrypto.so.3",
-    files: &openssl::FILES_OF_BUILD,
-    remedy: "build OpenSSL 3 with ./Configure && make build_libs, and name its folder",
-}];
+static KINDS: [Kind; 4] = [
+    Kind {
+        peer: Peer::OpenSsl,
+        name: "openssl",
+        lacks: "libcrypto.so.3",
+        files: &openssl::FILES_OF_BUILD,
+        remedy: "build OpenSSL 3 with ./Configure && make build_libs, and name its folder",
+    },
+    Kind {
+        peer: Peer::Mcl,
+        name: "mcl",
+        lacks: "include/mcl/bls12_381.hpp",
+        files: &["include/mcl/bls12_381.hpp"],
+        remedy: "git clone https://github.com/herumi/mcl, then --peer-source mcl=DIR",
+    },
+    Kind {
+        peer: Peer::Vroom,
+        name: "vroom",
+        lacks: "src/pairing.hpp",
+        files: &["src/pairing.hpp"],
+        remedy: "git clone https://github.com/SimonLangowski/VROOM, then --peer-source vroom=DIR",
+    },
+    Kind {
+        peer: Peer::CryptoMb,
+        name: "crypto-mb",
+        lacks: "include/crypto_mb/x25519.h",
+        files: &["include/crypto_mb/x25519.h"],
+        remedy: "git clone https://github.com/intel/cryptography-primitives, then --peer-source \
+                 crypto-mb=DIR/sources/ippcp/crypto_mb",
+    },
+];
 
 /// A peer and its folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +127,11 @@ pub fn set(sources: Vec<Source>) {
 /// Returns the folder of a peer, if the user named one.
 pub(super) fn folder(peer: Peer) -> Option<&'static Path> {
     GIVEN.get()?.iter().find(|source| source.peer == peer).map(|source| &*source.folder)
+}
+
+/// Returns how to get a peer's source.
+pub(super) fn remedy(peer: Peer) -> &'static str {
+    KINDS.iter().find(|kind| kind.peer == peer).map_or("", |kind| kind.remedy)
 }
 
 /// Returns the identifying file of a peer's folder, if the user named one.

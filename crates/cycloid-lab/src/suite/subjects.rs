@@ -39,12 +39,15 @@ pub struct Subject {
 }
 
 /// The note on peers with a runner.
-const RUNNER: &str = "peers in languages other than C and Rust run in separate processes, which \
-    alternate with this one and use the same clock; their stack and peak heap are not measured";
+const RUNNER: &str = "peers with a runner (docs/runners.md) run in separate processes, which \
+    alternate with this one; their stack and peak heap are not measured";
 
 /// Returns the rows of a peer's runner: its implementations of `job`, or none if the peer has no
 /// runner.
-pub(super) fn of_runner(
+///
+/// # Errors
+/// If the runner fails.
+pub fn of_runner(
     found: &Found,
     label: &str,
     job: &Job,
@@ -62,6 +65,10 @@ pub(super) fn of_runner(
         let (name, function, constant_time) =
             (way.label.clone(), way.function.clone(), way.constant_time);
         let label = if name.is_empty() { label } else { &name };
+        if !way.note.is_empty() {
+            let function = &way.function;
+            add_note(notes, Some(&format!("{}, {function}: {}", found.peer.name(), way.note)));
+        }
         let operation = way.operation(check());
         let row = Subject::of_peer(found.peer, library.version(), label, &function, operation);
         rows.push(Subject { constant_time, ..row });

@@ -4,6 +4,7 @@
 mod case;
 mod cases;
 mod peers;
+mod runners;
 #[cfg(test)]
 mod tests;
 
@@ -14,9 +15,9 @@ use cycloid_blst::Blst;
 use cycloid_lab::peers::Found;
 use cycloid_lab::record::{Implementation, Method, Parameters, Summary};
 use cycloid_lab::suite::bls::{DESCRIPTOR, Part, parts_from_list, sums_from_list};
-use cycloid_lab::suite::subjects::{Sampling, Setting, Subject, add_note};
+use cycloid_lab::suite::subjects::{self, Sampling, Setting, Subject, add_note};
 use cycloid_lab::suite::{Constructors, Descriptor, Effort, LIBRARY, Plan, Suite, Work};
-use cycloid_lab::versions;
+use cycloid_lab::{Failure, versions};
 
 use case::Case;
 
@@ -91,7 +92,7 @@ impl Suite for Bls {
                 title: format!("{}, {name}", part.name()),
                 time,
                 work: Work::Subjects(Box::new(move || {
-                    Ok(prepare(part, index, &self.sums, peers, time))
+                    prepare(part, index, &self.sums, peers, time)
                 })),
             };
             names.enumerate().map(plan).collect::<Vec<_>>()
@@ -107,7 +108,7 @@ fn prepare(
     sums: &[u32],
     peers: &[Found],
     time: Duration,
-) -> (Setting, Vec<Subject>) {
+) -> Result<(Setting, Vec<Subject>), Failure> {
     let (mut name, mut series) = (String::new(), None);
     let subject = |backend: &Registered| {
         let case = (backend.cases)(part, sums).swap_remove(index);
@@ -148,6 +149,14 @@ fn prepare(
         subjects.push(Subject { constant_time, ..row.of_several(case.operations_per_call) });
         add_note(&mut notes, case.note);
     }
+    let mut with_runner = peers.iter().filter(|found| has_runner(found)).peekable();
+    let asked = with_runner.peek().and_then(|_| runners::ask(part, &name, sums));
+    if let Some(asked) = asked {
+        let operations = subjects[0].operations_per_call;
+        for found in with_runner {
+            subjects.extend(rows(found, &asked, operations, &mut notes)?);
+        }
+    }
     let setting = Setting {
         suite: DESCRIPTOR.name,
         operation: part.name(),
@@ -162,7 +171,24 @@ fn prepare(
         missing: missing(peers),
         notes,
     };
-    (setting, subjects)
+    Ok((setting, subjects))
+}
+
+/// Returns whether the peer is a program of its own.
+fn has_runner(found: &Found) -> bool {
+    found.outcome.as_ref().is_ok_and(|library| library.runner().is_some())
+}
+
+/// Returns the rows of a peer with a runner.
+fn rows(
+    found: &Found,
+    asked: &runners::Asked,
+    operations: u32,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Subject>, Failure> {
+    let label = found.peer.name().to_lowercase();
+    let rows = subjects::of_runner(found, &label, &asked.job, || asked.check(), notes)?;
+    Ok(rows.into_iter().map(|row| row.of_several(operations)).collect())
 }
 
 /// Returns the names of missing peers.

@@ -1,10 +1,15 @@
 //! The names and parameters of the suites' operations for runners. Numbers are big-endian.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::{Job, hex};
 use crate::peers::bytes::to_bytes;
 use crate::peers::{ec, modexp, rsa};
+
+/// The member with the number of operations of each run; without it, one.
+pub(super) const BATCH: &str = "batch";
 
 /// Returns the job base^exponent mod modulus, with the base as data.
 pub(crate) fn modexp(input: &modexp::Input) -> Job {
@@ -58,7 +63,47 @@ pub(crate) fn ec(task: ec::Task, input: &ec::Input, data: &[u8]) -> Job {
     job
 }
 
-fn job(operation: &str, data: &[u8], bytes: &[(&str, &[u8])]) -> Job {
+/// Returns the job of `count` operations of a task on a curve per run, with the inputs in turn.
+pub(crate) fn ec_batch(
+    task: ec::Task,
+    inputs: &[Arc<ec::Input>],
+    count: usize,
+    data: impl Fn(&ec::Input) -> &[u8],
+) -> Job {
+    let inputs = inputs.iter().cycle().take(count);
+    together(inputs.map(|input| ec(task, input, data(input))))
+}
+
+/// Joins jobs of the same operation into one that performs all of them: members and data have the
+/// values one after the other.
+pub(crate) fn together(jobs: impl Iterator<Item = Job>) -> Job {
+    /// Members that are the same for all, and no bytes.
+    const COMMON: [&str; 3] = ["operation", "curve", "bits"];
+    let mut joined = Job::new();
+    let mut count = 0_u64;
+    for job in jobs {
+        count += 1;
+        for (name, value) in job {
+            match (joined.get_mut(&name), value) {
+                (Some(Value::String(all)), Value::String(more)) if !COMMON.contains(&&*name) => {
+                    all.push_str(&more);
+                }
+                (Some(_), _) => {}
+                (None, value) => {
+                    joined.insert(name, value);
+                }
+            }
+        }
+    }
+    if let Some(Value::String(operation)) = joined.get_mut("operation") {
+        operation.push_str("-batch");
+    }
+    joined.insert(BATCH.into(), count.into());
+    joined
+}
+
+/// Returns the job of an operation with `data` as input of each run, and parameters.
+pub fn job(operation: &str, data: &[u8], bytes: &[(&str, &[u8])]) -> Job {
     let bytes = bytes.iter().copied().chain([("data", data)]);
     let members = bytes.map(|(name, bytes)| (name.to_owned(), Value::from(hex(bytes))));
     members.chain([("operation".to_owned(), operation.into())]).collect()

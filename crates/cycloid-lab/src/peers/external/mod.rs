@@ -4,10 +4,17 @@
 //! Each row of a table has its own process. The process performs one operation, and waits between
 //! its batches, so that it alternates with the rows of this process.
 
-pub(crate) mod job;
+mod compiled;
+mod cpp;
+pub(super) mod crypto_mb;
+pub(super) mod dalek_vector;
+pub(super) mod gnark_crypto;
+pub mod job;
+pub(super) mod mcl;
 pub(super) mod mirage_crypto;
 #[cfg(test)]
 mod tests;
+pub(super) mod vroom;
 
 use std::cell::{Cell, RefCell};
 use std::fmt::Write;
@@ -19,18 +26,50 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use super::{Call, ResultCheck};
+use super::{Call, Library, ResultCheck};
 use crate::Failure;
 use crate::measure::{Elsewhere, Operation};
 use crate::process::Process;
+use crate::record::Missing;
 
 /// A program that implements the protocol of docs/runners.md.
 pub struct Runner {
     program: PathBuf,
 }
 
+/// A peer with a runner, and no other implementation.
+pub(super) struct External {
+    version: String,
+    runner: Runner,
+}
+
+impl External {
+    /// Returns the program that the environment variable names, or else the peer that `compiled`
+    /// returns with its version.
+    fn find(
+        variable: &str,
+        compiled: impl FnOnce() -> Result<(String, Runner), Missing>,
+    ) -> Result<Box<dyn Library>, Missing> {
+        let (version, runner) = match std::env::var_os(variable) {
+            Some(program) => (format!("set by {variable}"), Runner::new(program.into())),
+            None => compiled()?,
+        };
+        Ok(Box::new(Self { version, runner }))
+    }
+}
+
+impl Library for External {
+    fn version(&self) -> String {
+        self.version.clone()
+    }
+
+    fn runner(&self) -> Option<&Runner> {
+        Some(&self.runner)
+    }
+}
+
 /// The parameters of an operation: names and values, with bytes in hexadecimal.
-pub(crate) type Job = Map<String, Value>;
+pub type Job = Map<String, Value>;
 
 /// An implementation of a job, ready in its own process.
 pub(crate) struct Way {
@@ -40,9 +79,13 @@ pub(crate) struct Way {
     pub(crate) function: String,
     /// Whether it is designed to be constant-time.
     pub(crate) constant_time: bool,
+    /// What readers of its numbers must know, such as checks that it omits; may be empty.
+    pub(crate) note: String,
     process: Rc<RefCell<Process>>,
     /// The input of each run.
     data: Vec<u8>,
+    /// The number of operations of each run.
+    batch: usize,
 }
 
 #[derive(Deserialize)]
@@ -52,6 +95,8 @@ enum Prepared {
         label: String,
         function: String,
         constant_time: bool,
+        #[serde(default)]
+        note: String,
     },
     Unsupported {
         #[serde(rename = "unsupported")]
@@ -95,14 +140,15 @@ impl Runner {
 
     fn prepare(&self, job: &Job, way: usize) -> Result<Option<Way>, String> {
         let data = job.get("data").and_then(Value::as_str).and_then(from_hex).unwrap_or_default();
+        let batch = job.get(job::BATCH).and_then(Value::as_u64).map_or(1, |batch| batch as usize);
         let mut job = job.clone();
         job.insert("way".into(), way.into());
         let mut process = Process::start(&mut Command::new(&self.program))?;
         process.say(&Value::from(job).to_string())?;
         match process.hear()? {
-            Prepared::Ready { label, function, constant_time } => {
+            Prepared::Ready { label, function, constant_time, note } => {
                 let process = Rc::new(RefCell::new(process));
-                Ok(Some(Way { label, function, constant_time, process, data }))
+                Ok(Some(Way { label, function, constant_time, note, process, data, batch }))
             }
             Prepared::Unsupported { .. } => Ok(None),
             Prepared::Failed { failed } => Err(failed),
@@ -120,8 +166,9 @@ impl Runner {
 impl Way {
     /// Returns the operation.
     pub(crate) fn operation(self, check: ResultCheck) -> Box<dyn Operation> {
-        let Self { process, data, .. } = self;
-        Box::new(There { process, check, data, other: Cell::new(false), result: Vec::new() })
+        let Self { process, data, batch, .. } = self;
+        let other = Cell::new(false);
+        Box::new(There { process, check, data, batch, other, result: Vec::new() })
     }
 }
 
@@ -130,6 +177,8 @@ struct There {
     process: Rc<RefCell<Process>>,
     check: ResultCheck,
     data: Vec<u8>,
+    /// The number of operations of each run.
+    batch: usize,
     /// Whether its last input was another one, such as a wrong signature.
     other: Cell<bool>,
     result: Vec<u8>,
@@ -175,10 +224,17 @@ impl Operation for There {
     fn output(&self) -> Vec<u64> {
         let process = Rc::clone(&self.process);
         self.other.set(true);
+        let (batch, own) = (self.batch, self.data.clone());
         let mut call: Call = Box::new(move |data, output| {
-            let (_, result) = turn(&process, 1, Some(data))?;
+            // A check has an input for the first operation, and reads the first result.
+            let data = match own.get(own.len() / batch..) {
+                Some(rest) if !own.is_empty() => [data, rest].concat(),
+                _ => data.repeat(batch),
+            };
+            let (_, result) = turn(&process, 1, Some(&data))?;
+            let result = &result[..result.len() / batch];
             let room = output.get_mut(..result.len()).ok_or("the result is too long")?;
-            room.copy_from_slice(&result);
+            room.copy_from_slice(result);
             Ok(result.len())
         });
         (self.check)(&mut call, &self.result)
@@ -186,6 +242,26 @@ impl Operation for There {
 
     fn heap_held(&self) -> Option<u64> {
         None
+    }
+}
+
+/// Returns whether the processor has AVX-512 with IFMA, which some peers are compiled for.
+#[cfg(target_arch = "x86_64")]
+fn has_ifma() -> bool {
+    use std::arch::is_x86_feature_detected;
+    is_x86_feature_detected!("avx512ifma") && is_x86_feature_detected!("avx512vl")
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+const fn has_ifma() -> bool {
+    false
+}
+
+/// Returns why a peer that needs IFMA is missing.
+fn lacks_ifma() -> Missing {
+    Missing {
+        reason: "this processor lacks IFMA".into(),
+        remedy: "measure it on a processor with AVX-512 and IFMA".into(),
     }
 }
 

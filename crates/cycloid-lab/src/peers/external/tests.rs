@@ -65,6 +65,50 @@ while read order; do echo '{"nanoseconds":1,"result":"ff"}'; done"#;
     assert_eq!(operation.output(), [2, 1, 1, 255]);
 }
 
+/// A check replaces the first operation's input, and reads its result.
+#[test]
+fn a_runner_performs_batches_and_adds_a_note() {
+    let ready = READY.replace("\"constant_time\":false", "\"constant_time\":false,\"note\":\"no\"");
+    let turns = r#"read order
+case "$order" in *'"data":"aa0203"'*) echo '{"nanoseconds":1,"result":"010203"}';; esac
+read order
+case "$order" in *'"data"'*) echo '{"failed":"no"}';; *) echo '{"nanoseconds":1,"result":""}';; esac"#;
+    let runner = script("batch", &format!("{ready}\n{turns}"));
+    let mut job = job::job("agree-batch", &[1, 2, 3], &[]);
+    job.insert(job::BATCH.into(), 3.into());
+    let way = runner.ways(&job).unwrap().pop().unwrap();
+    assert_eq!(way.note, "no");
+    let check: ResultCheck = Box::new(|call, _| {
+        let mut room = [0; 8];
+        let length = call(&[0xaa], &mut room).unwrap();
+        vec![length as u64, u64::from(room[0])]
+    });
+    assert_eq!(way.operation(check).output(), [1, 1]);
+}
+
+#[test]
+fn members_of_a_batch_stand_one_after_the_other() {
+    use crate::peers::ec::{Curve, Input, Task};
+    let input = |byte| {
+        let of = |length| vec![byte; length];
+        std::sync::Arc::new(Input {
+            curve: Curve::X25519,
+            private: of(2),
+            public: of(3),
+            other: of(3),
+            other_private: of(2),
+            message: [byte; 32],
+            digest: of(1),
+            signature: [of(4), of(4)],
+        })
+    };
+    let job = job::ec_batch(Task::Agree, &[input(1), input(2)], 3, |input| &input.other);
+    assert_eq!(job["operation"], "agree-batch");
+    assert_eq!(job["batch"], 3);
+    assert_eq!(job["private"], "010102020101");
+    assert_eq!(job["data"], "010101020202010101");
+}
+
 #[test]
 fn a_malformed_response_or_exit_is_an_error_that_names_the_runner() {
     for (name, lines) in

@@ -177,7 +177,7 @@ impl TablePlan<'_> {
                         let version = library.version();
                         subjects.push(self.of_peer(found, version, candidate, &inputs[0])?);
                     }
-                    subjects.extend(self.of_runner(found, &inputs[0], &mut notes)?);
+                    subjects.extend(self.of_runner(found, &inputs, &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -250,12 +250,21 @@ impl TablePlan<'_> {
     fn of_runner(
         &self,
         found: &Found,
-        input: &Arc<Input>,
+        inputs: &[Arc<Input>; 8],
         notes: &mut Vec<String>,
     ) -> Result<Vec<Subject>, Failure> {
-        let job = job::ec(self.task, input, data(self.task, input, Encoding::Fixed));
-        let check = || result_check::of(self.task, input, Encoding::Fixed);
-        subjects::of_runner(found, self.task.name(), &job, check, notes)
+        let (task, input) = (self.task, &inputs[0]);
+        let job = job::ec(task, input, data(task, input, Encoding::Fixed));
+        let check = || result_check::of(task, input, Encoding::Fixed);
+        let mut rows = subjects::of_runner(found, task.name(), &job, check, notes)?;
+        for count in self.batches {
+            let job =
+                job::ec_batch(task, inputs, *count, |input| data(task, input, Encoding::Fixed));
+            let check = || result_check::of_batch(task, inputs);
+            let batch = subjects::of_runner(found, &format!("×{count}"), &job, check, notes)?;
+            rows.extend(batch.into_iter().map(|row| row.of_batch(*count as u32)));
+        }
+        Ok(rows)
     }
 
     fn of_peer(

@@ -1,4 +1,5 @@
 use super::*;
+use crate::peers::Peer;
 
 #[test]
 fn lists_of_curves() {
@@ -79,4 +80,37 @@ fn batches_and_prepared_keys_are_marked() {
         ("prepared ×8", Other, 8),
     ];
     assert_eq!(rows, expected);
+}
+
+/// Runs every operation of a peer's runner, and compares it with the library.
+fn agrees(peer: Peer, least: usize) {
+    let peers = [peer.find()];
+    if let Err(missing) = &peers[0].outcome {
+        panic!("{}: {}; {}", peer.name(), missing.reason, missing.remedy);
+    }
+    let mut done = 0;
+    for plan in Ec::usual().plan(Effort::Quick, &peers) {
+        let Work::Subjects(prepare) = plan.work else { panic!() };
+        let (_, mut subjects) = prepare().unwrap();
+        for subject in &mut subjects {
+            match subject.operation.elsewhere(2).unwrap() {
+                Some(_) => done += 1,
+                None => subject.operation.run().unwrap(),
+            }
+        }
+        subjects::verify(&subjects).unwrap();
+    }
+    assert!(done >= least, "{}: {done} rows", peer.name());
+}
+
+#[test]
+#[ignore = "needs crypto_mb's runner in CYCLOID_RUNNER_CRYPTO_MB"]
+fn crypto_mb_agrees_with_the_library() {
+    agrees(Peer::CryptoMb, 16);
+}
+
+#[test]
+#[ignore = "needs IFMA, and downloads the dalek crates"]
+fn dalek_on_vectors_agrees_with_the_library() {
+    agrees(Peer::DalekVector, 6);
 }

@@ -194,6 +194,7 @@ impl TablePlan<'_> {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
                     subjects.extend(of_runner(found, &inputs[0], &mut notes)?);
+                    subjects.extend(eight_of_runner(found, &inputs, &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -373,6 +374,41 @@ fn of_runner(
         };
     }
     Ok(rows)
+}
+
+/// Returns the rows of a runner's eight exponentiations at once; none for halves of private keys.
+fn eight_of_runner(
+    found: &Found,
+    inputs: &Inputs,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Subject>, Failure> {
+    if inputs[0].len() != 1 || found.outcome.as_ref().is_ok_and(|peer| peer.runner().is_none()) {
+        return Ok(Vec::new());
+    }
+    let inputs = inputs.each_ref().map(|operation| operation[0].clone());
+    let job = job::together(inputs.iter().map(job::modexp));
+    let check = || -> ResultCheck {
+        let inputs = inputs.clone();
+        Box::new(move |_, results| {
+            let limbs = inputs[0].modulus.len();
+            let numbers = results.chunks(limbs * size_of::<u64>()).map(|result| {
+                let mut number = from_bytes(result);
+                number.resize(limbs, 0);
+                number
+            });
+            let numbers: Vec<Vec<u64>> = numbers.collect();
+            let is_right = |(input, number): (&Input, &Vec<u64>)| {
+                let scratch = ours::scratch_limbs(input);
+                let mut right = ours::Prepared::new(modular::pow, input, scratch);
+                right.run().is_ok() && right.output() == *number
+            };
+            let are_right = numbers.len() == 8 && inputs.iter().zip(&numbers).all(is_right);
+            // The first result, which the other rows have.
+            if are_right { numbers[0].clone() } else { Vec::new() }
+        })
+    };
+    let rows = subjects::of_runner(found, "×8", &job, check, notes)?;
+    Ok(rows.into_iter().map(|row| row.of_batch(8)).collect())
 }
 
 /// Combines two rows into one.

@@ -288,7 +288,7 @@ impl TablePlan<'_> {
             match &found.outcome {
                 Ok(library) => {
                     subjects.extend(self.of_peer(found, &**library, &inputs[0], &mut notes)?);
-                    subjects.extend(self.of_runner(found, &inputs[0], &mut notes)?);
+                    subjects.extend(self.of_runner(found, &inputs, &mut notes)?);
                 }
                 Err(_) => missing.push(found.peer.name().into()),
             }
@@ -394,13 +394,20 @@ impl TablePlan<'_> {
     fn of_runner(
         &self,
         found: &Found,
-        input: &Input,
+        inputs: &[Input; 8],
         notes: &mut Vec<String>,
     ) -> Result<Vec<Subject>, Failure> {
         // Its first use cannot be separated from later ones.
         let Kind::Later(task) = self.kind else { return Ok(Vec::new()) };
-        let job = job::rsa(task, input);
-        subjects::of_runner(found, task.label(), &job, || result_check::of(task, input), notes)
+        let (job, check) = (job::rsa(task, &inputs[0]), || result_check::of(task, &inputs[0]));
+        let mut rows = subjects::of_runner(found, task.label(), &job, check, notes)?;
+        if task == Task::Sign {
+            let job = job::together(inputs.iter().map(|input| job::rsa(task, input)));
+            let check = || result_check::of_batch(task, inputs);
+            let batch = subjects::of_runner(found, EIGHT, &job, check, notes)?;
+            rows.extend(batch.into_iter().map(|row| row.of_batch(8)));
+        }
+        Ok(rows)
     }
 
     fn of_peer(

@@ -8,20 +8,31 @@ use cycloid::bls12_381::{Affine, Backend, Domain, Fr, G1, Projective};
 use super::super::case::{Case, case};
 use super::inputs::{encoded, rng};
 
-pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
+/// Returns the name of the case of 2^`log` multiples.
+pub(in crate::bls) fn sum_name<G: SourceGroup>(log: u32) -> String {
+    format!("{} sum of 2^{log} multiples", G::NAME)
+}
+
+/// Returns 2^`log` points and scalars.
+pub(in crate::bls) fn sum_inputs<B: Backend + Group<G>, G: SourceGroup>(
+    log: u32,
+) -> (Vec<Affine<B, G>>, Vec<Fr<B>>) {
     let n = 1_usize << log;
-    let scratch = Projective::<B, G>::multi_scalar_scratch_limbs(n);
+    let mut rng = rng();
+    // Each point is twice the previous one plus a random point: random multiples would take long.
+    let step = Projective::<B, G>::random(&mut rng).expect("a sound generator");
+    let first = Projective::random(&mut rng).expect("a sound generator");
+    let points = std::iter::successors(Some(first), |point| Some(point.double() + step));
+    let points: Vec<_> = points.take(n).collect();
+    let mut affine = vec![Affine::identity(); n];
+    let _ = Projective::to_affine_many(&points, &mut affine);
+    (affine, (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect())
+}
+
+pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
+    let scratch = Projective::<B, G>::multi_scalar_scratch_limbs(1 << log);
     let prepare = move || {
-        let mut rng = rng();
-        // Each point is the previous one plus a random point: random multiples would take long.
-        let step = Projective::<B, G>::random(&mut rng).expect("a sound generator");
-        let first = Projective::random(&mut rng).expect("a sound generator");
-        let points = std::iter::successors(Some(first), |point| Some(point.double() + step));
-        let points: Vec<_> = points.take(n).collect();
-        let mut affine = vec![Affine::identity(); n];
-        let _ = Projective::to_affine_many(&points, &mut affine);
-        let scalars: Vec<Fr<B>> =
-            (0..n).map(|_| Fr::random(&mut rng).expect("a sound generator")).collect();
+        let (affine, scalars) = sum_inputs::<B, G>(log);
         let mut scratch = vec![0; scratch];
         move || {
             Projective::multi_scalar_multiply_vartime(
@@ -33,8 +44,7 @@ pub(super) fn sum<B: Backend + Group<G>, G: SourceGroup>(log: u32) -> Case {
         }
     };
     let bytes = |sum: &Option<Projective<B, G>>| sum.as_ref().map_or_else(Vec::new, encoded);
-    let name = format!("{} sum of 2^{log} multiples", G::NAME);
-    case(name, "Projective::multi_scalar_multiply_vartime", prepare, bytes)
+    case(sum_name::<G>(log), "Projective::multi_scalar_multiply_vartime", prepare, bytes)
         .of_size(format!("{} sum of multiples", G::NAME), log)
         .with_scratch(scratch * size_of::<u64>())
 }

@@ -3,8 +3,8 @@
 pub(super) mod groups;
 pub(super) mod inputs;
 pub(super) mod kzg;
-mod many;
-mod pairings;
+pub(super) mod many;
+pub(super) mod pairings;
 mod scalars;
 mod signatures;
 

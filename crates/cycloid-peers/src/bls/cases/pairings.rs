@@ -55,7 +55,7 @@ pub(super) fn gt<B: Backend>() -> Vec<Case> {
 }
 
 /// Returns pairs of members.
-fn pairs<B: Backend>(n: usize) -> (Vec<G1Affine<B>>, Vec<G2Affine<B>>) {
+pub(in crate::bls) fn pairs<B: Backend>(n: usize) -> (Vec<G1Affine<B>>, Vec<G2Affine<B>>) {
     let mut rng = rng();
     let p = (0..n).map(|_| G1Affine::random(&mut rng).expect("a sound generator")).collect();
     (p, (0..n).map(|_| G2Affine::random(&mut rng).expect("a sound generator")).collect())
