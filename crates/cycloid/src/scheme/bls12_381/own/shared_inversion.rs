@@ -27,7 +27,7 @@ const LAST: usize = MAX_WIDTH;
 
 /// The most points that are added without inversions where eight complete additions run side by
 /// side: inversions pay for many points only.
-const FEW: usize = 1024;
+pub(super) const FEW: usize = 1024;
 
 /// Memory aligned to a cache line.
 #[repr(align(64))]
@@ -52,19 +52,22 @@ pub(super) fn sum_vartime<'a, G: Curve>(
 where
     G::Memory: 'a,
 {
-    run(n, Sum::<G, _>::new(n, point))
+    run(n, Sum::<G, _>::new(n, point, FEW))
 }
 
 /// The sum as work for a backend.
 pub(super) struct Sum<G, P> {
     n: usize,
     point: P,
+    few: usize,
     group: PhantomData<G>,
 }
 
 impl<G, P> Sum<G, P> {
-    pub(super) fn new(n: usize, point: P) -> Self {
-        Self { n, point, group: PhantomData }
+    /// Returns the sum of n points: if there are at most `few`, those side by side are added
+    /// without inversions.
+    pub(super) fn new(n: usize, point: P, few: usize) -> Self {
+        Self { n, point, few, group: PhantomData }
     }
 }
 
@@ -75,7 +78,7 @@ where
     type Output = Memory3<G>;
 
     fn run<A: Wide<Bls12Base>>(self, f: A) -> Memory3<G> {
-        if A::WIDTH > 1 && self.n > 0 && self.n <= FEW {
+        if A::WIDTH > 1 && (1..=self.few).contains(&self.n) {
             return one(LastSums::<G> { sums: &self.sums_in_lanes(f) });
         }
         let (mut memory, mut inverses) = (Aligned([0; POINTS]), Aligned([0; INVERSES]));

@@ -117,12 +117,15 @@ where
     let all = lanes::tests::backends().into_iter();
     backends.extend(all.filter(|_| emulated).chain(lanes::Backend::best()).map(Ok));
     for backend in backends {
-        let sum = shared_inversion::Sum::<G, _>::new(points.len(), |i| &points[i]);
-        let sum = match backend {
-            Ok(eight) => Bls12Base::run_eight_wide(eight, sum),
-            Err(one) => Bls12Base::run_one_wide(one, sum),
-        };
-        assert_eq!(affine(sum), expected, "{} {backend:?}", points.len());
+        // With and without inversions.
+        for few in [0, shared_inversion::FEW] {
+            let sum = shared_inversion::Sum::<G, _>::new(points.len(), |i| &points[i], few);
+            let sum = match backend {
+                Ok(eight) => Bls12Base::run_eight_wide(eight, sum),
+                Err(one) => Bls12Base::run_one_wide(one, sum),
+            };
+            assert_eq!(affine(sum), expected, "{} {backend:?} {few}", points.len());
+        }
         let homogeneous = to_affine::<G, false>(backend, &doubles);
         assert_eq!(homogeneous, expected_doubles, "{} {backend:?}", points.len());
         let jacobian = to_affine::<G, true>(backend, &jacobian);
