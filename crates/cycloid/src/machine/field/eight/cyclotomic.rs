@@ -23,10 +23,13 @@ const A: u8 = !B;
 /// The lanes of a and b exchanged.
 const EXCHANGED: Lanes = Lanes([4, 5, 3, 2, 0, 1, 6, 7]);
 
-/// Where each coefficient of the square comes from.
-const ORDER: Lanes = Lanes([0, 3, 1, 5, 4, 2, 6, 7]);
+/// Where the imaginary part of each coefficient of the square comes from.
+const IMAGINARY: Lanes = Lanes([0, 3, 1, 5, 4, 2, 6, 7]);
 
-/// The lane in `ORDER` of ξ·c₁.
+/// Where its real part comes from: the same, with the lanes of a and b exchanged.
+const REAL: Lanes = Lanes([4, 2, 5, 1, 0, 3, 6, 7]);
+
+/// The coefficient that is ξ·c₁.
 const XI: u8 = 0b1000;
 
 /// The coefficients that are 3c − 2z; the others are 3c + 2z.
@@ -148,7 +151,8 @@ fn factors<V: Vectors>(v: V, x: &[Lanes; M], y: &[Lanes; M], of: &mut [[[Lanes; 
 /// Multiples of the prime that the columns of the products start with, from column M on.
 const STARTS: [Limb; 3] = [5, 4, 11];
 
-/// Returns the columns of the parts of c₀ in the lanes of a, and of c₁ in the lanes of b.
+/// Returns the columns of the imaginary parts of c₀ in the lanes of a, and of c₁ in the lanes of b;
+/// of the real parts in the others, where their terms are.
 ///
 /// For coefficients below 1.002p, x is below 3.002p, x + y is below 4.004p, x − y from 0.998p to
 /// 3.002p, and those of a + b are at most twice as much, or 12.01p: the sums are between −25p² and
@@ -162,11 +166,11 @@ fn products<V: Vectors>(
 ) {
     let exchanged = v.load(&EXCHANGED);
     let [[real, twice], [sum, difference], [left, right]] = factors;
-    // Of the imaginary parts of the squares: those of the other lane, and both.
+    // Of the imaginary parts of the squares: those of the lane, and those of both.
     let columns = multiply(v, &multiple(STARTS[0]), real, twice);
     each_column!(V, c => {
         let exchanged = v.permute(columns[c], exchanged);
-        v.store(&mut imaginary[0][c], exchanged);
+        v.store(&mut imaginary[0][c], columns[c]);
         v.store(&mut imaginary[1][c], v.add(columns[c], exchanged));
     });
     let imaginary = hidden(imaginary);
@@ -174,16 +178,15 @@ fn products<V: Vectors>(
     each_column!(V, c => {
         let exchanged = v.permute(columns[c], exchanged);
         let real = v.add(columns[c], exchanged);
-        let [other, sum] = [v.load(&imaginary[0][c]), v.load(&imaginary[1][c])];
-        v.store(&mut both[0][c], v.sub_some(A, real, real, other));
+        let [one, sum] = [v.load(&imaginary[0][c]), v.load(&imaginary[1][c])];
+        v.store(&mut both[0][c], v.sub_some(B, real, real, one));
         v.store(&mut both[1][c], v.add_some(A, sum, sum, exchanged));
     });
     let both = hidden(both);
     let columns = multiply(v, &multiple(STARTS[2]), left, right);
     each_column!(V, c => {
-        let exchanged = v.permute(columns[c], exchanged);
         let [real, imaginary] = [v.load(&both[0][c]), v.load(&both[1][c])];
-        v.store(&mut sums[0][c], v.sub_some(B, real, exchanged, real));
+        v.store(&mut sums[0][c], v.sub_some(A, real, columns[c], real));
         v.store(&mut sums[1][c], v.sub_some(B, imaginary, columns[c], imaginary));
     });
 }
@@ -203,11 +206,11 @@ fn combine<V: Vectors>(
     to_x: &mut [Lanes; M],
     to_y: &mut [Lanes; M],
 ) {
-    let order = v.load(&ORDER);
+    let (of_real, of_imaginary) = (v.load(&REAL), v.load(&IMAGINARY));
     let [mut real, mut imaginary] = reduce_both(v, [real, imaginary]);
     each!(V, j < M => {
         let (x, twice_y) = (v.load(&x[j]), v.load(&twice_y[j]));
-        let (r, i) = (v.permute(real[j], order), v.permute(imaginary[j], order));
+        let (r, i) = (v.permute(real[j], of_real), v.permute(imaginary[j], of_imaginary));
         let (r, i) = (v.sub_some(XI, r, r, i), v.add_some(XI, i, i, r));
         let half = v.sub_some(LESS, v.add(r, x), r, x);
         real[j] = v.add(r, v.add(half, half));
