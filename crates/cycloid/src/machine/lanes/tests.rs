@@ -131,6 +131,8 @@ struct MontgomeryMul<'a> {
     accumulator: &'a mut [Lanes],
     /// `None` squares.
     by: Option<&'a [Lanes]>,
+    /// How often it squares.
+    times: usize,
     work: &'a mut [Lanes],
     modulus: &'a [Lanes],
 }
@@ -140,10 +142,10 @@ impl Task for MontgomeryMul<'_> {
 
     fn run<W: LaneWords>(self, lanes: W) {
         let k0 = montgomery_k0(self.modulus);
-        let Self { accumulator, by, work, modulus } = self;
+        let Self { accumulator, by, times, work, modulus } = self;
         match by {
             Some(by) => lanes.montgomery_mul(accumulator, by, work, modulus, &k0),
-            None => lanes.montgomery_square(accumulator, 1, work, modulus, &k0),
+            None => lanes.montgomery_square(accumulator, times, work, modulus, &k0),
         }
     }
 }
@@ -165,6 +167,7 @@ fn check_mul(
         backend.run(MontgomeryMul {
             accumulator: inner(&mut accumulator),
             by: by.as_ref().map(|by| &by[1..=n]),
+            times: 1,
             work: inner(&mut work),
             modulus: &modulus_lanes[1..=n],
         });
@@ -249,6 +252,7 @@ fn a_long_chain_stays_almost_reduced() {
                 backend.run(MontgomeryMul {
                     accumulator: inner(&mut accumulator),
                     by: (step % 6 == 5).then_some(&by[1..=n]),
+                    times: 1,
                     work: inner(&mut work),
                     modulus: &modulus[1..=n],
                 });
@@ -259,6 +263,35 @@ fn a_long_chain_stays_almost_reduced() {
             results.push(accumulator);
         }
         assert!(results.windows(2).all(|pair| pair[0] == pair[1]));
+    }
+}
+
+#[test]
+fn several_squarings_are_single_ones() {
+    let mut random = Random(7);
+    for bits in [256, 512, 768, 1024, 1536, 2048] {
+        let n = lane_limbs(bits);
+        let moduli = moduli(bits, &mut random);
+        let start = moduli.each_ref().map(|m| random.below(&(m * 2u8)));
+        let modulus = guarded(n, &moduli);
+        for backend in backends() {
+            let squared = |calls: usize, times: usize| {
+                let mut accumulator = guarded(n, &start);
+                let mut work = vec![GUARD; montgomery_work_lanes(n) + 2];
+                for _ in 0..calls {
+                    backend.run(MontgomeryMul {
+                        accumulator: inner(&mut accumulator),
+                        by: None,
+                        times,
+                        work: inner(&mut work),
+                        modulus: &modulus[1..=n],
+                    });
+                }
+                accumulator
+            };
+            assert_eq!(squared(1, 0), guarded(n, &start));
+            assert_eq!(squared(1, 5), squared(5, 1), "{} with {n} limbs", backend.name());
+        }
     }
 }
 
