@@ -243,7 +243,7 @@ fn an_rsa_run_has_every_peer_that_does_the_operation() {
     assert_eq!(scratch("least"), cycloid::scheme::rsa::minimum_context_limbs(2048) * 8);
     assert!(scratch("6 KB") <= 6144);
     assert!(scratch("least") < scratch("6 KB") && scratch("6 KB") < scratch("default"));
-    let allocations = |row: &&cycloid_lab::record::Record| row.memory.allocations;
+    let allocations = |row: &&Record| row.memory.allocations;
     let ours = sign.records.iter().filter(|row| row.group == "Cycloid");
     assert!(ours.filter_map(|row| allocations(&row)).all(|allocations| allocations == 0));
     let first = first_use.records.iter().filter(|row| row.label == "first use");
