@@ -108,6 +108,10 @@ impl Drop for OwnedKey {
 struct OwnedDigest {
     functions: Functions,
     digest: *mut Digest,
+    init: Init,
+    /// Whether the library refuses a context that has been used, as OpenSSL 3.5 does, so that it is
+    /// initialised again for each operation.
+    renews: bool,
 }
 
 impl OwnedDigest {
@@ -117,40 +121,67 @@ impl OwnedDigest {
         if digest.is_null() {
             return None;
         }
-        let digest = Self { functions, digest };
+        let digest = Self { functions, digest, init, renews: false };
         // SAFETY: context and key are live, and the context takes its own reference.
         let done =
             unsafe { init(digest.digest, ptr::null_mut(), ptr::null(), ptr::null_mut(), key.key) };
         (done == 1).then_some(digest)
     }
 
+    /// Performs an operation, after another initialisation where the library needs that.
+    fn perform(&mut self, mut operation: impl FnMut(&Self) -> bool) -> bool {
+        if self.renews {
+            return self.renew() && operation(self);
+        }
+        if operation(self) {
+            return true;
+        }
+        // Either it failed, or the library refuses a used context.
+        self.renews = self.renew() && operation(self);
+        self.renews
+    }
+
+    /// Initialises the context again, with the same key.
+    fn renew(&self) -> bool {
+        let (none, context) = (ptr::null_mut(), ptr::null_mut());
+        // SAFETY: the context is live and has a key, which it keeps without another one.
+        (unsafe { (self.init)(self.digest, context, ptr::null(), ptr::null_mut(), none) }) == 1
+    }
+
     fn sign(&mut self, message: &[u8], signature: &mut [u8]) -> Result<usize, &'static str> {
-        let mut length = signature.len();
-        // SAFETY: reads the message, and writes at most the given length.
-        let done = unsafe {
-            (self.functions.sign)(
-                self.digest,
-                signature.as_mut_ptr(),
-                &raw mut length,
-                message.as_ptr(),
-                message.len(),
-            )
-        };
-        if done == 1 { Ok(length) } else { Err("EVP_DigestSign failed") }
+        let mut length = 0;
+        let done = self.perform(|this| {
+            length = signature.len();
+            // SAFETY: reads the message, and writes at most the given length.
+            let done = unsafe {
+                (this.functions.sign)(
+                    this.digest,
+                    signature.as_mut_ptr(),
+                    &raw mut length,
+                    message.as_ptr(),
+                    message.len(),
+                )
+            };
+            done == 1
+        });
+        if done { Ok(length) } else { Err("EVP_DigestSign failed") }
     }
 
     fn verify(&mut self, message: &[u8], signature: &[u8]) -> Result<usize, &'static str> {
-        // SAFETY: reads exactly the bytes of the two slices.
-        let done = unsafe {
-            (self.functions.verify)(
-                self.digest,
-                signature.as_ptr(),
-                signature.len(),
-                message.as_ptr(),
-                message.len(),
-            )
-        };
-        if done == 1 { Ok(0) } else { Err("invalid signature") }
+        let done = self.perform(|this| {
+            // SAFETY: reads exactly the bytes of the two slices.
+            let done = unsafe {
+                (this.functions.verify)(
+                    this.digest,
+                    signature.as_ptr(),
+                    signature.len(),
+                    message.as_ptr(),
+                    message.len(),
+                )
+            };
+            done == 1
+        });
+        if done { Ok(0) } else { Err("invalid signature") }
     }
 }
 
