@@ -30,7 +30,8 @@ static KINDS: [Kind; 4] = [
         name: "openssl",
         lacks: "libcrypto.so.3",
         files: &openssl::FILES_OF_BUILD,
-        remedy: "build OpenSSL 3 with ./Configure && make build_libs, and name its folder",
+        remedy: "build OpenSSL 3 with ./Configure enable-ec_nistp_64_gcc_128 && make build_libs, and \
+                 name its folder",
     },
     Kind {
         peer: Peer::Mcl,
