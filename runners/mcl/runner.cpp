@@ -1,6 +1,9 @@
 // mcl as a peer of Cycloid's benchmarks: a process performs one operation repeatedly, and reports
 // its time. docs/runners.md specifies the lines and the encodings.
 
+#include <cstring>
+#include <memory>
+
 #include <mcl/bls12_381.hpp>
 
 #include "protocol.hpp"
