@@ -129,9 +129,12 @@ pub(crate) struct Common {
     #[arg(long, value_name = "LEVEL", global = true)]
     pub(crate) cpu: Option<String>,
 
-    /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, dalek-vector,
-    /// rustcrypto, zkcrypto, arkworks, c-kzg, gnark-crypto, mcl, vroom, mirage-crypto, crypto-mb,
-    /// softhsm, openvpn, wireguard-go, separated by commas; all; none.
+    /// Peers to measure: openssl, gmp, aws-lc, crypto-bigint, ring, graviola, dalek, rustcrypto,
+    /// zkcrypto, arkworks, c-kzg, mirage-crypto, softhsm, openvpn, wireguard-go, separated by
+    /// commas; all of these; none.
+    ///
+    /// On request only, because they are downloaded and compiled first: all,gnark-crypto,dalek-vector
+    /// adds two to the others. With --peer-source, mcl, vroom and crypto-mb belong to all.
     #[arg(long, value_name = "LIST", default_value = "all", global = true)]
     pub(crate) peers: String,
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use cycloid::cpu;
+use cycloid_profiler::clock;
 
-use crate::measure::clock;
 use crate::record::Environment;
 
 /// Returns the current environment of this process and machine.

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 
 use ed25519_dalek::{Signature, Signer, SigningKey, Verifier, VerifyingKey};
+use rustix::time::{clock_gettime, ClockId};
 use serde_json::{json, Value};
 use x25519_dalek::{PublicKey, StaticSecret};
 
@@ -149,9 +150,7 @@ fn prepare(order: &Value) -> Result<Job, Error> {
 
 /// Returns the processor time of this thread in nanoseconds.
 fn clock() -> u64 {
-    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the pointer is to a value of the function's type.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut now) };
+    let now = clock_gettime(ClockId::ThreadCPUTime);
     now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
 }
 

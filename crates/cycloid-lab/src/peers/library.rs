@@ -1,6 +1,7 @@
 //! An available peer: what it implements.
 
-use super::{dh, ec, external, modexp, rsa};
+use super::external::runner::Runner;
+use super::{dh, ec, modexp, rsa};
 
 /// An available peer.
 pub trait Library {
@@ -29,7 +30,7 @@ pub trait Library {
     }
 
     /// Returns the runner program of a library that this process cannot call.
-    fn runner(&self) -> Option<&external::Runner> {
+    fn runner(&self) -> Option<&Runner> {
         None
     }
 

@@ -189,24 +189,41 @@ impl Peer {
         }
     }
 
-    /// Parses a user's list of peers: `all`, `none`, or names separated by commas, in any case.
+    /// Returns whether `all` has the peer. The runners of the others take minutes to get: they
+    /// download libraries, or compile a source that the user names.
+    fn is_usual(self) -> bool {
+        match self {
+            Self::GnarkCrypto | Self::DalekVector => false,
+            Self::Mcl | Self::Vroom | Self::CryptoMb => source::folder(self).is_some(),
+            _ => true,
+        }
+    }
+
+    /// Returns the peers of `all`.
+    pub fn usual() -> Vec<Self> {
+        Self::ALL.into_iter().filter(|peer| peer.is_usual()).collect()
+    }
+
+    /// Parses a user's list of peers: `none`, or names in any case and `all`, separated by commas.
     ///
     /// # Errors
     /// The first unknown name.
     pub fn from_list(list: &str) -> Result<Vec<Self>, Failure> {
-        match list.to_lowercase().as_str() {
-            "all" => return Ok(Self::ALL.to_vec()),
-            "none" => return Ok(Vec::new()),
-            _ => {}
+        if list.eq_ignore_ascii_case("none") {
+            return Ok(Vec::new());
         }
         let mut peers = Vec::new();
-        for name in list.split(',') {
-            let known = |peer: &Self| peer.name().eq_ignore_ascii_case(name.trim());
+        for name in list.split(',').map(str::trim) {
+            if name.eq_ignore_ascii_case("all") {
+                peers.extend(Self::usual());
+                continue;
+            }
+            let known = |peer: &Self| peer.name().eq_ignore_ascii_case(name);
             let peer = Self::ALL.into_iter().find(known).ok_or_else(|| {
                 let names = Self::ALL.map(|peer| peer.name().to_lowercase()).join(", ");
                 Failure::new(
                     format!("no peer is called '{name}'"),
-                    format!("use all, none, or a list of {names}"),
+                    format!("use none, or a list of all, {names}"),
                 )
             })?;
             peers.push(peer);
@@ -290,7 +307,13 @@ mod tests {
 
     #[test]
     fn lists() {
-        assert_eq!(Peer::from_list("all").unwrap(), Peer::ALL);
+        let usual = Peer::from_list("all").unwrap();
+        assert_eq!(usual, Peer::usual());
+        let on_request = Peer::ALL.into_iter().filter(|peer| !usual.contains(peer));
+        let on_request = on_request.map(Peer::name).collect::<Vec<_>>();
+        assert_eq!(on_request, ["dalek-vector", "gnark-crypto", "mcl", "VROOM", "crypto_mb"]);
+        let more = Peer::from_list("gnark-crypto,All,mcl").unwrap();
+        assert_eq!(more.len(), usual.len() + 2);
         assert_eq!(Peer::from_list("none").unwrap(), []);
         assert_eq!(Peer::from_list("gmp, OpenSSL,GMP").unwrap(), [Peer::OpenSsl, Peer::Gmp]);
         assert_eq!(Peer::from_list("gmp,nss").unwrap_err().message, "no peer is called 'nss'");

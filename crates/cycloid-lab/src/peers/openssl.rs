@@ -9,10 +9,6 @@ use crate::record::Missing;
 const FILES: [&str; 1] = ["libcrypto.so.3"];
 const PACKAGE: &str = "libssl3";
 
-/// Where builds and installations have the library.
-pub(super) const FILES_OF_BUILD: [&str; 3] =
-    ["libcrypto.so.3", "lib/libcrypto.so.3", "lib64/libcrypto.so.3"];
-
 struct OpenSsl {
     version: String,
     numbers: bn::Functions,

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use super::Peer;
-use super::openssl;
 use crate::Failure;
 
 /// A peer that a user can name a folder for.
@@ -23,13 +22,17 @@ pub(super) struct Kind {
     remedy: &'static str,
 }
 
+/// Where builds and installations of OpenSSL have the library.
+const FILES_OF_OPENSSL: [&str; 3] =
+    ["libcrypto.so.3", "lib/libcrypto.so.3", "lib64/libcrypto.so.3"];
+
 /// The peers, in the order of the tables.
 static KINDS: [Kind; 4] = [
     Kind {
         peer: Peer::OpenSsl,
         name: "openssl",
         lacks: "libcrypto.so.3",
-        files: &openssl::FILES_OF_BUILD,
+        files: &FILES_OF_OPENSSL,
         remedy: "build OpenSSL 3 with ./Configure enable-ec_nistp_64_gcc_128 && make build_libs, and \
                  name its folder",
     },

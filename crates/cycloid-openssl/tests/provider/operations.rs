@@ -130,6 +130,12 @@ fn ed25519_signs_messages() {
     assert_eq!(log.lines().filter(|line| *line == "cycloid verify ED25519").count(), 6);
 }
 
+/// Returns whether OpenSSL has no synthetic messages for invalid ciphertexts.
+fn is_old() -> bool {
+    let version = Place::new().ok(With::Stock, "version");
+    version.starts_with("OpenSSL 3.0.") || version.starts_with("OpenSSL 3.1.")
+}
+
 #[test]
 fn encryption() {
     let place = Place::new();
@@ -173,8 +179,11 @@ fn encryption() {
             }
             if !raw {
                 std::fs::write(place.path("sealed"), [1; 255]).expect("the file is written");
-                place
-                    .fails(other, &format!("pkeyutl -decrypt -inkey key.pem -in sealed {options}"));
+                let command = format!("pkeyutl -decrypt -inkey key.pem -in sealed {options}");
+                // From 3.2 on, OpenSSL has synthetic messages for ciphertexts of any length.
+                if other == With::Cycloid || options.contains("oaep") || is_old() {
+                    place.fails(other, &command);
+                }
             }
             place.write("log", "");
         }

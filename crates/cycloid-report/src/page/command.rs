@@ -50,9 +50,12 @@ fn common(suite: Option<&Descriptor>, report: &Report) -> Vec<String> {
     };
     let asked = names(&mut report.peers.iter().map(|peer| &*peer.name));
     let Some(family) = suite.map(|suite| suite.family) else { return words };
-    let usual = names(&mut Peer::ALL.iter().filter(|peer| peer.does(family)).map(|p| p.name()));
-    let of_suite: Vec<&str> = asked.intersection(&usual).map(|name| &**name).collect();
-    if of_suite.len() < usual.len() {
+    let of_family = |peers: &[Peer]| {
+        names(&mut peers.iter().filter(|peer| peer.does(family)).map(|peer| peer.name()))
+    };
+    let (all, usual) = (of_family(&Peer::ALL), of_family(&Peer::usual()));
+    let of_suite: Vec<&str> = asked.intersection(&all).map(|name| &**name).collect();
+    if !of_suite.iter().copied().eq(usual.iter().map(|name| &**name)) {
         words.push(match of_suite.len() {
             0 => "--peers none".into(),
             _ => format!("--peers {}", of_suite.join(",")),

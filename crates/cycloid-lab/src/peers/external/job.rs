@@ -4,12 +4,9 @@ use std::sync::Arc;
 
 use serde_json::Value;
 
-use super::{Job, hex};
+use super::runner::{BATCH, Job, hex};
 use crate::peers::bytes::to_bytes;
 use crate::peers::{ec, modexp, rsa};
-
-/// The member with the number of operations of each run; without it, one.
-pub(super) const BATCH: &str = "batch";
 
 /// Returns the job base^exponent mod modulus, with the base as data.
 pub(crate) fn modexp(input: &modexp::Input) -> Job {
