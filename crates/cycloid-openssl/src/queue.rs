@@ -7,8 +7,11 @@
 //! the same. So no job waits longer than the deadline, and none depends on another to be resumed: a
 //! task owns all that it needs, and outlives a job that never comes back. A queue belongs to one
 //! thread; its lock is never contended unless a program moves a job to another thread.
+//!
+//! A program with few connections waits in vain. So the last batches decide whether jobs park: after
+//! each that was hardly filled, twice as many operations as before are computed at once.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -72,7 +75,47 @@ pub(crate) fn set_wait(microseconds: &str) {
 
 fn jobs_park() -> bool {
     let mode = MODE.load(Ordering::Relaxed);
-    mode == Mode::Always as u8 || mode == Mode::Auto as u8 && cpu::Level::Avx512.is_available()
+    mode == Mode::Always as u8
+        || mode == Mode::Auto as u8
+            && cpu::Level::Avx512.is_available()
+            && HABIT.with(|habit| Habit::parks(habit))
+}
+
+/// The fewest operations in a batch that are worth the wait.
+const WORTH_THE_WAIT: usize = 3;
+
+/// The maximum number of operations that are computed at once after a batch with fewer.
+const MOST_SKIPPED: u32 = 64;
+
+/// Whether jobs of a thread park, from how its last batches were filled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Habit {
+    /// The number of operations that are still computed at once.
+    skip: u32,
+    /// The number of those after the last batch that was hardly filled.
+    penalty: u32,
+}
+
+thread_local! {
+    static HABIT: Cell<Habit> = const { Cell::new(Habit { skip: 0, penalty: 0 }) };
+}
+
+impl Habit {
+    /// Returns whether the next job parks.
+    fn parks(habit: &Cell<Self>) -> bool {
+        let Self { skip, penalty } = habit.get();
+        habit.set(Self { skip: skip.saturating_sub(1), penalty });
+        skip == 0
+    }
+
+    /// Notes a batch of `count` operations.
+    fn batched(habit: &Cell<Self>, count: usize) {
+        let penalty = match count {
+            0..WORTH_THE_WAIT => (2 * habit.get().penalty).clamp(1, MOST_SKIPPED),
+            _ => 0,
+        };
+        habit.set(Self { skip: penalty, penalty });
+    }
 }
 
 /// Signs with a private key: alone, or in a job with others.
@@ -174,6 +217,7 @@ fn in_job(job: &asynchronous::Job, mut task: Task) -> Result<Vec<u8>, Error> {
 /// Computes tasks, and wakes all jobs but the running one.
 fn run(tasks: &[Arc<Task>], running: &Arc<Task>) {
     log::write(By::Cycloid, "batch", &tasks.len().to_string());
+    HABIT.with(|habit| Habit::batched(habit, tasks.len()));
     compute(tasks);
     for task in tasks.iter().filter(|task| !Arc::ptr_eq(task, running)) {
         task.timer.iter().for_each(|timer| timer.expire());
@@ -254,4 +298,31 @@ fn with_batch(bits: usize, work: impl FnOnce(&mut Batch<Vec<u64>, ChaCha20Rng>))
         };
         work(&mut kept[place].batch);
     });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_in_vain_become_rare_and_full_batches_end_that() {
+        let habit = Cell::new(Habit::default());
+        let mut parked = 0;
+        for _ in 0..1000 {
+            if Habit::parks(&habit) {
+                parked += 1;
+                Habit::batched(&habit, 1);
+            }
+        }
+        // After 1, 2, 4, … 64 at once, and then once in 65.
+        assert_eq!(parked, 7 + (1000 - 7 - 127) / 65 + 1);
+        while !Habit::parks(&habit) {}
+        Habit::batched(&habit, WORTH_THE_WAIT);
+        assert_eq!(habit.get(), Habit::default());
+        assert!((0..1000).all(|_| {
+            let parks = Habit::parks(&habit);
+            Habit::batched(&habit, LANES);
+            parks
+        }));
+    }
 }
