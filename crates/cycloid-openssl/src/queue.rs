@@ -78,7 +78,7 @@ fn jobs_park() -> bool {
     mode == Mode::Always as u8
         || mode == Mode::Auto as u8
             && cpu::Level::Avx512.is_available()
-            && HABIT.with(|habit| Habit::parks(habit))
+            && HABIT.with(Habit::parks)
 }
 
 /// The fewest operations in a batch that are worth the wait.

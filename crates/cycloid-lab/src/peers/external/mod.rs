@@ -13,8 +13,6 @@ pub mod job;
 pub(super) mod mcl;
 pub(super) mod mirage_crypto;
 pub mod runner;
-#[cfg(test)]
-mod tests;
 pub(super) mod vroom;
 
 use super::Library;

@@ -215,3 +215,6 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     let pairs = digits.filter(|digits| digits.len().is_multiple_of(2))?;
     Some(pairs.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,7 @@
 use std::io::Write;
 use std::process::Stdio;
 
+use super::super::{job, mirage_crypto};
 use super::*;
 use crate::peers::modexp::{Exponents, Input};
 
@@ -75,7 +76,7 @@ read order
 case "$order" in *'"data"'*) echo '{"failed":"no"}';; *) echo '{"nanoseconds":1,"result":""}';; esac"#;
     let runner = script("batch", &format!("{ready}\n{turns}"));
     let mut job = job::job("agree-batch", &[1, 2, 3], &[]);
-    job.insert(runner::BATCH.into(), 3.into());
+    job.insert(BATCH.into(), 3.into());
     let way = runner.ways(&job).unwrap().pop().unwrap();
     assert_eq!(way.note, "no");
     let check: ResultCheck = Box::new(|call, _| {
