@@ -76,9 +76,7 @@ pub(crate) fn set_wait(microseconds: &str) {
 fn jobs_park() -> bool {
     let mode = MODE.load(Ordering::Relaxed);
     mode == Mode::Always as u8
-        || mode == Mode::Auto as u8
-            && cpu::Level::Avx512.is_available()
-            && HABIT.with(Habit::parks)
+        || mode == Mode::Auto as u8 && cpu::Level::Avx512.is_available() && HABIT.with(Habit::parks)
 }
 
 /// The fewest operations in a batch that are worth the wait.

@@ -311,7 +311,7 @@ mod tests {
         assert_eq!(usual, Peer::usual());
         let on_request = Peer::ALL.into_iter().filter(|peer| !usual.contains(peer));
         let on_request = on_request.map(Peer::name).collect::<Vec<_>>();
-        assert_eq!(on_request, ["dalek-vector", "gnark-crypto", "mcl", "VROOM", "crypto_mb"]);
+        assert_eq!(on_request, ["dalek-vector", "gnark-crypto", "mcl", "VROOM", "crypto-mb"]);
         let more = Peer::from_list("gnark-crypto,All,mcl").unwrap();
         assert_eq!(more.len(), usual.len() + 2);
         assert_eq!(Peer::from_list("none").unwrap(), []);
