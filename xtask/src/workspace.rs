@@ -25,10 +25,11 @@ pub(crate) struct Dependency {
 }
 
 /// The manifests of all workspaces.
-pub(crate) const MANIFESTS: [&str; 5] = [
+pub(crate) const MANIFESTS: [&str; 6] = [
     "Cargo.toml",
     "crates/cycloid-aarch64/Cargo.toml",
     "crates/cycloid-m4/Cargo.toml",
+    "runners/dalek/Cargo.toml",
     "xtask/no-std/Cargo.toml",
     "xtask/size/Cargo.toml",
 ];
