@@ -73,10 +73,15 @@ pub(crate) fn set_wait(microseconds: &str) {
     }
 }
 
-fn jobs_park() -> bool {
+/// Returns whether the next job of this thread parks.
+fn job_parks() -> bool {
+    MODE.load(Ordering::Relaxed) == Mode::Always as u8 || HABIT.with(Habit::parks)
+}
+
+/// Returns whether jobs may park at all.
+fn jobs_may_park() -> bool {
     let mode = MODE.load(Ordering::Relaxed);
-    mode == Mode::Always as u8
-        || mode == Mode::Auto as u8 && cpu::Level::Avx512.is_available() && HABIT.with(Habit::parks)
+    mode == Mode::Always as u8 || mode == Mode::Auto as u8 && cpu::Level::Avx512.is_available()
 }
 
 /// The fewest operations in a batch that are worth the wait.
@@ -123,8 +128,9 @@ pub(crate) fn sign(
     input: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
     let pair = key.private().ok_or(Failure::NoPrivateKey)?;
-    if jobs_park()
+    if jobs_may_park()
         && let Some(job) = asynchronous::Job::current()
+        && job_parks()
     {
         return in_job(&job, Task::new(Arc::clone(key), operation, input));
     }

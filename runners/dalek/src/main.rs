@@ -5,8 +5,8 @@ use std::fs::File;
 use std::io::{self, BufRead, Read};
 
 use ed25519_dalek::{Signature, Signer, SigningKey, Verifier, VerifyingKey};
-use rustix::time::{clock_gettime, ClockId};
-use serde_json::{json, Value};
+use rustix::time::{ClockId, clock_gettime};
+use serde_json::{Value, json};
 use x25519_dalek::{PublicKey, StaticSecret};
 
 /// Why an operation cannot be prepared or run.

@@ -29,9 +29,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Stop> {
     }
     let mut started = Vec::new();
     for program in &wanted.programs {
-        let [name, arguments @ ..] = &program.line[..] else { continue };
+        let name = &program.name;
         let mut command = Command::new(name);
-        command.args(arguments).envs(program.environment.iter().cloned());
+        command.args(&program.arguments).envs(program.environment.iter().cloned());
         command.current_dir(directory.path()).stdin(Stdio::null()).stdout(Stdio::null());
         let child = command.spawn().map_err(|error| cannot(&format!("start {name}"), &error))?;
         started.push(Killed(child));

@@ -14,7 +14,7 @@ pub(super) struct Kind {
     peer: Peer,
     /// Its name on the command line.
     name: &'static str,
-    /// What the folder must have, for messages.
+    /// The file that messages name as missing.
     lacks: &'static str,
     /// Files that identify the folder: any of them suffices.
     files: &'static [&'static str],

@@ -39,8 +39,10 @@ pub struct Programs {
 /// A program with its arguments and environment.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Program {
-    /// The program, then its arguments.
-    pub line: Vec<String>,
+    /// Its name or path.
+    pub name: String,
+    /// Its arguments.
+    pub arguments: Vec<String>,
     /// Variables that it gets besides those of the lab.
     pub environment: Vec<(String, String)>,
 }

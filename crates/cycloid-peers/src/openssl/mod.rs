@@ -131,7 +131,7 @@ struct Compared {
     missing: Vec<String>,
 }
 
-/// What a table is about.
+/// The description of a table.
 struct Subject {
     operation: &'static str,
     group: String,

@@ -127,7 +127,8 @@ impl Place {
             wanted.files.push((format!("{name}.cfg"), provider.proxy()));
             if proxy {
                 wanted.programs.push(Program {
-                    line: ["haproxy", "-db", "-f", &format!("{name}.cfg")].map(Into::into).into(),
+                    name: "haproxy".into(),
+                    arguments: ["-db", "-f", &format!("{name}.cfg")].map(Into::into).into(),
                     environment: vec![("OPENSSL_CONF".into(), format!("{name}.cnf"))],
                 });
             }

@@ -21,7 +21,7 @@ pub(super) struct Recipe {
     pub(super) variable: &'static str,
     /// The runner's own file.
     pub(super) runner: &'static str,
-    /// What the compilation needs, for a user who lacks it.
+    /// The hint for a user without the compiler or its libraries.
     pub(super) needs: &'static str,
     /// Returns the version of the library in a folder.
     pub(super) version: fn(&Path) -> String,

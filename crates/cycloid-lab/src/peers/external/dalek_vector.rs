@@ -20,7 +20,7 @@ macro_rules! file {
 
 const SOURCES: [(&str, &str); 3] = [file!("Cargo.toml"), file!("Cargo.lock"), file!("src/main.rs")];
 
-/// What selects the backend, as dalek documents it.
+/// The compiler's options for dalek's AVX-512 backend, from dalek's documentation.
 const FLAGS: &str = "-C target-cpu=native --cfg curve25519_dalek_backend=\"avx512\"";
 
 /// Finds the runner, or compiles it.

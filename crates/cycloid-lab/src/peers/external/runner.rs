@@ -34,7 +34,7 @@ pub(crate) struct Way {
     pub(crate) function: String,
     /// Whether it is designed to be constant-time.
     pub(crate) constant_time: bool,
-    /// What readers of its numbers must know, such as checks that it omits; may be empty.
+    /// A note for the table, such as omitted checks; may be empty.
     pub(crate) note: String,
     process: Rc<RefCell<Process>>,
     /// The input of each run.

@@ -87,7 +87,7 @@ pub(super) fn add_quotient_row<V: Vectors, const T: usize>(
     q: V::Factor,
     k0: V::Factor,
 ) -> V::Factor {
-    // What column 0 carries is added last: it takes as long as the low half for column 1.
+    // The carry of column 0 is added last: its latency is that of the low half for column 1.
     let carry = carry_of_low_limb(v, window, low_modulus, q);
     add_product(v, window, top, 1, v.load_factor(&low_modulus[1]), q);
     window[1] = v.add(window[1], carry);
