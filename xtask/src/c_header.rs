@@ -32,7 +32,7 @@ const MODULES: [&str; 23] = [
     "bls/signatures",
     "bls/lists",
     "bls/points",
-    "batch",
+    "curve_batch",
 ];
 
 /// Writes the header, or with `check` compares it with the existing one.
@@ -69,7 +69,20 @@ fn header() -> Result<String, Failure> {
         "// # Safety" => "// Requirements:",
         line => line,
     });
-    Ok(lines.map(|line| line.replace('`', "") + "\n").collect())
+    let header: String = lines.map(|line| line.replace('`', "") + "\n").collect();
+    match declared_twice(&header) {
+        None => Ok(header),
+        Some(name) => Err(Failure::new(format!("{name} is twice in the header"))
+            .hint("cbindgen looks for `mod x` of a/b.rs in a/x.rs: give the modules other names")),
+    }
+}
+
+/// Returns a function that a header declares twice.
+fn declared_twice(header: &str) -> Option<&str> {
+    let starts = header.lines().filter(|line| line.starts_with(|it: char| it.is_alphabetic()));
+    let functions = starts.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    let mut seen = std::collections::HashSet::new();
+    functions.into_iter().find(|name| !seen.insert(*name))
 }
 
 /// Returns an error for a source file with functions for C that the header lacks.
@@ -93,4 +106,18 @@ fn check_modules(sources: &Path) -> Outcome {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_declaration_is_found() {
+        let first = "// f(1)\nint f(int a,\n      int b);\nconst char *g(void);\n";
+        assert_eq!(declared_twice(first), None);
+        assert_eq!(declared_twice(&format!("{first}char *g(void);\n")), Some("g"));
+        assert_eq!(declared_twice(&format!("{first}int f(int a,\n")), Some("f"));
+        assert_eq!(declared_twice(&fs::read_to_string(format!("../{HEADER}")).unwrap()), None);
+    }
 }

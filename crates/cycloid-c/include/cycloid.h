@@ -320,6 +320,81 @@ typedef struct cycloid_ed25519_public_key {
     uint64_t opaque[32];
 } cycloid_ed25519_public_key;
 
+// A signature of a digest, as cycloid_rsa_sign_pkcs1v15_prehashed and
+// cycloid_rsa_sign_pss_prehashed make it.
+typedef struct cycloid_rsa_sign_job {
+    // A private key, as long as the batch demands.
+    const struct cycloid_rsa_private_key *key;
+    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
+    uint32_t scheme;
+    // The hash function of the digest.
+    cycloid_hash hash;
+    // The bytes of the salt, for PSS.
+    size_t salt_length;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature, to write.
+    uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+    // The outcome, which cycloid_rsa_sign_batch writes.
+    cycloid_error error;
+} cycloid_rsa_sign_job;
+
+// The verification of a signature of a digest, as cycloid_rsa_verify_pkcs1v15_prehashed and
+// cycloid_rsa_verify_pss_prehashed do it.
+typedef struct cycloid_rsa_verify_job {
+    // A public key.
+    const struct cycloid_rsa_public_key *key;
+    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
+    uint32_t scheme;
+    // The hash function of the digest.
+    cycloid_hash hash;
+    // The bytes of the salt, for PSS, or CYCLOID_RSA_ANY_SALT.
+    size_t salt_length;
+    // The digest.
+    const uint8_t *digest;
+    // The bytes of the digest.
+    size_t digest_length;
+    // The signature.
+    const uint8_t *signature;
+    // The bytes of the signature.
+    size_t signature_length;
+    // The outcome, which cycloid_rsa_verify_batch writes.
+    cycloid_error error;
+} cycloid_rsa_verify_job;
+
+// A group: one of CYCLOID_FFDHE2048 and so on.
+typedef uint32_t cycloid_dh_group;
+
+// A private key. A plain value: it may be copied and moved, and each copy must be wiped.
+typedef struct cycloid_bls_private_key {
+    // The key.
+    uint64_t opaque[8];
+} cycloid_bls_private_key;
+
+// A public key, in the group and not infinity. A plain value, which may be copied and moved.
+typedef struct cycloid_bls_public_key {
+    // The key.
+    uint64_t opaque[20];
+} cycloid_bls_public_key;
+
+// A signature, in the group. A plain value, which may be copied and moved.
+typedef struct cycloid_bls_signature {
+    // The signature.
+    uint64_t opaque[40];
+} cycloid_bls_signature;
+
+// A message.
+typedef struct cycloid_message {
+    // Its bytes.
+    const uint8_t *bytes;
+    // Their number.
+    size_t length;
+} cycloid_message;
+
 // The signature of a digest by ECDSA, deterministic, as cycloid_ecdsa_sign_prehashed makes it.
 typedef struct cycloid_ecdsa_sign_job {
     // A private key.
@@ -410,81 +485,6 @@ typedef struct cycloid_ed25519_verify_job {
     // The signature of 64 bytes.
     const uint8_t *signature;
 } cycloid_ed25519_verify_job;
-
-// A signature of a digest, as cycloid_rsa_sign_pkcs1v15_prehashed and
-// cycloid_rsa_sign_pss_prehashed make it.
-typedef struct cycloid_rsa_sign_job {
-    // A private key, as long as the batch demands.
-    const struct cycloid_rsa_private_key *key;
-    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
-    uint32_t scheme;
-    // The hash function of the digest.
-    cycloid_hash hash;
-    // The bytes of the salt, for PSS.
-    size_t salt_length;
-    // The digest.
-    const uint8_t *digest;
-    // The bytes of the digest.
-    size_t digest_length;
-    // The signature, to write.
-    uint8_t *signature;
-    // The bytes of the signature.
-    size_t signature_length;
-    // The outcome, which cycloid_rsa_sign_batch writes.
-    cycloid_error error;
-} cycloid_rsa_sign_job;
-
-// The verification of a signature of a digest, as cycloid_rsa_verify_pkcs1v15_prehashed and
-// cycloid_rsa_verify_pss_prehashed do it.
-typedef struct cycloid_rsa_verify_job {
-    // A public key.
-    const struct cycloid_rsa_public_key *key;
-    // CYCLOID_RSA_PKCS1V15 or CYCLOID_RSA_PSS.
-    uint32_t scheme;
-    // The hash function of the digest.
-    cycloid_hash hash;
-    // The bytes of the salt, for PSS, or CYCLOID_RSA_ANY_SALT.
-    size_t salt_length;
-    // The digest.
-    const uint8_t *digest;
-    // The bytes of the digest.
-    size_t digest_length;
-    // The signature.
-    const uint8_t *signature;
-    // The bytes of the signature.
-    size_t signature_length;
-    // The outcome, which cycloid_rsa_verify_batch writes.
-    cycloid_error error;
-} cycloid_rsa_verify_job;
-
-// A group: one of CYCLOID_FFDHE2048 and so on.
-typedef uint32_t cycloid_dh_group;
-
-// A private key. A plain value: it may be copied and moved, and each copy must be wiped.
-typedef struct cycloid_bls_private_key {
-    // The key.
-    uint64_t opaque[8];
-} cycloid_bls_private_key;
-
-// A public key, in the group and not infinity. A plain value, which may be copied and moved.
-typedef struct cycloid_bls_public_key {
-    // The key.
-    uint64_t opaque[20];
-} cycloid_bls_public_key;
-
-// A signature, in the group. A plain value, which may be copied and moved.
-typedef struct cycloid_bls_signature {
-    // The signature.
-    uint64_t opaque[40];
-} cycloid_bls_signature;
-
-// A message.
-typedef struct cycloid_message {
-    // Its bytes.
-    const uint8_t *bytes;
-    // Their number.
-    size_t length;
-} cycloid_message;
 
 #ifdef __cplusplus
 extern "C" {
@@ -933,51 +933,6 @@ size_t cycloid_rsa_context_minimum_size(size_t bits);
 // Returns the bytes of scratch for any function that takes scratch, with a key of up to bits
 // bits: at most CYCLOID_RSA_SCRATCH_SIZE(bits). 0 if keys of this length are not supported.
 size_t cycloid_rsa_scratch_size(size_t bits);
-
-// Signs digests by ECDSA. Writes the outcome of each job, and returns the first that is an error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_ecdsa_sign_prehashed. No output of a job
-// overlaps anything else of the jobs.
-cycloid_error cycloid_ecdsa_sign_batch(struct cycloid_ecdsa_sign_job *jobs, size_t count);
-
-// Verifies signatures of digests by ECDSA. Writes the outcome of each job, and returns the first
-// that is an error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_ecdsa_verify_prehashed.
-cycloid_error cycloid_ecdsa_verify_batch(struct cycloid_ecdsa_verify_job *jobs, size_t count);
-
-// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is
-// an error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_ecdh_agree. No output of a job overlaps
-// anything else of the jobs.
-cycloid_error cycloid_ecdh_batch(struct cycloid_ecdh_job *jobs, size_t count);
-
-// Computes shared secrets by X25519. Writes the outcome of each job, and returns the first that is
-// an error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_x25519_agree. No output of a job overlaps
-// anything else of the jobs.
-cycloid_error cycloid_x25519_batch(struct cycloid_x25519_job *jobs, size_t count);
-
-// Signs messages by Ed25519. Writes the outcome of each job, and returns the first that is an
-// error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_ed25519_sign. No output of a job overlaps
-// anything else of the jobs.
-cycloid_error cycloid_ed25519_sign_batch(struct cycloid_ed25519_sign_job *jobs, size_t count);
-
-// Verifies signatures of Ed25519. Writes the outcome of each job, and returns the first that is an
-// error.
-//
-// Requirements:
-// jobs has count jobs, and each is as for cycloid_ed25519_verify.
-cycloid_error cycloid_ed25519_verify_batch(struct cycloid_ed25519_verify_job *jobs, size_t count);
 
 // Generates a private key of bits bits, an even number from 2048, with an odd public exponent of
 // at least 65537.

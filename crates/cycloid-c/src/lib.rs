@@ -10,9 +10,9 @@
 
 #![cfg_attr(target_os = "none", no_std)]
 
-pub mod batch;
 #[cfg(feature = "bls12-381")]
 pub mod bls;
+pub mod curve_batch;
 pub mod dh;
 pub mod ec;
 pub mod ecdh;

@@ -1,5 +1,5 @@
-//! Many operations, eight in parallel where the processor has vectors. Each job has its own key,
-//! input and outcome, and a job with an error harms none of the others.
+//! Many operations on curves, eight in parallel where the processor has vectors. Each job has its own
+//! key, input and outcome, and a job with an error harms none of the others.
 
 use arrayvec::ArrayVec;
 use cycloid::scheme::ec;
