@@ -262,8 +262,8 @@ typedef struct cycloid_dh_private_key cycloid_dh_private_key;
 typedef struct cycloid_rsa_batch cycloid_rsa_batch;
 
 // The state of one thread's operations with a private key, in memory of
-// cycloid_rsa_context_size bytes, which must stay in place: the blinding, a random generator and
-// working memory.
+// cycloid_rsa_context_size bytes, which must stay in place: the public key, the blinding, a random
+// generator and working memory.
 typedef struct cycloid_rsa_context cycloid_rsa_context;
 
 // A private key in memory of cycloid_rsa_private_key_size bytes, which must stay in place.
@@ -1074,9 +1074,10 @@ size_t cycloid_rsa_public_key_bits(const struct cycloid_rsa_public_key *key);
 //
 // context has size bytes: at best cycloid_rsa_context_size of the key's bits, and at least
 // cycloid_rsa_context_minimum_size, with which operations are slower. It is aligned to 8 bytes
-// and must stay in place until it is wiped; so must the key. One thread at a time uses a context,
-// any number of them a key. After a fork, parent and child make contexts of their own, or they
-// share their blindings.
+// and must stay in place until it is wiped; so must the key. The context keeps the modulus and the
+// public exponent, and each operation compares them with those of the key: another key in the same
+// memory is CYCLOID_ERROR_KEY. One thread at a time uses a context, any number of them a key.
+// After a fork, parent and child make contexts of their own, or they share their blindings.
 //
 // Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_MEMORY_TOO_SMALL.
 //
@@ -1099,7 +1100,7 @@ cycloid_error cycloid_rsa_context_wipe(struct cycloid_rsa_context *context);
 // Signs a message by RSASSA-PKCS1-v1_5 with the hash function. signature has exactly as many
 // bytes as the modulus. Time does not depend on the key.
 //
-// Errors: CYCLOID_ERROR_KEY, also if the context's key has been wiped or replaced;
+// Errors: CYCLOID_ERROR_KEY, also if the context's key has been wiped or replaced by another;
 // CYCLOID_ERROR_HASH, CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_RANDOM,
 // CYCLOID_ERROR_RESTRICTED, CYCLOID_ERROR_FAULT, CYCLOID_ERROR_OVERLAP.
 //

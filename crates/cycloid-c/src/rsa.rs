@@ -35,8 +35,8 @@ pub struct RsaPublicKey {
 }
 
 /// The state of one thread's operations with a private key, in memory of
-/// `cycloid_rsa_context_size` bytes, which must stay in place: the blinding, a random generator and
-/// working memory.
+/// `cycloid_rsa_context_size` bytes, which must stay in place: the public key, the blinding, a random
+/// generator and working memory.
 pub struct RsaContext {
     _opaque: (),
 }
@@ -57,27 +57,26 @@ impl Kind for Public {
 /// A context, the key that it was made for, and its generator.
 pub(crate) struct ContextState {
     key: *const c_void,
-    identity: Identity,
+    exponent: u64,
+    /// The modulus, in the context's memory.
+    modulus: &'static [Limb],
     random: *mut Recording,
     context: Context<'static, &'static mut [Limb], &'static mut Recording>,
 }
 
-/// Tells a key from one that takes its place in the same memory: the length of the modulus and its
-/// lowest limbs.
-#[derive(PartialEq, Eq)]
-pub(crate) struct Identity {
-    bits: usize,
-    limbs: [Limb; 2],
+impl ContextState {
+    /// Returns whether the key's memory still holds the key that the context was made for. The whole
+    /// public key is compared: a blinding for another one would be wrong.
+    pub(crate) fn is_for(&self, key: &Private) -> bool {
+        let public = key.public();
+        public.exponent() == self.exponent && public.modulus_limbs() == self.modulus
+    }
 }
 
-impl Identity {
-    pub(crate) fn of(key: &Private) -> Self {
-        let mut limbs = [0; 2];
-        for (limb, modulus) in limbs.iter_mut().zip(key.public().modulus_limbs()) {
-            *limb = *modulus;
-        }
-        Self { bits: key.bits(), limbs }
-    }
+/// Returns the limbs of a context that stand in front of the library's: the generator and the
+/// modulus.
+const fn context_head_limbs(bits: usize) -> usize {
+    RECORDING_LIMBS + bits.div_ceil(Limb::BITS as usize)
 }
 
 impl Kind for ContextState {
@@ -102,14 +101,18 @@ pub extern "C" fn cycloid_rsa_public_key_size(bits: usize) -> usize {
 /// `CYCLOID_RSA_CONTEXT_SIZE(bits)`. 0 if keys of this length are not supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn cycloid_rsa_context_size(bits: usize) -> usize {
-    of(bits, |bits| sized::size::<ContextState>(RECORDING_LIMBS + rsa::context_limbs(bits)))
+    of(bits, |bits| {
+        sized::size::<ContextState>(context_head_limbs(bits) + rsa::context_limbs(bits))
+    })
 }
 
 /// Returns the bytes of a context for a key of `bits` bits with which it still works, more slowly.
 /// 0 if keys of this length are not supported.
 #[unsafe(no_mangle)]
 pub extern "C" fn cycloid_rsa_context_minimum_size(bits: usize) -> usize {
-    of(bits, |bits| sized::size::<ContextState>(RECORDING_LIMBS + rsa::minimum_context_limbs(bits)))
+    of(bits, |bits| {
+        sized::size::<ContextState>(context_head_limbs(bits) + rsa::minimum_context_limbs(bits))
+    })
 }
 
 /// Returns the bytes of scratch for any function that takes scratch, with a key of up to `bits`

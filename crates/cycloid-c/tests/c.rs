@@ -11,7 +11,11 @@ use support::{Installed, package, succeed};
 /// The programs in `tests/c`, and the arguments of each.
 fn programs() -> [(&'static str, Vec<PathBuf>); 3] {
     let key = package().join("../cycloid/tests/data/rsa/2048.pem");
-    [("curves", vec![]), ("rsa_dh", vec![key.clone()]), ("lists", vec![key])]
+    // Keys that are easily mistaken for it.
+    let alike = ["same-lowest-limbs", "same-modulus"]
+        .map(|name| package().join(format!("tests/data/rsa-2048-{name}.pem")));
+    let rsa = [key.clone()].into_iter().chain(alike).collect();
+    [("curves", vec![]), ("rsa_dh", rsa), ("lists", vec![key])]
 }
 
 /// How a program is compiled and run.

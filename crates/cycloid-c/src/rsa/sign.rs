@@ -6,7 +6,7 @@ use core::ptr;
 use cycloid::Limb;
 use cycloid::scheme::rsa::{self, Context};
 
-use super::{ContextState, Identity, Private, RECORDING_LIMBS, RsaContext, RsaPrivateKey};
+use super::{ContextState, Private, RECORDING_LIMBS, RsaContext, RsaPrivateKey};
 use crate::error::{CYCLOID_ERROR_MEMORY_TOO_SMALL, ErrorCode, Failure, Outcome, run};
 use crate::hash::{self, HashNumber};
 use crate::memory::{Extent, disjoint, slice, slice_mut};
@@ -18,9 +18,10 @@ use crate::sized;
 ///
 /// `context` has `size` bytes: at best `cycloid_rsa_context_size` of the key's bits, and at least
 /// `cycloid_rsa_context_minimum_size`, with which operations are slower. It is aligned to 8 bytes
-/// and must stay in place until it is wiped; so must the key. One thread at a time uses a context,
-/// any number of them a key. After a fork, parent and child make contexts of their own, or they
-/// share their blindings.
+/// and must stay in place until it is wiped; so must the key. The context keeps the modulus and the
+/// public exponent, and each operation compares them with those of the key: another key in the same
+/// memory is `CYCLOID_ERROR_KEY`. One thread at a time uses a context, any number of them a key.
+/// After a fork, parent and child make contexts of their own, or they share their blindings.
 ///
 /// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_MEMORY_TOO_SMALL`.
 ///
@@ -42,16 +43,19 @@ pub unsafe extern "C" fn cycloid_rsa_context_new(
         // SAFETY: the caller promises it; see below for the generator.
         unsafe {
             sized::make(context.cast(), size, |limbs: &'static mut [Limb]| {
-                let (head, memory) = limbs
-                    .split_at_mut_checked(RECORDING_LIMBS)
-                    .ok_or(Failure(CYCLOID_ERROR_MEMORY_TOO_SMALL))?;
+                let public = private.public();
+                let n = public.modulus_limbs();
+                let too_small = Failure(CYCLOID_ERROR_MEMORY_TOO_SMALL);
+                let (head, rest) = limbs.split_at_mut_checked(RECORDING_LIMBS).ok_or(too_small)?;
+                let (modulus, memory) = rest.split_at_mut_checked(n.len()).ok_or(too_small)?;
+                modulus.copy_from_slice(n);
                 let random = head.as_mut_ptr().cast::<Recording>();
                 const { assert!(align_of::<Recording>() <= align_of::<Limb>()) };
                 // The head is large enough and aligned, and is used as the generator alone.
                 ptr::write(random, Recording::new(source));
                 let context = Context::new(private, &mut *random, memory)?;
-                let identity = Identity::of(private);
-                Ok::<_, Failure>(ContextState { key, identity, random, context })
+                let exponent = public.exponent();
+                Ok::<_, Failure>(ContextState { key, exponent, modulus, random, context })
             })
         }
     })
@@ -72,7 +76,7 @@ pub unsafe extern "C" fn cycloid_rsa_context_wipe(context: *mut RsaContext) -> E
 /// Signs a message by RSASSA-PKCS1-v1_5 with the hash function. `signature` has exactly as many
 /// bytes as the modulus. Time does not depend on the key.
 ///
-/// Errors: `CYCLOID_ERROR_KEY`, also if the context's key has been wiped or replaced;
+/// Errors: `CYCLOID_ERROR_KEY`, also if the context's key has been wiped or replaced by another;
 /// `CYCLOID_ERROR_HASH`, `CYCLOID_ERROR_LENGTH`, `CYCLOID_ERROR_RANDOM`,
 /// `CYCLOID_ERROR_RESTRICTED`, `CYCLOID_ERROR_FAULT`, `CYCLOID_ERROR_OVERLAP`.
 ///
@@ -215,7 +219,7 @@ pub(super) unsafe fn with<T>(
     // SAFETY: the key's memory is the caller's for as long as the context is used, as
     // `cycloid_rsa_context_new` demands; only what it holds is in doubt.
     let key = unsafe { sized::value::<Private>(state.key) };
-    if !key.is_ok_and(|key| Identity::of(key) == state.identity) {
+    if !key.is_ok_and(|key| state.is_for(key)) {
         return no_key();
     }
     let done = operation(&mut state.context, input, output);

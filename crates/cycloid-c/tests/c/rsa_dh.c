@@ -161,13 +161,49 @@ static void rsa(const char *path) {
                                              sizeof scratch));
 }
 
+/* A context is for the key that it was made with. A key that takes its place in the same memory is
+ * refused by every operation, however alike the two are, and nothing is written. */
+static void replaced(const char *path, const char *other_path) {
+    cycloid_rsa_private_key *key = (void *)key_memory;
+    cycloid_rsa_public_key *pub = (void *)public_memory;
+    cycloid_rsa_context *context = (void *)context_memory;
+    uint8_t signature[BITS / 8], again[BITS / 8], zeros[BITS / 8] = {0}, ciphertext[BITS / 8];
+    size_t length = 7;
+    read_key(path, key, sizeof key_memory);
+    OK(cycloid_rsa_context_new(context, sizeof context_memory, key, NULL));
+    /* Now the context has a blinding. */
+    OK(cycloid_rsa_sign_pkcs1v15(context, CYCLOID_SHA256, MESSAGE, 6, signature, sizeof signature));
+
+    read_key(other_path, key, sizeof key_memory);
+    EXPECT(cycloid_rsa_private_key_bits(key) == BITS);
+    OK(cycloid_rsa_private_key_public(key, pub, sizeof public_memory, scratch, sizeof scratch));
+    OK(cycloid_rsa_encrypt_oaep(pub, CYCLOID_SHA256, NULL, 0, MESSAGE, 6, NULL, ciphertext,
+                                sizeof ciphertext, scratch, sizeof scratch));
+    memset(again, 0, sizeof again);
+    CODE(CYCLOID_ERROR_KEY, cycloid_rsa_sign_pkcs1v15(context, CYCLOID_SHA256, MESSAGE, 6, again, sizeof again));
+    CODE(CYCLOID_ERROR_KEY, cycloid_rsa_sign_pkcs1v15_prehashed(context, CYCLOID_SHA256, signature, 32, again,
+                                                                sizeof again));
+    CODE(CYCLOID_ERROR_KEY, cycloid_rsa_sign_pss(context, CYCLOID_SHA256, MESSAGE, 6, again, sizeof again));
+    CODE(CYCLOID_ERROR_KEY, cycloid_rsa_sign_pss_prehashed(context, CYCLOID_SHA256, signature, 32, 32, again,
+                                                           sizeof again));
+    CODE(CYCLOID_ERROR_KEY, cycloid_rsa_decrypt_oaep(context, CYCLOID_SHA256, NULL, 0, ciphertext,
+                                                     sizeof ciphertext, again, sizeof again, &length));
+    EXPECT(memcmp(again, zeros, sizeof again) == 0);
+
+    /* The same key, read again, is the context's key. */
+    read_key(path, key, sizeof key_memory);
+    OK(cycloid_rsa_sign_pkcs1v15(context, CYCLOID_SHA256, MESSAGE, 6, again, sizeof again));
+    EXPECT(memcmp(signature, again, sizeof again) == 0);
+    OK(cycloid_rsa_context_wipe(context));
+    OK(cycloid_rsa_private_key_wipe(key));
+}
+
 static void generated(void) {
     cycloid_rsa_private_key *key = (void *)key_memory;
     CODE(CYCLOID_ERROR_NUMBERS, cycloid_rsa_generate(key, sizeof key_memory, 1024, 65537, NULL, scratch,
                                                      sizeof scratch));
     CODE(CYCLOID_ERROR_NUMBERS, cycloid_rsa_generate(key, sizeof key_memory, BITS, 4, NULL, scratch,
                                                      sizeof scratch));
-    /* A context is for the key that it was made with, not for one in the same memory. */
     cycloid_rsa_context *context = (void *)context_memory;
     uint8_t signature[BITS / 8];
     OK(cycloid_rsa_generate(key, sizeof key_memory, BITS, 65537, NULL, scratch, sizeof scratch));
@@ -213,11 +249,13 @@ static void dh(void) {
 }
 
 int main(int count, char **arguments) {
-    EXPECT(count == 2 || count == 3);
+    EXPECT(count == 4 || count == 5);
     sizes();
     rsa(arguments[1]);
+    replaced(arguments[1], arguments[2]);
+    replaced(arguments[1], arguments[3]);
     /* Not under valgrind, where it takes long. */
-    if (count == 3)
+    if (count == 5)
         generated();
     dh();
     puts("rsa_dh: passed");
