@@ -112,7 +112,7 @@ macro_rules! variant {
             use super::*;
             use crate::batch;
             use crate::error::{self, OrRaise, signature as not_valid};
-            use crate::input::{Bytes, Many, same_count};
+            use crate::input::{Bytes, Instance, Many, same_count};
 
             /// A private key for BLS signatures. It is wiped when it is no longer used.
             #[pyclass(frozen, module = $path)]
@@ -246,7 +246,7 @@ macro_rules! variant {
 
                 /// Adds keys up.
                 #[staticmethod]
-                fn aggregate(py: Python<'_>, keys: Vec<Bound<'_, PublicKey>>) -> PyResult<Self> {
+                fn aggregate(py: Python<'_>, keys: Vec<Instance<'_, PublicKey>>) -> PyResult<Self> {
                     let keys = points(&keys);
                     py.detach(|| super::PublicKey::aggregate(&keys)).map(Self).or_raise()
                 }
@@ -309,7 +309,7 @@ macro_rules! variant {
 
                 /// Adds signatures up.
                 #[staticmethod]
-                fn aggregate(py: Python<'_>, signatures: Vec<Bound<'_, Signature>>) -> PyResult<Self> {
+                fn aggregate(py: Python<'_>, signatures: Vec<Instance<'_, Signature>>) -> PyResult<Self> {
                     let signatures: Vec<_> =
                         signatures.iter().map(|signature| signature.get().0).collect();
                     py.detach(|| super::Signature::aggregate(&signatures)).map(Self).or_raise()
@@ -362,7 +362,7 @@ macro_rules! variant {
                 }
             }
 
-            fn points(keys: &[Bound<'_, PublicKey>]) -> Vec<super::PublicKey<$variant>> {
+            fn points(keys: &[Instance<'_, PublicKey>]) -> Vec<super::PublicKey<$variant>> {
                 keys.iter().map(|key| key.get().0).collect()
             }
 
@@ -375,7 +375,7 @@ macro_rules! variant {
             )]
             pub(crate) fn aggregate_verify(
                 py: Python<'_>,
-                keys: Vec<Bound<'_, PublicKey>>,
+                keys: Vec<Instance<'_, PublicKey>>,
                 messages: Many<'_>,
                 signature: GivenSignature<'_>,
                 scheme: SchemeName,
@@ -391,7 +391,7 @@ macro_rules! variant {
             #[pyfunction]
             pub(crate) fn fast_aggregate_verify(
                 py: Python<'_>,
-                keys: Vec<Bound<'_, PublicKey>>,
+                keys: Vec<Instance<'_, PublicKey>>,
                 message: Bytes<'_>,
                 signature: GivenSignature<'_>,
             ) -> PyResult<()> {
@@ -406,7 +406,7 @@ macro_rules! variant {
             #[pyfunction]
             pub(crate) fn recover_private_key(
                 py: Python<'_>,
-                shares: HashMap<u32, Bound<'_, PrivateKey>>,
+                shares: HashMap<u32, Instance<'_, PrivateKey>>,
             ) -> PyResult<PrivateKey> {
                 let keys: Vec<_> = shares.iter().map(|(number, key)| (*number, key.get())).collect();
                 placed(py, || {
@@ -423,7 +423,7 @@ macro_rules! variant {
             #[pyfunction]
             pub(crate) fn recover_public_key(
                 py: Python<'_>,
-                shares: HashMap<u32, Bound<'_, PublicKey>>,
+                shares: HashMap<u32, Instance<'_, PublicKey>>,
             ) -> PyResult<PublicKey> {
                 let keys: Vec<_> = shares.iter().map(|(number, key)| (*number, key.get().0)).collect();
                 py.detach(|| signature::recover_public_key(&keys)).map(PublicKey).or_raise()
@@ -435,7 +435,7 @@ macro_rules! variant {
             #[pyfunction]
             pub(crate) fn recover_signature(
                 py: Python<'_>,
-                shares: HashMap<u32, Bound<'_, Signature>>,
+                shares: HashMap<u32, Instance<'_, Signature>>,
             ) -> PyResult<Signature> {
                 let shares: Vec<_> =
                     shares.iter().map(|(number, share)| (*number, share.get().0)).collect();
@@ -451,7 +451,7 @@ macro_rules! variant {
             )]
             pub(crate) fn verify_many<'py>(
                 py: Python<'py>,
-                keys: Vec<Bound<'py, PublicKey>>,
+                keys: Vec<Instance<'py, PublicKey>>,
                 signatures: Vec<GivenSignature<'py>>,
                 messages: Many<'py>,
                 scheme: SchemeName,

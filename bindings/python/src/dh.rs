@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::batch::{self, LONG};
 use crate::error::{self, OrRaise, parameter};
-use crate::input::Bytes;
+use crate::input::{Bytes, Instance};
 
 type Key = dh::PrivateKey<'static, Vec<u64>>;
 
@@ -100,7 +100,12 @@ impl PrivateKey {
 
     /// Computes the secret shared with a peer, as long as the prime. Raises AgreementError for a
     /// public value that is not in the group.
-    fn agree<'py>(&self, py: Python<'py>, peer: &PublicKey) -> PyResult<Bound<'py, PyBytes>> {
+    fn agree<'py>(
+        &self,
+        py: Python<'py>,
+        peer: Instance<'py, PublicKey>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let peer = peer.get();
         self.same_group(peer)?;
         let key = &self.0;
         let mut secret = Zeroizing::new(vec![0; peer.group.length()]);
@@ -119,7 +124,7 @@ impl PrivateKey {
     fn agree_many<'py>(
         &self,
         py: Python<'py>,
-        peers: Vec<Bound<'py, PublicKey>>,
+        peers: Vec<Instance<'py, PublicKey>>,
         threads: Option<usize>,
         return_exceptions: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {

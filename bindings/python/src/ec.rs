@@ -19,7 +19,7 @@ use rand_core::TryRng;
 use zeroize::Zeroizing;
 
 use crate::error::{self, OrRaise, Raise, signature};
-use crate::input::{Bytes, Document, HashName, Many, check_digest, digest, named};
+use crate::input::{Bytes, Document, HashName, Instance, Many, check_digest, digest, named};
 
 pub(crate) use many::{agree_many, sign_many, verify_many};
 
@@ -261,8 +261,12 @@ impl PrivateKey {
     }
 
     /// Computes the secret shared with a peer by ECDH: the x-coordinate of the product.
-    fn agree<'py>(&self, py: Python<'py>, peer: &PublicKey) -> PyResult<Bound<'py, PyBytes>> {
-        let (key, peer) = (&*self.0, &peer.key);
+    fn agree<'py>(
+        &self,
+        py: Python<'py>,
+        peer: Instance<'py, PublicKey>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (key, peer) = (&*self.0, &peer.get().key);
         let secret = py.detach(|| key.agree(peer)).or_raise()?;
         Ok(PyBytes::new(py, &secret))
     }
@@ -276,7 +280,7 @@ impl PrivateKey {
     fn agree_many<'py>(
         &self,
         py: Python<'py>,
-        peers: Vec<Bound<'py, PublicKey>>,
+        peers: Vec<Instance<'py, PublicKey>>,
         threads: Option<usize>,
         return_exceptions: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {

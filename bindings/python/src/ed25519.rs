@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::batch::{self, SHORT};
 use crate::error::{self, OrRaise, signature};
-use crate::input::{Bytes, Document, Many, named, same_count};
+use crate::input::{Bytes, Document, Instance, Many, named, same_count};
 
 /// A private key for Ed25519. It is wiped when it is no longer used.
 #[pyclass(frozen, module = "cycloid.ed25519")]
@@ -88,7 +88,7 @@ impl PrivateKey {
     /// Makes a key from its seed of 32 bytes, which RFC 8032 calls the private key.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: Bytes<'_>) -> PyResult<Self> {
-        let seed = data.array::<32>("the key")?;
+        let seed = data.key::<32>()?;
         placed(py, || Ok(SigningKey::from_seed(seed)))
     }
 
@@ -174,7 +174,7 @@ impl PublicKey {
     /// Reads a key of 32 bytes.
     #[staticmethod]
     fn from_bytes(data: Bytes<'_>) -> PyResult<Self> {
-        VerifyingKey::new(data.array("the key")?).map(Self).or_raise()
+        VerifyingKey::new(data.key()?).map(Self).or_raise()
     }
 
     /// Reads a key from DER: SubjectPublicKeyInfo.
@@ -277,7 +277,7 @@ impl PublicKey {
 #[pyo3(signature = (keys, messages, *, context = None, prehashed = false, threads = None))]
 pub(crate) fn sign_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PrivateKey>>,
+    keys: Vec<Instance<'py, PrivateKey>>,
     messages: Many<'py>,
     context: Option<Bytes<'py>>,
     prehashed: bool,
@@ -297,7 +297,7 @@ pub(crate) fn sign_many<'py>(
 )]
 pub(crate) fn verify_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PublicKey>>,
+    keys: Vec<Instance<'py, PublicKey>>,
     signatures: Many<'py>,
     messages: Many<'py>,
     rule: RuleName,

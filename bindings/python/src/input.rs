@@ -7,13 +7,14 @@
 use core::ops::Deref;
 
 use cycloid::scheme::Hash;
+use pyo3::PyTypeInfo;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyMemoryError, PyTypeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyInt, PyList, PyMemoryView, PyString, PyTuple};
 use zeroize::Zeroizing;
 
-use crate::error::parameter;
+use crate::error::{InvalidKey, parameter};
 
 /// The bytes of an object with the buffer protocol.
 pub(crate) enum Bytes<'py> {
@@ -49,11 +50,36 @@ impl<'py> FromPyObject<'_, 'py> for Bytes<'py> {
 }
 
 impl Bytes<'_> {
-    /// Returns exactly `N` bytes.
-    pub(crate) fn array<const N: usize>(&self, what: &str) -> PyResult<&[u8; N]> {
-        self.deref()
-            .try_into()
-            .map_err(|_| parameter(format!("{what} has {} bytes, but {N} are needed", self.len())))
+    /// Returns the bytes of a key, exactly `N`.
+    pub(crate) fn key<const N: usize>(&self) -> PyResult<&[u8; N]> {
+        self.deref().try_into().map_err(|_| {
+            InvalidKey::new_err(format!("the key has {} bytes, but {N} are needed", self.len()))
+        })
+    }
+}
+
+/// An object of one of this package's classes. Several have the same short name, so an error names
+/// the modules as well.
+pub(crate) struct Instance<'py, T>(Bound<'py, T>);
+
+impl<'py, T> Deref for Instance<'py, T> {
+    type Target = Bound<'py, T>;
+
+    fn deref(&self) -> &Bound<'py, T> {
+        &self.0
+    }
+}
+
+impl<'py, T: PyTypeInfo> FromPyObject<'_, 'py> for Instance<'py, T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(instance) = object.cast::<T>() {
+            return Ok(Self(instance.to_owned()));
+        }
+        let needed = T::type_object(object.py()).fully_qualified_name()?;
+        let given = object.get_type().fully_qualified_name()?;
+        Err(PyTypeError::new_err(format!("a {needed} is required, not '{given}'")))
     }
 }
 
@@ -188,7 +214,7 @@ pub(crate) fn digest<'py>(
     hash: Hash,
     message: &[u8],
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let name = HASHES.iter().find(|(_, known)| *known == hash).map_or("", |(name, _)| name);
+    let name = name_of(hash);
     let state = py.import("hashlib")?.call_method1("new", (name, message))?;
     let digest = if name.starts_with("shake") {
         state.call_method1("digest", (hash.digest_length(),))?
@@ -198,13 +224,19 @@ pub(crate) fn digest<'py>(
     Ok(digest.cast_into::<PyBytes>()?)
 }
 
+/// Returns the name that `hashlib` has for a hash function.
+fn name_of(hash: Hash) -> &'static str {
+    HASHES.iter().find(|(_, known)| *known == hash).map_or("", |(name, _)| name)
+}
+
 /// Checks the length of a digest, which is public.
 pub(crate) fn check_digest(hash: Hash, digest: &[u8]) -> PyResult<()> {
     let (needed, given) = (hash.digest_length(), digest.len());
     if needed == given {
         return Ok(());
     }
-    Err(parameter(format!("the digest has {given} bytes, but {hash:?} has {needed}")))
+    let name = name_of(hash);
+    Err(parameter(format!("the digest has {given} bytes, but that of {name} has {needed}")))
 }
 
 /// Returns the big-endian bytes of an `int` that is not negative.

@@ -1,9 +1,9 @@
 //! Key files of any kind and format.
 
-use cycloid::key_file::{self, PrivateKey, PublicKey};
+use cycloid::key_file::{self, Error, PrivateKey, PublicKey};
 use pyo3::prelude::*;
 
-use crate::error::{OrRaise, unsupported};
+use crate::error::{InvalidKey, OrRaise, unsupported};
 use crate::input::Document;
 use crate::{dh, ec, ed25519, rsa, x25519};
 
@@ -20,12 +20,12 @@ pub(crate) fn load_private_key<'py>(
     data: Document<'py>,
     passphrase: Option<Document<'py>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (data, passphrase): (&[u8], Option<&[u8]>) = (&data, passphrase.as_deref());
-    let key = py.detach(|| match passphrase {
+    let passphrase = passphrase.as_deref();
+    let key = read(py, &data, |data| match passphrase {
         None => key_file::read_private(data),
         Some(passphrase) => key_file::read_private_with_passphrase(data, passphrase),
     });
-    Ok(match key.or_raise()? {
+    Ok(match key? {
         PrivateKey::Rsa(key) => Bound::new(py, rsa::PrivateKey::from(key))?.into_any(),
         PrivateKey::Nist(key) => Bound::new(py, ec::PrivateKey::from(key))?.into_any(),
         PrivateKey::Ed25519(key) => Bound::new(py, ed25519::PrivateKey::from(key))?.into_any(),
@@ -45,8 +45,7 @@ pub(crate) fn load_public_key<'py>(
     py: Python<'py>,
     data: Document<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let data: &[u8] = &data;
-    Ok(match py.detach(|| key_file::read_public(data)).or_raise()? {
+    Ok(match read(py, &data, key_file::read_public)? {
         PublicKey::Rsa(key) => Bound::new(py, rsa::PublicKey::from(key))?.into_any(),
         PublicKey::Nist(key) => Bound::new(py, ec::PublicKey::from(key))?.into_any(),
         PublicKey::Ed25519(key) => Bound::new(py, ed25519::PublicKey::from(key))?.into_any(),
@@ -57,4 +56,24 @@ pub(crate) fn load_public_key<'py>(
         }
         _ => return Err(unsupported("a Diffie-Hellman key in a group of its own")),
     })
+}
+
+/// Reads a file's contents without the interpreter's lock. A text of one line that is no key may be
+/// the file's name.
+fn read<T: Send>(
+    py: Python<'_>,
+    data: &[u8],
+    read: impl FnOnce(&[u8]) -> Result<T, Error> + Send,
+) -> PyResult<T> {
+    let key = py.detach(|| read(data));
+    if matches!(key, Err(Error::Unknown)) && !data.is_empty() && data.len() < 4096 {
+        let is_name = data.iter().all(|byte| !byte.is_ascii_control() && *byte != b'{');
+        if is_name {
+            return Err(InvalidKey::new_err(format!(
+                "{}: give the contents of the file, not its name",
+                Error::Unknown
+            )));
+        }
+    }
+    key.or_raise()
 }

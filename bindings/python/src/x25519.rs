@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 
 use crate::batch::{self, SHORT};
 use crate::error::{self, OrRaise};
-use crate::input::{Bytes, Document, same_count};
+use crate::input::{Bytes, Document, Instance, same_count};
 
 /// A private key for X25519. It is wiped when it is no longer used.
 #[pyclass(frozen, module = "cycloid.x25519")]
@@ -57,7 +57,7 @@ impl PrivateKey {
     /// Makes a key from its 32 bytes.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, data: Bytes<'_>) -> PyResult<Self> {
-        let bytes = data.array::<32>("the key")?;
+        let bytes = data.key::<32>()?;
         placed(py, || Ok(x25519::PrivateKey::from(*bytes)))
     }
 
@@ -101,8 +101,12 @@ impl PrivateKey {
 
     /// Computes the secret shared with a peer; raises AgreementError if the peer's key has a small
     /// order, which makes the secret zero.
-    fn agree<'py>(&self, py: Python<'py>, peer: &PublicKey) -> PyResult<Bound<'py, PyBytes>> {
-        let (key, peer) = (&*self.0, &peer.0);
+    fn agree<'py>(
+        &self,
+        py: Python<'py>,
+        peer: Instance<'py, PublicKey>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let (key, peer) = (&*self.0, &peer.get().0);
         let secret = py.detach(|| key.agree(peer)).or_raise()?;
         Ok(PyBytes::new(py, secret.as_bytes()))
     }
@@ -116,7 +120,7 @@ impl PrivateKey {
     fn agree_many<'py>(
         &self,
         py: Python<'py>,
-        peers: Vec<Bound<'py, PublicKey>>,
+        peers: Vec<Instance<'py, PublicKey>>,
         threads: Option<usize>,
         return_exceptions: bool,
     ) -> PyResult<Vec<Bound<'py, PyAny>>> {
@@ -138,7 +142,7 @@ impl PublicKey {
     /// Reads a key of 32 bytes. Every value is one.
     #[staticmethod]
     fn from_bytes(data: Bytes<'_>) -> PyResult<Self> {
-        data.array("the key").map(|bytes| Self(*bytes))
+        data.key().map(|bytes| Self(*bytes))
     }
 
     /// Reads a key from DER: SubjectPublicKeyInfo.
@@ -193,8 +197,8 @@ impl PublicKey {
 #[pyo3(signature = (keys, peers, *, threads = None, return_exceptions = false))]
 pub(crate) fn agree_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PrivateKey>>,
-    peers: Vec<Bound<'py, PublicKey>>,
+    keys: Vec<Instance<'py, PrivateKey>>,
+    peers: Vec<Instance<'py, PublicKey>>,
     threads: Option<usize>,
     return_exceptions: bool,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {

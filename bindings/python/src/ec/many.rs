@@ -12,7 +12,7 @@ use pyo3::types::PyBytes;
 
 use super::{EncodingName, Prepared, PrivateKey, PublicKey, Settings};
 use crate::batch::{self, SHORT};
-use crate::input::{HashName, Many, same_count};
+use crate::input::{HashName, Instance, Many, same_count};
 
 /// The number of signatures by one key from which computing multiples of its point pays off.
 pub(super) const WORTH_PREPARING: usize = 16;
@@ -76,7 +76,7 @@ macro_rules! each_curve {
 )]
 pub(crate) fn sign_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PrivateKey>>,
+    keys: Vec<Instance<'py, PrivateKey>>,
     messages: Many<'py>,
     hash: Option<HashName>,
     encoding: EncodingName,
@@ -97,7 +97,7 @@ pub(crate) fn sign_many<'py>(
 )]
 pub(crate) fn verify_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PublicKey>>,
+    keys: Vec<Instance<'py, PublicKey>>,
     signatures: Many<'py>,
     messages: Many<'py>,
     hash: Option<HashName>,
@@ -108,14 +108,14 @@ pub(crate) fn verify_many<'py>(
     for key in frequent(&keys) {
         key.prepared(py)?;
     }
-    let keys: Vec<_> = keys.iter().map(Bound::get).collect();
+    let keys: Vec<_> = keys.iter().map(|key| key.get()).collect();
     let (signatures, messages) = (signatures.slices(), messages.slices());
     let settings = Settings::new(hash, encoding, prehashed);
     verify(py, &keys, &signatures, &messages, settings, threads)
 }
 
 /// Returns the keys that occur often enough for computing multiples of their points.
-fn frequent<'k>(keys: &'k [Bound<'_, PublicKey>]) -> Vec<&'k PublicKey> {
+fn frequent<'k>(keys: &'k [Instance<'_, PublicKey>]) -> Vec<&'k PublicKey> {
     let mut counts = HashMap::new();
     for key in keys {
         counts.entry(key.as_ptr()).or_insert((0, key.get())).0 += 1;
@@ -130,8 +130,8 @@ fn frequent<'k>(keys: &'k [Bound<'_, PublicKey>]) -> Vec<&'k PublicKey> {
 #[pyo3(signature = (keys, peers, *, threads = None, return_exceptions = false))]
 pub(crate) fn agree_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PrivateKey>>,
-    peers: Vec<Bound<'py, PublicKey>>,
+    keys: Vec<Instance<'py, PrivateKey>>,
+    peers: Vec<Instance<'py, PublicKey>>,
     threads: Option<usize>,
     return_exceptions: bool,
 ) -> PyResult<Vec<Bound<'py, PyAny>>> {

@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 use super::{PrivateKey, PublicKey, SaltLength, Settings, SignaturePadding, SignaturePaddingName};
 use crate::batch::{self, Piece, SHORT};
 use crate::error::{OrRaise, Raise, decryption, no_randomness};
-use crate::input::{HashName, Many, digest, same_count};
+use crate::input::{HashName, Instance, Many, digest, same_count};
 use crate::random::Recording;
 
 /// Signs many messages, each by the key in its place. Otherwise as `PrivateKey.sign_many`.
@@ -25,7 +25,7 @@ use crate::random::Recording;
 )]
 pub(crate) fn sign_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PrivateKey>>,
+    keys: Vec<Instance<'py, PrivateKey>>,
     messages: Many<'py>,
     padding: SignaturePaddingName,
     hash: Option<HashName>,
@@ -48,7 +48,7 @@ pub(crate) fn sign_many<'py>(
 )]
 pub(crate) fn verify_many<'py>(
     py: Python<'py>,
-    keys: Vec<Bound<'py, PublicKey>>,
+    keys: Vec<Instance<'py, PublicKey>>,
     signatures: Many<'py>,
     messages: Many<'py>,
     padding: SignaturePaddingName,

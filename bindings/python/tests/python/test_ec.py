@@ -174,3 +174,5 @@ def test_names_are_checked(key):
         ec.PrivateKey.generate(256)
     with pytest.raises(TypeError):
         key.sign(b"", hash=hashlib.sha256)
+    with pytest.raises(cycloid.ParameterError, match="has 31 bytes, but that of sha384 has 48"):
+        key.sign(bytes(31), hash="sha384", prehashed=True)

@@ -119,3 +119,8 @@ def test_files_of_other_kinds():
     for wrong in (None, 3, []):
         with pytest.raises(TypeError):
             cycloid.load_private_key(wrong)
+    for load in (cycloid.load_private_key, cycloid.load_public_key):
+        with pytest.raises(cycloid.InvalidKey, match="the contents of the file, not its name"):
+            load("/etc/ssl/key.pem")
+        with pytest.raises(cycloid.InvalidKey, match="JSON Web Key$"):
+            load("two\nlines")
