@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 static LOG: OnceLock<Option<File>> = OnceLock::new();
 
-/// Opens the log, a file that lines are appended to. Only the first call counts. A file that cannot
-/// be opened is no error: the program has no place to show it.
-pub(crate) fn open(path: &str) {
-    LOG.get_or_init(|| OpenOptions::new().append(true).create(true).open(path).ok());
+/// Opens the log, a file that lines are appended to, and returns whether there is one. Only the first
+/// call counts.
+pub(crate) fn open(path: &str) -> bool {
+    LOG.get_or_init(|| OpenOptions::new().append(true).create(true).open(path).ok()).is_some()
 }
 
 /// Who computes an operation.

@@ -54,23 +54,25 @@ static MODE: AtomicU8 = AtomicU8::new(Mode::Auto as u8);
 /// How long a job waits for others, in microseconds.
 static WAIT: AtomicU64 = AtomicU64::new(300);
 
-/// Sets when jobs park: `auto`, `always` or `never`. Another value changes nothing.
-pub(crate) fn set_mode(name: &str) {
+/// Sets when jobs park: `auto`, `always` or `never`. Returns whether the value is one of them;
+/// another changes nothing.
+pub(crate) fn set_mode(name: &str) -> bool {
     let mode = match name {
         "auto" => Mode::Auto,
         "always" => Mode::Always,
         "never" => Mode::Never,
-        _ => return,
+        _ => return false,
     };
     MODE.store(mode as u8, Ordering::Relaxed);
+    true
 }
 
-/// Sets how long a job waits for others, in microseconds, at most a second. Another value changes
-/// nothing.
-pub(crate) fn set_wait(microseconds: &str) {
-    if let Ok(wait @ 1..=1_000_000) = microseconds.parse() {
-        WAIT.store(wait, Ordering::Relaxed);
-    }
+/// Sets how long a job waits for others, in microseconds, at most a second. Returns whether the
+/// value is such a number; another changes nothing.
+pub(crate) fn set_wait(microseconds: &str) -> bool {
+    let Ok(wait @ 1..=1_000_000) = microseconds.parse() else { return false };
+    WAIT.store(wait, Ordering::Relaxed);
+    true
 }
 
 /// Returns whether the next job of this thread parks.

@@ -6,6 +6,8 @@ use crate::failure::Failure;
 
 /// An instance of the provider in a library context.
 pub(crate) struct Provider {
+    /// The version, and the settings that have no effect.
+    pub(super) version: CString,
     pub(super) handle: *const c_void,
     pub(super) new_error: Option<unsafe extern "C" fn(*const c_void)>,
     pub(super) set_error_debug:

@@ -1,6 +1,6 @@
 //! The provider itself: its entry point, its list of algorithms and its parameters.
 
-use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
+use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_void};
 
 use super::abi::{
     Algorithm, Callback, Dispatch, INTEGER, Item, Param, UTF8_POINTER, core, operation, provider,
@@ -11,12 +11,6 @@ use super::params::{Params, Requests, described};
 use super::{cipher, default, exchange, key_management, libcrypto, signature};
 use crate::failure::Failure;
 use crate::{log, queue};
-
-const VERSION: &CStr =
-    match CStr::from_bytes_with_nul(concat!(env!("CARGO_PKG_VERSION"), "\0").as_bytes()) {
-        Ok(version) => version,
-        Err(_) => c"",
-    };
 
 /// The entry point, which OpenSSL calls when it loads the module.
 ///
@@ -30,8 +24,13 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
     context: *mut *mut c_void,
 ) -> c_int {
     succeeds(|| {
-        let mut instance =
-            Provider { handle, new_error: None, set_error_debug: None, vset_error: None };
+        let mut instance = Provider {
+            version: CString::default(),
+            handle,
+            new_error: None,
+            set_error_debug: None,
+            vset_error: None,
+        };
         let mut settings: Option<unsafe extern "C" fn(*const c_void, *mut Param) -> c_int> = None;
         let mut next = offered;
         // SAFETY: the list ends with the number 0, and each number's function has the type that
@@ -48,10 +47,12 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
                 }
                 next = next.add(1);
             }
+            let mut invalid = Vec::new();
             if let Some(settings) = settings {
                 libcrypto::locate(settings as *const c_void);
-                configure(handle, settings);
+                invalid = configure(handle, settings);
             }
+            instance.version = CString::new(version(&invalid)).unwrap_or_default();
             *functions = FUNCTIONS.as_ptr();
             *context = Box::into_raw(Box::new(instance)).cast();
         }
@@ -59,16 +60,28 @@ pub(crate) unsafe extern "C" fn OSSL_provider_init(
     })
 }
 
-/// Reads the settings in the provider's section of `openssl.cnf`.
+/// Returns the version, as `openssl list -providers` shows it. That is where a user looks, and a
+/// library has no other place for a warning: OpenSSL 3.0 hides the errors of a provider's start.
+fn version(invalid: &[String]) -> String {
+    let number = env!("CARGO_PKG_VERSION");
+    if invalid.is_empty() {
+        number.to_owned()
+    } else {
+        format!("{number}, with settings that have no effect: {}", invalid.join(", "))
+    }
+}
+
+/// Reads the settings in the provider's section of `openssl.cnf`, and returns those that are invalid.
 ///
 /// # Safety
 /// `settings` is the core's function for its parameters, with its handle.
 unsafe fn configure(
     handle: *const c_void,
     settings: unsafe extern "C" fn(*const c_void, *mut Param) -> c_int,
-) {
+) -> Vec<String> {
+    let mut invalid = Vec::new();
     for (name, apply) in [
-        (c"log", log::open as fn(&str)),
+        (c"log", log::open as fn(&str) -> bool),
         (c"async", queue::set_mode),
         (c"async_wait", queue::set_wait),
     ] {
@@ -79,10 +92,14 @@ unsafe fn configure(
         // SAFETY: the array ends with a null key. The core stores the address of a text of its own.
         unsafe {
             if settings(handle, asked.as_mut_ptr()) == 1 && !value.is_null() {
-                apply(CStr::from_ptr(value).to_str().unwrap_or(""));
+                let value = CStr::from_ptr(value).to_string_lossy();
+                if !apply(&value) {
+                    invalid.push(format!("{} = {value}", name.to_string_lossy()));
+                }
             }
         }
     }
+    invalid
 }
 
 /// A list of functions that threads may share.
@@ -125,13 +142,15 @@ unsafe extern "C" fn gettable_params(_: *mut c_void) -> *const Param {
     PARAMETERS.as_ptr()
 }
 
-unsafe extern "C" fn get_params(_: *mut c_void, params: *mut Param) -> c_int {
+unsafe extern "C" fn get_params(context: *mut c_void, params: *mut Param) -> c_int {
     succeeds(|| {
-        // SAFETY: OpenSSL passes an array that ends with a null key.
-        let mut requests = unsafe { Requests::from_raw(params) };
+        // SAFETY: OpenSSL passes the context of `OSSL_provider_init` and an array that ends with a
+        // null key. The context lives until `teardown`, and so long may a program use its texts.
+        let (instance, mut requests): (&'static Provider, _) =
+            unsafe { (&*context.cast_const().cast::<Provider>(), Requests::from_raw(params)) };
         requests.iter().all(|mut request| match request.name() {
             "name" => request.set_text(c"Cycloid"),
-            "version" | "buildinfo" => request.set_text(VERSION),
+            "version" | "buildinfo" => request.set_text(&instance.version),
             "status" => request.set_number(1),
             _ => true,
         })

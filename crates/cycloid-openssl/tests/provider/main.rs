@@ -5,6 +5,7 @@
 #![cfg(target_os = "linux")]
 
 mod asynchronous;
+mod configuration;
 mod keys;
 mod operations;
 mod sequences;
