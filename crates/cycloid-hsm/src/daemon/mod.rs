@@ -35,7 +35,7 @@ pub use wire::Tls;
 
 use crate::Result;
 use crate::rpc::Role;
-use crate::store::{Store, Write};
+use crate::store::{Cost, Store, Unlocking, Write};
 
 /// Checks a token's label, before a keystore is created for it.
 ///
@@ -53,13 +53,20 @@ pub fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     sessions::set_label(write, label)
 }
 
-/// Initializes the token of a new keystore: its label and its PINs.
+/// Creates a keystore with a token: its label and its PINs. If that fails, the database has no
+/// keystore.
 ///
 /// # Errors
-/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of the store.
-pub fn initialize(store: &Store, label: &str, officer_pin: &[u8], user_pin: &[u8]) -> Result<()> {
+/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of [`Store::create`].
+pub fn create(
+    url: &str,
+    unlocking: &Unlocking,
+    label: &str,
+    officer_pin: &[u8],
+    user_pin: &[u8],
+) -> Result<Store> {
     let (officer, user) = (pin::Fresh::new(officer_pin)?, pin::Fresh::new(user_pin)?);
-    store.write(|write| {
+    Store::create_filled(url, unlocking, Cost::DEFAULT, |write| {
         sessions::set_label(write, label)?;
         officer.set(write, Role::SecurityOfficer)?;
         user.set(write, Role::User)?;

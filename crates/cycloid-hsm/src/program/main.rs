@@ -22,9 +22,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cycloid_command::{Stop, output, processor};
-use cycloid_hsm::daemon::{check_label, initialize};
+use cycloid_hsm::daemon::{check_label, create};
 use cycloid_hsm::rpc::{Request, Response, Role};
-use cycloid_hsm::store::{Store, Unlocking};
+use cycloid_hsm::store::Unlocking;
 
 use arguments::{Command, Hsm, Init, Unlock};
 use client::{call, connect, login, unexpected};
@@ -127,8 +127,7 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     if !existing.as_os_str().is_empty() && serve::write_new(existing, &[]).is_ok() {
         made.0.extend(Made::sqlite(existing));
     }
-    let store = Store::create(&url, &unlocking);
-    let store = store.and_then(|it| initialize(&it, &init.label, &officer, &user).map(|()| it));
+    let store = create(&url, &unlocking, &init.label, &officer, &user);
     let store = store.map_err(|error| {
         Stop::failed(
             error.to_string(),

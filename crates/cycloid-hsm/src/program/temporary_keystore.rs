@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::daemon::{Server, Settings, create};
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
 use cycloid_hsm::store::{Store, Unlocking};
@@ -63,11 +63,8 @@ impl TemporaryKeystore {
         let unlocking = Unlocking { passphrase: None, key_file: Some(key_file) };
         let mut keystore =
             Self { directory: directory.to_owned(), unlocking, keys: Vec::new(), mechanism, data };
-        {
-            let store =
-                Store::create(&keystore.url(), &keystore.unlocking).map_err(|e| refused(&e))?;
-            initialize(&store, "profile", PIN, PIN).map_err(|error| refused(&error))?;
-        }
+        create(&keystore.url(), &keystore.unlocking, "profile", PIN, PIN)
+            .map_err(|error| refused(&error))?;
         let running = keystore.start(0)?;
         let keys = (0..count).map(|number| running.generate(kind, number));
         let keys = keys.collect::<Result<_, _>>()?;

@@ -7,8 +7,10 @@ use super::keyring::Keyring;
 use super::keystore::Store;
 use super::manifest::{Generation, Manifest, View};
 use super::seal::{FORMAT, Identity, random};
+use super::session::Session;
 use super::slot::{Cost, Slot, Unlocking};
 use super::violation::{IDENTITY, NO_KEYSTORE, Violation};
+use super::write::Write;
 use crate::{Code, Error, Result};
 
 /// The schema migrations; each one raises the version by one, the first from an empty database.
@@ -30,38 +32,54 @@ impl Store {
     /// # Errors
     /// Those of [`create`](Self::create), and [`Code::ARGUMENTS_BAD`] for parameters out of bounds.
     pub fn create_with_cost(url: &str, unlock: &Unlocking, cost: Cost) -> Result<Self> {
+        Self::create_filled(url, unlock, cost, |_| Ok(()))
+    }
+
+    /// Creates a keystore and writes its contents, in one transaction: if `fill` fails, the
+    /// database has no keystore.
+    ///
+    /// # Errors
+    /// Those of [`create_with_cost`](Self::create_with_cost) and of `fill`.
+    pub fn create_filled(
+        url: &str,
+        unlock: &Unlocking,
+        cost: Cost,
+        fill: impl FnOnce(&mut Write<'_>) -> Result<()>,
+    ) -> Result<Self> {
         let database = Database::new(url)?;
-        let keys = Keyring::generate(random()?)?;
+        let keys = Arc::new(Keyring::generate(random()?)?);
         let slot = Slot::new(1, &keys.identity, keys.root(), unlock, cost)?;
-        let mut view = View::new(Generation(1));
+        // The commit of the first generation moves the view to it.
+        let mut view = View::new(Generation(0));
         view.set(slot.name(), Some(slot.term(&keys.identity, keys.terms())));
         let manifest = Manifest {
-            generation: view.generation,
+            generation: Generation(1),
             keyring: keys.version(),
             next: 1,
             total: view.total,
             ..Manifest::default()
         };
+        let store = Self::new(database, keys.identity);
+        *store.view_mut() = Some(view);
+        store.set_keyring(Some(Arc::clone(&keys)));
 
-        database.create()?;
-        let mut transaction = database.begin(Access::Write)?;
+        store.database.create()?;
+        let mut transaction = store.database.begin(Access::Write)?;
         if transaction.has_table("keystore")? {
-            let text = format!("a keystore exists already at {database}");
+            let text = format!("a keystore exists already at {}", store.database);
             return Err(Code::ARGUMENTS_BAD.because(text));
         }
         migrate(&mut transaction, 0)?;
         transaction.execute(Slot::INSERT, &slot.values())?;
         let insert = "INSERT INTO keystore (one, format, identity, keyring, manifest) \
             VALUES (1, $1, $2, $3, $4)";
-        let (keyring, manifest) = (keys.seal()?, manifest.seal(&keys)?);
+        let (keyring, sealed) = (keys.seal()?, manifest.seal(&keys)?);
         let format = Value::number(FORMAT.into());
-        let blobs = [&keys.identity, &*keyring, &*manifest].map(Value::Bytes);
+        let blobs = [&keys.identity, &*keyring, &*sealed].map(Value::Bytes);
         transaction.execute(insert, &[format, blobs[0], blobs[1], blobs[2]])?;
-        transaction.commit()?;
-
-        let store = Self::new(database, keys.identity);
-        *store.view_mut() = Some(view);
-        store.set_keyring(Some(Arc::new(keys)));
+        let mut write = Write::over(&store, Session { transaction, keys, manifest });
+        fill(&mut write)?;
+        write.commit()?;
         Ok(store)
     }
 

@@ -38,9 +38,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cycloid_hsm::attribute::Template;
-use cycloid_hsm::daemon::initialize;
+use cycloid_hsm::daemon::create;
 use cycloid_hsm::rpc::{Request, Response};
-use cycloid_hsm::store::Store;
 
 use daemon::Daemon;
 use dice::Dice;
@@ -148,9 +147,8 @@ impl Chaos {
     fn start(workers: usize, seed: u64, directory: &Path, keeper: Receiver<String>) -> Self {
         let server = Server::start();
         let url = server.url(&server.new_database());
-        let store = Store::create(&url, &daemon::unlocking()).unwrap();
-        initialize(&store, LABEL, OFFICER_PIN.as_bytes(), USER_PIN.as_bytes()).unwrap();
-        drop(store);
+        let (officer, user) = (OFFICER_PIN.as_bytes(), USER_PIN.as_bytes());
+        create(&url, &daemon::unlocking(), LABEL, officer, user).unwrap();
         let socket = |number| directory.join(format!("daemon-{number}"));
         let new = |number| Daemon::new(&url, STALE_AFTER, workers, socket(number));
         let daemons: Vec<Daemon> = (0..DAEMONS).map(new).collect();

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use cycloid_hsm::attribute::{Template, cka, cko};
-use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::daemon::{Server, Settings, create};
 use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckm};
 use cycloid_hsm::rpc::{Client, Mechanism, Request, Response, Role, Secret};
-use cycloid_hsm::store::{Store, Unlocking};
+use cycloid_hsm::store::Unlocking;
 
 pub const LABEL: &str = "office";
 pub const OFFICER_PIN: &str = "officer-pin";
@@ -53,9 +53,8 @@ impl TestBed {
         let directory = tempfile::tempdir().expect("a directory can be made");
         let unlocking = Unlocking { passphrase: None, key_file: Some(Secret::new(&[7; 32])) };
         let url = format!("sqlite:{}", directory.path().join("keys.db").display());
-        let store = Store::create(&url, &unlocking).expect("the keystore is made");
         let (officer, user) = (OFFICER_PIN.as_bytes(), USER_PIN.as_bytes());
-        initialize(&store, LABEL, officer, user).expect("the token is made");
+        let store = create(&url, &unlocking, LABEL, officer, user).expect("the token is made");
         let socket = directory.path().join("socket");
         let settings = Settings { socket: socket.clone(), ..Settings::default() };
         let server = Server::start(store, settings).expect("the daemon starts");

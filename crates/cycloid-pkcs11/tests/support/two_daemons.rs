@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use cryptoki::context::{CInitializeArgs, CInitializeFlags, Pkcs11};
-use cycloid_hsm::daemon::{Server, Settings, initialize};
+use cycloid_hsm::daemon::{Server, Settings, create};
 use cycloid_hsm::rpc::Secret;
 use cycloid_hsm::store::{Store, Unlocking};
 
@@ -21,8 +21,8 @@ impl TwoDaemons {
     pub fn new() -> Self {
         let directory = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", directory.path().join("keys.db").display());
-        let store = Store::create(&url, &unlocking()).unwrap();
-        initialize(&store, LABEL, OFFICER_PIN.as_bytes(), USER_PIN.as_bytes()).unwrap();
+        let (officer, user) = (OFFICER_PIN.as_bytes(), USER_PIN.as_bytes());
+        create(&url, &unlocking(), LABEL, officer, user).unwrap();
         let sockets = ["one", "two"].map(|name| directory.path().join(name));
         Self { url, sockets, _directory: directory }
     }

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{JoinHandle, sleep};
 use std::time::Duration;
 
-use super::{Server, Settings, initialize};
+use super::{Server, Settings, create};
 use crate::store::{Store, Unlocking};
 
 const OFFICER_PIN: &[u8] = b"officer's pin";
@@ -52,8 +52,7 @@ struct Keystore(tempfile::TempDir);
 impl Keystore {
     fn new() -> Self {
         let keystore = Self(tempfile::tempdir().unwrap());
-        let store = Store::create(&url(keystore.path()), &unlocking()).unwrap();
-        initialize(&store, "test", OFFICER_PIN, USER_PIN).unwrap();
+        create(&url(keystore.path()), &unlocking(), "test", OFFICER_PIN, USER_PIN).unwrap();
         keystore
     }
 

@@ -10,6 +10,7 @@ on_each_database! {
     credentials_can_be_changed_added_and_removed,
     a_locked_store_refuses_everything,
     a_database_has_at_most_one_keystore,
+    a_keystore_is_made_with_its_contents_or_not_at_all,
     an_update_with_an_old_version_is_refused,
     daemons_see_each_others_changes,
     clearing_keeps_settings,
@@ -151,6 +152,29 @@ fn a_database_has_at_most_one_keystore(place: &Place) {
             let permissions = file.unwrap().metadata().unwrap().permissions();
             assert_eq!(permissions.mode() & 0o777, 0o600);
         }
+    }
+}
+
+fn a_keystore_is_made_with_its_contents_or_not_at_all(place: &Place) {
+    let create = |fails: bool| {
+        Store::create_filled(&place.url(), &passphrase(), Cost::LOWEST, |write| {
+            write.set_setting("label", b"a token")?;
+            write.insert((&labelled("first"), None))?;
+            write.audit("operator", "created")?;
+            if fails { Err(Code::FUNCTION_CANCELED.because("a test")) } else { Ok(()) }
+        })
+    };
+    assert_eq!(create(true).unwrap_err().code, Code::FUNCTION_CANCELED);
+    let nothing = Store::open(&place.url()).unwrap_err();
+    assert!(nothing.detail.contains("no keystore at"), "{nothing}");
+    let store = create(false).unwrap();
+    // Its own view of the rows is complete: it accepts what it reads, and goes on.
+    for store in [store, place.open()] {
+        assert_eq!(store.setting("label").unwrap().unwrap(), b"a token");
+        let records = store.load().unwrap().1;
+        assert_eq!(records.iter().map(|record| record.id).collect::<Vec<_>>(), [1]);
+        store.update(1, records[0].version, &labelled("changed")).unwrap();
+        assert_eq!(store.audit_entries(1, 10).unwrap().len(), 1);
     }
 }
 
