@@ -11,8 +11,8 @@
 //! ⌊x/p⌋, is multiplied by the prime and subtracted, which changes few limbs because the prime is
 //! sparse. The same carries normalise the sum and the fold.
 //!
-//! `p25519` has steps of curves in sums that exceed these bounds, `complex` products of numbers a₀ +
-//! a₁·i, and `fourier` the layers of a transform.
+//! `p25519` and `p256` have steps of curves in sums that exceed these bounds, `complex` products of
+//! numbers a₀ + a₁·i, and `fourier` the layers of a transform.
 //!
 //! **Speed.** Products and squares are separate functions with their operands in memory. Everything
 //! else is inlined if the caller is compiled for the same instructions, as code within
@@ -29,6 +29,7 @@ mod lookup;
 mod mersenne;
 mod montgomery;
 mod p25519;
+mod p256;
 mod residue;
 mod shift;
 mod spread;
@@ -271,7 +272,7 @@ macro_rules! backend {
     ($token:ty, $inline:meta, $features:tt) => {
         arithmetic!($token, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5 Bls12Base 8
             Bls12Scalar 5);
-        backend!(@curves $token: P224 P256 P384 P521);
+        backend!(@curves $token: P224 P384 P521);
     };
     (@curves $token:ty: $($prime:ident)+) => {
         $(impl CurveArithmetic<$prime> for $token {})+

@@ -27,7 +27,7 @@ impl Shape<5> for P256 {
     fn clear<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
         let high = v.limb_factor(v.splat((1 << 48) - (1 << 16)));
         let c = columns[i];
-        columns[i + 1] = v.add(columns[i + 1], v.high(c));
+        columns[i + 1] = v.add(columns[i + 1], v.shift_right_signed::<52>(c));
         add_shifted::<V, 44, 8, 5>(v, columns, i, 1);
         add_shifted::<V, 36, 16, 5>(v, columns, i, 3);
         (columns[i + 4], columns[i + 5]) =
