@@ -90,7 +90,7 @@ impl Group {
             }
         }
         let form = Form::one(6, true);
-        Table { name: self.file, bytes: form.bytes(coordinates.into_iter(), &prime) }
+        Table { name: self.file, bytes: form.bytes(coordinates.into_iter().map(|it| [it]), &prime) }
     }
 
     fn generator(&self) -> Point {

@@ -69,7 +69,7 @@ impl Curve {
     fn table(&self, shape: &Shape, form: &Form) -> Vec<u8> {
         let p = &self.prime;
         let multiples = shape.multiples(&self.base(), |a, b| self.add(a, b));
-        let entries = multiples.iter().flat_map(|(x, y)| {
+        let entries = multiples.iter().map(|(x, y)| {
             let product = 2u8 * &self.d * x * y % p;
             [(y + x) % p, subtract(y, x, p), product]
         });

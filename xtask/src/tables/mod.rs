@@ -4,8 +4,9 @@
 //! The multiples are computed in a slow and simple way, with integers and affine points,
 //! independently of the library's own code. Except for BLS12-381, a table holds the odd multiples 1, 3, …, 2^w − 1 of
 //! 2^(w·s·i)·G for successive i, where w is the width of a window and s is the number of windows
-//! that share an entry's place by doubling. Coordinates are consecutive little-endian words of
-//! 64 bits, in the form in which a backend takes constants ([`multiples::Form`]).
+//! that share an entry's place by doubling. Coordinates are little-endian words of 64 bits, in the
+//! form in which a backend takes constants ([`multiples::Form`]): entry by entry for one number, and
+//! for eight numbers sixteen entries at a time, limb by limb.
 
 mod bls12_381;
 mod documents;

@@ -53,37 +53,50 @@ pub(super) struct Form {
     pub(super) limb_bits: usize,
     /// Whether it is multiplied by 2^(limbs · limb_bits).
     pub(super) montgomery: bool,
+    /// The entries that stand together in the file: limb by limb, and entry by entry within.
+    pub(super) together: usize,
 }
 
 impl Form {
     /// The form for one number: `limbs` words of 64 bits.
     pub(super) const fn one(limbs: usize, montgomery: bool) -> Self {
-        Self { limbs, limb_bits: 64, montgomery }
+        Self { limbs, limb_bits: 64, montgomery, together: 1 }
     }
 
-    /// The form for eight numbers in parallel: `limbs` words of 52 bits.
+    /// The form for eight numbers in parallel: `limbs` words of 52 bits. A permutation of two
+    /// vectors looks a limb up in sixteen entries.
     pub(super) const fn eight(limbs: usize, montgomery: bool) -> Self {
-        Self { limbs, limb_bits: 52, montgomery }
+        Self { limbs, limb_bits: 52, montgomery, together: 16 }
     }
 
-    /// Returns the bytes of residues modulo `prime`, one after the other.
-    pub(super) fn bytes(
+    /// Returns the bytes of entries of `N` residues modulo `prime`.
+    pub(super) fn bytes<const N: usize>(
         &self,
-        residues: impl Iterator<Item = BigUint>,
+        entries: impl Iterator<Item = [BigUint; N]>,
         prime: &BigUint,
     ) -> Vec<u8> {
-        let mask = (BigUint::from(1u8) << self.limb_bits) - 1u8;
+        let entries: Vec<Vec<u64>> = entries
+            .map(|residues| residues.iter().flat_map(|it| self.words(it, prime)).collect())
+            .collect();
+        assert!(entries.len().is_multiple_of(self.together), "the last entries lack others");
         let mut bytes = Vec::new();
-        for residue in residues {
-            let shift = if self.montgomery { self.limbs * self.limb_bits } else { 0 };
-            let value = (residue << shift) % prime;
-            for limb in 0..self.limbs {
-                let limb = (&value >> (limb * self.limb_bits)) & &mask;
-                let limb = u64::try_from(limb).expect("at most 64 bits are left");
-                bytes.extend(limb.to_le_bytes());
+        for together in entries.chunks(self.together) {
+            for limb in 0..N * self.limbs {
+                bytes.extend(together.iter().flat_map(|entry| entry[limb].to_le_bytes()));
             }
         }
         bytes
+    }
+
+    /// Returns the limbs of a residue.
+    fn words(&self, residue: &BigUint, prime: &BigUint) -> Vec<u64> {
+        let mask = (BigUint::from(1u8) << self.limb_bits) - 1u8;
+        let shift = if self.montgomery { self.limbs * self.limb_bits } else { 0 };
+        let value = (residue << shift) % prime;
+        let limb = |limb: usize| (&value >> (limb * self.limb_bits)) & &mask;
+        (0..self.limbs)
+            .map(|at| u64::try_from(limb(at)).expect("at most 64 bits are left"))
+            .collect()
     }
 }
 
@@ -117,15 +130,26 @@ mod tests {
     fn forms_cut_residues_into_limbs() {
         let prime = hex("7fffffffffffffffffffffffffffffff");
         let residue = hex("123456789abcdef0123456789abcdef0");
-        let one = Form::one(2, false).bytes([residue.clone()].into_iter(), &prime);
+        let one = Form::one(2, false).bytes([[residue.clone()]].into_iter(), &prime);
         assert_eq!(one, residue.to_bytes_le());
-        let eight = Form::eight(3, false).bytes([residue.clone()].into_iter(), &prime);
-        let joined = eight.chunks(8).rev().fold(BigUint::ZERO, |number, limb| {
-            (number << 52) + u64::from_le_bytes(limb.try_into().unwrap())
-        });
-        assert_eq!((joined, eight.len()), (residue.clone(), 24));
+        let words = Form::eight(3, false).words(&residue, &prime);
+        let joined = words.iter().rev().fold(BigUint::ZERO, |number, limb| (number << 52) + *limb);
+        assert_eq!((joined, words.len()), (residue.clone(), 3));
         // 2^128 = 2 modulo 2^127 − 1.
-        let montgomery = Form::one(2, true).bytes([residue.clone()].into_iter(), &prime);
+        let montgomery = Form::one(2, true).bytes([[residue.clone()]].into_iter(), &prime);
         assert_eq!(montgomery, (2u8 * residue % prime).to_bytes_le());
+    }
+    #[test]
+    fn sixteen_entries_for_eight_stand_together_limb_by_limb() {
+        let entries = (0..32u64).map(|i| [1000 + i, (2000 + i) << 52].map(BigUint::from));
+        let prime = hex("ffffffffffffffffffffffffffffffff");
+        let bytes = Form::eight(2, false).bytes(entries, &prime);
+        let words: Vec<u64> =
+            bytes.chunks(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+        assert_eq!(words.len(), 32 * 4);
+        for (i, word) in words.iter().enumerate() {
+            let entry = (i / 64 * 16 + i % 16) as u64;
+            assert_eq!(*word, [1000 + entry, 0, 0, 2000 + entry][i % 64 / 16]);
+        }
     }
 }

@@ -93,8 +93,8 @@ impl Curve {
         let prime = hex(self.prime);
         let multiples =
             Shape { width, spacing, rows }.multiples(&self.base(), |a, b| add(a, b, &prime));
-        let coordinates = multiples.into_iter().flat_map(|(x, y)| [x, y]);
-        Table { name: self.files[place], bytes: form.bytes(coordinates, &prime) }
+        let entries = multiples.into_iter().map(|(x, y)| [x, y]);
+        Table { name: self.files[place], bytes: form.bytes(entries, &prime) }
     }
 
     fn base(&self) -> Point {

@@ -147,7 +147,8 @@ pub trait Arithmetic<P: Prime>: Token {
 
     /// Copies `out = table[index]` from a table of constants shared by all numbers, reading the
     /// whole table: consecutive entries of `out.len() ·` [`STORED_LIMBS`](Self::STORED_LIMBS)
-    /// limbs. An index outside the table gives zero.
+    /// limbs. For eight, sixteen entries at a time stand limb by limb: limb 0 of each of them, then
+    /// limb 1, and so on. An index outside the table gives zero.
     fn lookup_stored(self, out: &mut [Self::Element], table: &[Limb], index: Self::Word);
 
     /// Copies `out = table[index]`, each number from its own table, reading the whole table:

@@ -258,7 +258,7 @@ fn affine_sums<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint], place
         .map(coordinate)
         .map(|c| if c == BigUint::ZERO { &p - 1u8 } else { c })
         .collect();
-    let row = stored::<P, A>(&constants);
+    let row = table::<P, A>(&constants, 2);
     let choice = |w: usize| ((places[0] + 7 * places[1] + 11 * w) % points, (places[1] ^ w) & 1);
     let (mut point, mut addend) = ([x1, y1, z1], [x2, y2]);
     let index = f.word(|w| choice(w).0 as Limb);
@@ -340,12 +340,31 @@ fn stored<P: Prime, A: Arithmetic<P>>(constants: &[BigUint]) -> Vec<Limb> {
     stored
 }
 
+/// Returns numbers less than the prime as a table of entries of `places` numbers.
+fn table<P: Prime, A: Arithmetic<P>>(constants: &[BigUint], places: usize) -> Vec<Limb> {
+    let stored = stored::<P, A>(constants);
+    if A::WIDTH == 1 { stored } else { limb_by_limb(&stored, places * A::STORED_LIMBS) }
+}
+
+/// Returns entries of `length` limbs in the order of tables for eight: sixteen together.
+fn limb_by_limb(entries: &[Limb], length: usize) -> Vec<Limb> {
+    let limb = |sixteen: &[Limb], at: usize| -> Vec<Limb> {
+        sixteen.iter().skip(at).step_by(length).copied().collect()
+    };
+    entries
+        .chunks(16 * length)
+        .flat_map(|sixteen| (0..length).flat_map(move |at| limb(sixteen, at)))
+        .collect()
+}
+
 /// Checks both forms of table, every index and one beyond, with a different index for each number.
 fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
-    const ENTRIES: usize = 9;
-    let constants: Vec<BigUint> = (0..2 * ENTRIES).map(|i| &samples[i + 20] % p).collect();
+    let entries = if A::WIDTH == 1 { 9 } else { 32 };
+    let constants: Vec<BigUint> =
+        (0..2 * entries).map(|i| &samples[(i + 20) % samples.len()] % p).collect();
     let stored = stored::<P, A>(&constants);
-    let own: Vec<A::Element> = (0..2 * ENTRIES)
+    let table = table::<P, A>(&constants, 2);
+    let own: Vec<A::Element> = (0..2 * entries)
         .map(|i| {
             let numbers: Vec<_> =
                 (0..A::WIDTH).map(|w| number::<P>(&samples[(i + w) % samples.len()])).collect();
@@ -353,11 +372,11 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
         })
         .collect();
     let mut numbers = std::vec![P::Words::ZERO; A::WIDTH];
-    for first in 0..=ENTRIES {
-        let at = |w: usize| (first + 3 * w) % (ENTRIES + 1);
+    for first in 0..=entries {
+        let at = |w: usize| (first + 3 * w) % (entries + 1);
         let index = f.word(|w| at(w) as Limb);
         let mut out = [A::ZERO; 2];
-        f.lookup_stored(&mut out, &stored, index);
+        f.lookup_stored(&mut out, &table, index);
         for (place, out) in out.iter().enumerate() {
             f.store(out, &mut numbers);
             for (w, number) in numbers.iter().enumerate() {
@@ -370,7 +389,7 @@ fn lookups<P: Prime, A: Arithmetic<P>>(f: A, samples: &[BigUint], p: &BigUint) {
             f.store(out, &mut numbers);
             for (w, number) in numbers.iter().enumerate() {
                 let i = 2 * at(w) + place;
-                let expected = if at(w) == ENTRIES {
+                let expected = if at(w) == entries {
                     BigUint::ZERO
                 } else {
                     &samples[(i + w) % samples.len()] % p

@@ -34,6 +34,11 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn load_limbs(self, from: &[Limb; LANES]) -> Self::Word {
+        *from
+    }
+
+    #[inline(always)]
     fn store(self, to: &mut Lanes, word: Self::Word) {
         to.0 = word;
     }

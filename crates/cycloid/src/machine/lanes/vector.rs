@@ -24,6 +24,10 @@ pub(in super::super) trait Vectors: Copy {
     const EXCESS: (Limb, Limb);
 
     fn load(self, from: &Lanes) -> Self::Word;
+
+    /// Loads words of any alignment.
+    fn load_limbs(self, from: &[Limb; LANES]) -> Self::Word;
+
     fn store(self, to: &mut Lanes, word: Self::Word);
     fn load_factor(self, from: &Lanes) -> Self::Factor;
     fn store_factor(self, to: &mut Lanes, factor: Self::Factor);

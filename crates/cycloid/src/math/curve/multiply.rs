@@ -33,7 +33,7 @@ const MULTIPLES: usize = 1 << (WINDOW - 1);
 
 /// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place
 /// i, the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), in affine coordinates
-/// in the form of `Arithmetic::stored`.
+/// in the form of `Arithmetic::lookup_stored`.
 #[derive(Clone, Copy, Debug)]
 pub struct BaseTable {
     pub(super) window: usize,

@@ -218,7 +218,7 @@ macro_rules! arithmetic {
             #[inline]
             fn lookup_stored(self, out: &mut [[Lanes; $m]], table: &[Limb], index: Lanes) {
                 $(#[target_feature(enable = $features)])?
-                #[inline]
+                #[inline(never)]
                 fn lookup(v: $token, out: &mut [[Lanes; $m]], table: &[Limb], index: &Lanes) {
                     lookup::lookup_stored(v, out, table, index);
                 }

@@ -91,7 +91,7 @@ pub(super) fn lookups<P: Prime, A: CurveArithmetic<P>>(f: A, samples: &[BigUint]
     let p = integer(P::MODULUS);
     let n = samples.len();
     let constants: Vec<BigUint> = (0..16 * 3).map(|i| &samples[(start + 5 * i) % n] % &p).collect();
-    let row = stored::<P, A>(&constants);
+    let row = table::<P, A>(&constants, 3);
     let places = core::array::from_fn(|i| start + i * i + 1);
     let ([x, y, z, t, a, b, c], integers) = chosen::<P, A, 7>(f, samples, places);
     let (mut point, mut addend) = ([x, y, z, t], [a, b, c]);

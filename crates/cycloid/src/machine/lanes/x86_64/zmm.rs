@@ -10,6 +10,12 @@ macro_rules! integers {
         }
 
         #[inline(always)]
+        fn load_limbs(self, from: &[Limb; super::super::LANES]) -> __m512i {
+            // SAFETY: the token proves AVX-512; the array has the size of a vector.
+            unsafe { _mm512_loadu_si512(core::ptr::from_ref(from).cast()) }
+        }
+
+        #[inline(always)]
         fn store(self, to: &mut Lanes, word: __m512i) {
             // SAFETY: as for `load`.
             unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }
