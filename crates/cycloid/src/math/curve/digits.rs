@@ -13,6 +13,7 @@ use crate::machine::field::{Arithmetic, Masks};
 #[cfg(test)]
 use crate::machine::words;
 use crate::machine::words::{LIMB_BITS, Limb};
+use crate::math::field::MAX_WIDTH;
 
 /// Returns the number of digits of `window` bits in a scalar of the curve.
 pub(super) const fn digits<C: Curve>(window: usize) -> usize {
@@ -54,13 +55,18 @@ impl OddScalar {
     #[inline]
     pub(super) fn digit(&self, place: usize) -> (Mask, Limb) {
         let start = place * self.window + 1;
-        let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
-        // Shifting in two steps makes the shift by 64, for bit 0, give zero.
-        let above = self.limbs.get(limb + 1).copied().unwrap_or(0) << 1 << (LIMB_BITS - 1 - bit);
-        let bits = self.limbs[limb] >> bit | above;
+        let bits = self.bits_from(start / LIMB_BITS, start % LIMB_BITS);
         let half = self.window - 1;
         let negative = Mask::from_bit((bits >> half & 1) ^ 1);
         (negative, (bits ^ negative.value()) & ((1 << half) - 1))
+    }
+
+    /// Returns 64 bits from a bit of a limb on.
+    #[inline(always)]
+    fn bits_from(&self, limb: usize, bit: usize) -> Limb {
+        // Shifting in two steps makes the shift by 64, for bit 0, give zero.
+        let above = self.limbs.get(limb + 1).copied().unwrap_or(0) << 1 << (LIMB_BITS - 1 - bit);
+        self.limbs[limb] >> bit | above
     }
 }
 
@@ -70,16 +76,27 @@ impl Drop for OddScalar {
     }
 }
 
-/// Returns the signs and the indices of digit `place` for all numbers.
+/// Returns the signs and the indices of digit `place` for all numbers, whose windows are equal.
 #[inline]
 pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
     arithmetic: A,
     scalars: &[OddScalar],
     place: usize,
 ) -> (A::Mask, A::Word) {
+    let window = scalars[0].window;
+    let start = place * window + 1;
+    let (limb, bit) = (start / LIMB_BITS, start % LIMB_BITS);
+    let mut bits = [0; MAX_WIDTH];
+    for (bits, scalar) in bits.iter_mut().zip(scalars) {
+        *bits = scalar.bits_from(limb, bit);
+    }
+    let half = window - 1;
+    let signs = bits.map(|bits| (bits >> half & 1).wrapping_sub(1));
+    let indices = core::array::from_fn(|i| (bits[i] ^ signs[i]) & ((1 << half) - 1));
+    let indices: [Limb; MAX_WIDTH] = indices;
     (
-        arithmetic.mask(|number| scalars[number].digit(place).0),
-        arithmetic.word(|number| scalars[number].digit(place).1),
+        arithmetic.mask(|number| Mask::from_bit(signs[number] & 1)),
+        arithmetic.word(|number| indices[number]),
     )
 }
 
