@@ -161,6 +161,14 @@ pub trait Arithmetic<P: Prime>: Token {
     /// Returns a truth value for each of the numbers, by position.
     fn mask(self, value: impl FnMut(usize) -> ct::Mask) -> Self::Mask;
 
+    /// Returns the numbers `by` places further on, below [`WIDTH`](Self::WIDTH); after the last one
+    /// the first follows.
+    #[inline(always)]
+    fn rotate(self, a: &Self::Element, by: usize) -> Self::Element {
+        debug_assert!(Self::WIDTH == 1 && by == 0);
+        *a
+    }
+
     /// Calls `work` in a function compiled for the backend's instructions; code marked
     /// `#[inline(always)]` is inlined into it.
     #[inline(always)]

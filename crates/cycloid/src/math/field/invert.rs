@@ -1,10 +1,10 @@
 //! Field inversion: one number by safegcd, eight by a single inversion of their product
 //! (Montgomery, Speeding the Pollard and elliptic curve methods of factorization, 1987, section
-//! 10.3.1).
+//! 10.3.1). The product is made in three steps, each of which multiplies by the vector rotated.
 
 use super::{Element, MAX_WIDTH};
 use crate::machine::ct;
-use crate::machine::field::{Arithmetic, Limbs, Prime, Task};
+use crate::machine::field::{Arithmetic, Limbs, Prime};
 use crate::machine::words::{self, LIMB_BITS};
 use crate::math::modular;
 
@@ -19,17 +19,30 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
         }
         let zero = self.is_zero();
         let nonzero = Self::select(zero, &Self::one(self.arithmetic()), self);
+        let (product, others) = nonzero.products();
         let mut numbers = [P::Words::ZERO; MAX_WIDTH];
-        let used = &mut numbers[..A::WIDTH];
-        nonzero.store(used);
-        if A::WIDTH == 1 {
-            used[0] = modular::invert_fixed(&used[0], &P::MODULUS);
-        } else {
-            P::run_one(words::Backend::best(), InvertAll { numbers: used });
+        product.store(&mut numbers[..A::WIDTH]);
+        let mut inverse = modular::invert_fixed(&numbers[0], &P::MODULUS);
+        let of_product = Self::constant(self.arithmetic(), &inverse);
+        let result = others.map_or(of_product, |others| &others * &of_product);
+        numbers.iter_mut().chain([&mut inverse]).for_each(|number| ct::wipe(number.as_mut()));
+        Self::select(zero, &Self::zero(self.arithmetic()), &result)
+    }
+
+    /// Returns the product of all numbers in each place, and the product of the others there, if
+    /// there are any.
+    fn products(&self) -> (Self, Option<Self>) {
+        let mut product = *self;
+        let mut others: Option<Self> = None;
+        let mut count = 1;
+        while count < A::WIDTH {
+            // `product` is that of `count` numbers from this place on.
+            let next = self.with(self.arithmetic().rotate(product.raw(), count));
+            product = &product * &next;
+            others = Some(others.map_or(next, |others| &others * &next));
+            count *= 2;
         }
-        let inverse = Self::load(self.arithmetic(), used);
-        used.iter_mut().for_each(|number| ct::wipe(number.as_mut()));
-        Self::select(zero, &Self::zero(self.arithmetic()), &inverse)
+        (product, others)
     }
 }
 
@@ -60,33 +73,5 @@ impl<P: Prime, A: Arithmetic<P>> Element<P, A> {
             }
         }
         power
-    }
-}
-
-/// Replaces all of the numbers, none of which is 0, by their inverses.
-struct InvertAll<'a, N> {
-    numbers: &'a mut [N],
-}
-
-impl<P: Prime> Task<P> for InvertAll<'_, P::Words> {
-    type Output = ();
-
-    fn run<A: Arithmetic<P>>(self, arithmetic: A) {
-        let (first, rest) = self.numbers.split_at_mut(1);
-        let first = &mut first[0];
-        let element = |number: &P::Words| Element::<P, A>::load(arithmetic, &[*number]);
-        let mut products = [element(first); MAX_WIDTH];
-        for (i, number) in rest.iter().enumerate() {
-            products[i + 1] = &products[i] * &element(number);
-        }
-        let mut product = [P::Words::ZERO];
-        products[rest.len()].store(&mut product);
-        let mut inverse = element(&modular::invert_fixed(&product[0], &P::MODULUS));
-        for (number, before) in rest.iter_mut().zip(&products).rev() {
-            let all = inverse;
-            inverse = &inverse * &element(number);
-            (&all * before).store(core::slice::from_mut(number));
-        }
-        inverse.store(core::slice::from_mut(first));
     }
 }

@@ -252,6 +252,14 @@ macro_rules! arithmetic {
                 EightMasks::from_lanes(value)
             }
 
+            #[inline]
+            fn rotate(self, a: &[Lanes; $m], by: usize) -> [Lanes; $m] {
+                a.map(|Lanes(mut limb)| {
+                    limb.rotate_left(by);
+                    Lanes(limb)
+                })
+            }
+
             #[inline(always)]
             fn run<R>(self, work: impl FnOnce() -> R) -> R {
                 $(#[target_feature(enable = $features)])?
