@@ -6,7 +6,7 @@
 
 use super::hint::{barrier, mark, public_value};
 use super::limb::Limb;
-use zeroize::Zeroize;
+use zeroize::{DefaultIsZeroes, Zeroize};
 
 /// A truth value as all ones or all zeros, from which the compiler can derive no branch.
 #[derive(Clone, Copy)]
@@ -167,8 +167,25 @@ pub fn wipe(memory: &mut [Limb]) {
 
 /// Overwrites `memory` with zeros in a way that the compiler does not remove.
 pub fn wipe_bytes(memory: &mut [u8]) {
-    memory.zeroize();
+    wipe_plain(memory);
 }
+
+/// Overwrites `memory` with zeros in a way that the compiler does not remove, limb by limb where it
+/// can: byte by byte, a block of a hash function takes as long to overwrite as to absorb.
+pub(super) fn wipe_plain<T: Plain>(memory: &mut [T]) {
+    // SAFETY: any bits are a limb and a `T`.
+    let (first, limbs, last) = unsafe { memory.align_to_mut::<Limb>() };
+    first.zeroize();
+    limbs.zeroize();
+    last.zeroize();
+}
+
+/// An integer, of which any bits are a value.
+pub trait Plain: Copy + DefaultIsZeroes {}
+
+impl Plain for u8 {}
+impl Plain for u32 {}
+impl Plain for u64 {}
 
 /// Declares `memory` secret from now on: the tracer of `cargo xtask ct` reports each branch and
 /// each address that depends on it. A no-op for the processor.

@@ -19,6 +19,8 @@ use shake::digest::{ExtendableOutput, Update, XofReader};
 use shake::{Shake128, Shake256};
 use zeroize::Zeroize;
 
+use crate::machine::ct;
+
 /// A hash function (FIPS 180-4, FIPS 202).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -137,7 +139,7 @@ impl DigestBytes {
 
 impl Drop for DigestBytes {
     fn drop(&mut self) {
-        self.bytes[..self.length].zeroize();
+        ct::wipe_bytes(&mut self.bytes[..self.length]);
     }
 }
 

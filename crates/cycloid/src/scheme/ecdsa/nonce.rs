@@ -2,10 +2,12 @@
 //! 3.6): HMAC_DRBG outputs, the first one that is a valid scalar.
 
 use super::super::hash::DigestBytes;
-use super::super::hmac::eight::KeyedEight;
+use super::super::hash::eight::{Block, States, StatesOf};
+use super::super::hmac::eight::{KeyedEight, KeyedWords};
 use super::super::hmac::{Algorithm, Keyed};
 use super::Hash;
 use crate::machine::ct;
+use crate::machine::lanes::sha::Sha2Word;
 use crate::machine::lanes::{Backend, LANES};
 use crate::math::curve::{Curve, Scalar};
 use crate::scheme::ec::MAX_BYTES;
@@ -106,33 +108,24 @@ fn first_nonces_where<C: Curve>(
     random: [&[u8]; LANES],
     accept: impl Fn(usize, &[u8]) -> Option<Scalar<C>>,
 ) -> [Scalar<C>; LANES] {
-    let length = hash.digest_length();
     let mut octets = [[0; 2 * MAX_BYTES]; LANES];
     for (octets, (key, digest)) in octets.iter_mut().zip(keys.iter().zip(digests)) {
         let (key_octets, digest_octets) = octets[..2 * C::BYTES].split_at_mut(C::BYTES);
         key.to_bytes(key_octets);
         digest.to_bytes(digest_octets);
     }
-    let zeros = DigestBytes::filled(0, length);
-    let mut keyed = KeyedEight::new(Some(backend), hash, [&zeros; LANES]);
-    let mut values = [(); LANES].map(|()| DigestBytes::filled(1, length));
-    for separator in [[0], [1]] {
-        let messages: [[&[u8]; 4]; LANES] = core::array::from_fn(|lane| {
-            [&*values[lane], &separator, &octets[lane][..2 * C::BYTES], random[lane]]
-        });
-        let keys = keyed.authenticate(messages.each_ref().map(|parts| &parts[..]));
-        keyed = KeyedEight::new(Some(backend), hash, keys.each_ref().map(|key| &**key));
-        values = next_values(&keyed, &values);
-    }
+    let octets_of: [&[u8]; LANES] = octets.each_ref().map(|octets| &octets[..2 * C::BYTES]);
+    let start = States::new(hash).filter(|start| {
+        let longest = longest_message(start.block_length());
+        let length = hash.digest_length() + 1 + 2 * C::BYTES + random[0].len();
+        length <= longest && random.iter().all(|other| other.len() == random[0].len())
+    });
+    let mut bytes = match start {
+        Some(States::Narrow(start)) => candidates(backend, hash, &start, octets_of, random),
+        Some(States::Wide(start)) => candidates(backend, hash, &start, octets_of, random),
+        None => candidates_of_any(backend, hash, octets_of, random),
+    };
     ct::wipe_bytes(octets.as_flattened_mut());
-    let mut bytes = [[0; MAX_BYTES]; LANES];
-    for from in (0..C::BYTES).step_by(length) {
-        values = next_values(&keyed, &values);
-        for (bytes, value) in bytes.iter_mut().zip(&values) {
-            let part = &mut bytes[from..C::BYTES.min(from + length)];
-            part.copy_from_slice(&value[..part.len()]);
-        }
-    }
     let nonces = core::array::from_fn(|lane| {
         let nonce = accept(lane, &bytes[lane][..C::BYTES]);
         // In a lane whose candidate is out of range, the single form starts over and skips it.
@@ -142,6 +135,133 @@ fn first_nonces_where<C: Curve>(
     });
     ct::wipe_bytes(bytes.as_flattened_mut());
     nonces
+}
+
+/// The first candidate of each lane, as long as half of the octets.
+type Candidates = [[u8; MAX_BYTES]; LANES];
+
+/// Returns the first candidates, with messages of any lengths and any hash function.
+fn candidates_of_any(
+    backend: Backend,
+    hash: Hash,
+    octets: [&[u8]; LANES],
+    random: [&[u8]; LANES],
+) -> Candidates {
+    let length = hash.digest_length();
+    let zeros = DigestBytes::filled(0, length);
+    let mut keyed = KeyedEight::new(Some(backend), hash, [&zeros; LANES]);
+    let mut values = [(); LANES].map(|()| DigestBytes::filled(1, length));
+    for separator in [[0], [1]] {
+        let messages: [[&[u8]; 4]; LANES] =
+            core::array::from_fn(|lane| [&*values[lane], &separator, octets[lane], random[lane]]);
+        let keys = keyed.authenticate(messages.each_ref().map(|parts| &parts[..]));
+        keyed = KeyedEight::new(Some(backend), hash, keys.each_ref().map(|key| &**key));
+        values = next_values(&keyed, &values);
+    }
+    let mut bytes = [[0; MAX_BYTES]; LANES];
+    let needed = octets[0].len() / 2;
+    for from in (0..needed).step_by(length) {
+        values = next_values(&keyed, &values);
+        for (bytes, value) in bytes.iter_mut().zip(&values) {
+            let part = &mut bytes[from..needed.min(from + length)];
+            part.copy_from_slice(&value[..part.len()]);
+        }
+    }
+    bytes
+}
+
+/// Returns the same, if [`Messages`] have room for the messages: K, V and messages as words, lane
+/// by lane.
+#[inline(never)]
+fn candidates<W: Sha2Word>(
+    backend: Backend,
+    hash: Hash,
+    start: &StatesOf<W>,
+    octets: [&[u8]; LANES],
+    random: [&[u8]; LANES],
+) -> Candidates {
+    let length = hash.digest_length() / size_of::<W>();
+    let mut messages = Messages::new(length, octets, random);
+    let mut keyed = KeyedWords::new(backend, start, length, &[[W::from_number(0); LANES]; 8]);
+    let mut values = [[W::from_leading(u64::from_ne_bytes([1; 8])); LANES]; 8];
+    for separator in [0, 1] {
+        let mut keys = keyed.authenticate(messages.blocks(&values, separator));
+        keyed = KeyedWords::new(backend, start, length, &keys);
+        W::wipe(&mut keys);
+        values = keyed.authenticate_codes(&values);
+    }
+    let mut bytes = [[0; MAX_BYTES]; LANES];
+    let needed = octets[0].len() / 2;
+    for from in (0..needed).step_by(hash.digest_length()) {
+        values = keyed.authenticate_codes(&values);
+        for (lane, bytes) in bytes.iter_mut().enumerate() {
+            let end = needed.min(from + hash.digest_length());
+            let parts = bytes[from..end].chunks_mut(size_of::<W>());
+            parts.zip(&values).for_each(|(part, value)| value[lane].write(part));
+        }
+    }
+    W::wipe(&mut values);
+    bytes
+}
+
+/// The messages V ‖ separator ‖ octets ‖ random of all lanes, of one length, with the padding of a
+/// hash function that has absorbed one block before.
+struct Messages<W: Sha2Word> {
+    words: [[W; LANES]; MESSAGE_WORDS],
+    /// Words of V.
+    length: usize,
+    blocks: usize,
+}
+
+/// Words of four blocks. Those of SHA-512 use two: so many bytes.
+const MESSAGE_WORDS: usize = 64;
+const MESSAGE_BYTES: usize = 256;
+
+/// Returns the length of the longest messages, in bytes, for blocks of `block` bytes: those leave
+/// room for the end bit and the length in two words.
+const fn longest_message(block: usize) -> usize {
+    MESSAGE_BYTES - 1 - block / 8
+}
+
+impl<W: Sha2Word> Messages<W> {
+    fn new(length: usize, octets: [&[u8]; LANES], random: [&[u8]; LANES]) -> Self {
+        let size = size_of::<W>();
+        let after_value = length * size + 1;
+        let end = after_value + octets[0].len() + random[0].len();
+        let blocks = (end + 1 + 2 * size).div_ceil(W::BLOCK);
+        let mut words = [[W::from_number(0); LANES]; MESSAGE_WORDS];
+        let mut bytes = [0; MESSAGE_BYTES];
+        bytes[end] = 0x80;
+        for lane in 0..LANES {
+            let (octets_bytes, random_bytes) =
+                bytes[after_value..end].split_at_mut(octets[lane].len());
+            octets_bytes.copy_from_slice(octets[lane]);
+            random_bytes.copy_from_slice(random[lane]);
+            let used = 16 * blocks;
+            for (word, bytes) in words[..used].iter_mut().zip(bytes.chunks_exact(size)) {
+                word[lane] = W::read(bytes);
+            }
+        }
+        let bits = 8 * (W::BLOCK + end);
+        words[16 * blocks - 1] = [W::from_number(bits as u32); LANES];
+        ct::wipe_bytes(&mut bytes);
+        Self { words, length, blocks }
+    }
+
+    /// Returns the messages with these V, and with the separator 0 at the first call, 1 at the second.
+    fn blocks(&mut self, values: &[[W; LANES]; 8], separator: u64) -> &[Block<W>] {
+        self.words[..self.length].copy_from_slice(&values[..self.length]);
+        for word in &mut self.words[self.length] {
+            *word = *word ^ W::from_leading(separator << 56);
+        }
+        &self.words.as_chunks().0[..self.blocks]
+    }
+}
+
+impl<W: Sha2Word> Drop for Messages<W> {
+    fn drop(&mut self) {
+        W::wipe(&mut self.words);
+    }
 }
 
 /// Computes V = HMAC_K(V).

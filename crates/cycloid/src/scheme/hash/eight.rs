@@ -6,9 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use zeroize::Zeroize;
-
 use super::{DigestBytes, Hash, MAX_DIGEST};
+use crate::machine::ct;
 use crate::machine::lanes::sha::Sha2Word;
 use crate::machine::lanes::{Backend, LANES, Portable};
 
@@ -19,6 +18,9 @@ pub(crate) enum States {
     Narrow(StatesOf<u32>),
     Wide(StatesOf<u64>),
 }
+
+/// A block of each lane, word by word.
+pub(crate) type Block<W> = [[W; LANES]; 16];
 
 /// Eight states for one word size, stored word by word, lane by lane.
 pub(crate) struct StatesOf<W: Sha2Word> {
@@ -104,6 +106,18 @@ impl<W: Sha2Word> StatesOf<W> {
         wipe::<W>(&mut blocks);
     }
 
+    /// Returns the words of the states.
+    pub(crate) const fn words(&self) -> &[[W; LANES]; 8] {
+        &self.words
+    }
+
+    /// Returns the states after one more block in each lane, given as words.
+    pub(crate) fn after(&self, backend: Backend, block: &Block<W>) -> Self {
+        let mut states = Self { words: self.words, blocks: self.blocks + 1 };
+        W::compress_words(faster::<W>(Some(backend), LANES, 1), &mut states.words, block);
+        states
+    }
+
     fn finish<'a>(
         &self,
         backend: Option<Backend>,
@@ -158,7 +172,7 @@ impl<W: Sha2Word> StatesOf<W> {
 
 impl<W: Sha2Word> Drop for StatesOf<W> {
     fn drop(&mut self) {
-        self.words.zeroize();
+        W::wipe(&mut self.words);
     }
 }
 
@@ -169,7 +183,7 @@ fn faster<W: Sha2Word>(backend: Option<Backend>, blocks: usize, longest: usize) 
 }
 
 fn wipe<W: Sha2Word>(blocks: &mut [W::Block]) {
-    blocks.iter_mut().for_each(|block| block.as_mut().zeroize());
+    blocks.iter_mut().for_each(|block| ct::wipe_bytes(block.as_mut()));
 }
 
 /// A padded message (FIPS 180-4, section 5.1), block by block.

@@ -1,10 +1,10 @@
 //! HMAC with eight keys side by side.
 
-use zeroize::Zeroize;
-
 use super::{Algorithm, Keyed, MAX_BLOCK};
+use crate::machine::ct;
+use crate::machine::lanes::sha::Sha2Word;
 use crate::machine::lanes::{Backend, LANES};
-use crate::scheme::hash::eight::States;
+use crate::scheme::hash::eight::{Block, States, StatesOf};
 use crate::scheme::hash::{DigestBytes, Hash};
 
 /// A key for each lane, ready for any number of messages; wiped when dropped.
@@ -41,7 +41,7 @@ impl KeyedEight {
             padded.as_flattened_mut().iter_mut().for_each(|byte| *byte ^= pad);
             states.absorb(backend, padded.each_ref().map(|padded| &padded[..block]));
         }
-        padded.zeroize();
+        ct::wipe_bytes(padded.as_flattened_mut());
         Self { backend, keys: Keys::Eight { inner, outer }, length }
     }
 
@@ -58,6 +58,64 @@ impl KeyedEight {
                 core::array::from_fn(|lane| keys[lane].authenticate(messages[lane]))
             }
         }
+    }
+}
+
+/// Eight keys like [`KeyedEight`], with messages and codes as words, which are not converted to
+/// bytes in between.
+pub(crate) struct KeyedWords<W: Sha2Word> {
+    backend: Backend,
+    inner: StatesOf<W>,
+    outer: StatesOf<W>,
+    /// Words of a code, and of a key.
+    length: usize,
+}
+
+impl<W: Sha2Word> KeyedWords<W> {
+    /// Takes the first `length` words of `keys`. `start` are the states of the hash function before
+    /// the first block.
+    pub(crate) fn new(
+        backend: Backend,
+        start: &StatesOf<W>,
+        length: usize,
+        keys: &[[W; LANES]; 8],
+    ) -> Self {
+        let padded = |byte| {
+            let pad = W::from_leading(u64::from_ne_bytes([byte; 8]));
+            let mut block = [[pad; LANES]; 16];
+            for (words, keys) in block.iter_mut().zip(&keys[..length]) {
+                words.iter_mut().zip(keys).for_each(|(word, key)| *word = pad ^ *key);
+            }
+            let states = start.after(backend, &block);
+            W::wipe(&mut block);
+            states
+        };
+        Self { backend, inner: padded(0x36), outer: padded(0x5c), length }
+    }
+
+    /// Returns the codes of messages that end with their padding: the first words of the states.
+    pub(crate) fn authenticate(&self, blocks: &[Block<W>]) -> [[W; LANES]; 8] {
+        let (first, rest) = blocks.split_first().expect("the padding is in a block");
+        let mut inner = self.inner.after(self.backend, first);
+        for block in rest {
+            inner = inner.after(self.backend, block);
+        }
+        *self.outer.after(self.backend, &self.block_of(inner.words())).words()
+    }
+
+    /// Returns the codes of messages that are codes themselves.
+    pub(crate) fn authenticate_codes(&self, codes: &[[W; LANES]; 8]) -> [[W; LANES]; 8] {
+        self.authenticate(&[self.block_of(codes)])
+    }
+
+    /// Returns codes with the padding of a hash function that has absorbed one block before.
+    fn block_of(&self, codes: &[[W; LANES]; 8]) -> Block<W> {
+        let mut block = [[W::from_number(0); LANES]; 16];
+        block[..self.length].copy_from_slice(&codes[..self.length]);
+        block[self.length] = [W::from_leading(1 << 63); LANES];
+        let bits = 8 * (W::BLOCK + self.length * size_of::<W>());
+        block[15] = [W::from_number(bits as u32); LANES];
+        block
     }
 }
 

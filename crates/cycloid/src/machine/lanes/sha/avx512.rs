@@ -25,6 +25,14 @@ impl Compress for Avx512 {
     fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8) {
         compress_512(self, states, blocks, lanes);
     }
+
+    fn compress_256_words(self, states: &mut [[u32; LANES]; 8], words: &[[u32; LANES]; 16]) {
+        compress_256_words(self, states, words);
+    }
+
+    fn compress_512_words(self, states: &mut [[u64; LANES]; 8], words: &[[u64; LANES]; 16]) {
+        compress_512_words(self, states, words);
+    }
 }
 
 impl Compress for Ifma {
@@ -35,6 +43,14 @@ impl Compress for Ifma {
     fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8) {
         compress_512(self.into(), states, blocks, lanes);
     }
+
+    fn compress_256_words(self, states: &mut [[u32; LANES]; 8], words: &[[u32; LANES]; 16]) {
+        compress_256_words(self.into(), states, words);
+    }
+
+    fn compress_512_words(self, states: &mut [[u64; LANES]; 8], words: &[[u64; LANES]; 16]) {
+        compress_512_words(self.into(), states, words);
+    }
 }
 
 /// Truth tables: a ^ b ^ c, Ch and Maj (FIPS 180-4, section 4.1).
@@ -44,7 +60,7 @@ const MAJORITY: i32 = 0xe8;
 
 macro_rules! compression {
     (
-        $name:ident, $word:ty, $signed:ty, $vector:ty, $block:literal, $rounds:literal, $constant:expr,
+        $name:ident $of_words:ident $all_rounds:ident, $word:ty, $signed:ty, $vector:ty, $block:literal, $rounds:literal, $constant:expr,
         $load:ident $store:ident $set1:ident $zero:ident $add:ident $ror:ident $srl:ident
         $ternary:ident $mask_mov:ident $swap:ident $transpose:ident,
         $big_0:tt $big_1:tt $small_0:tt $small_1:tt
@@ -61,18 +77,6 @@ macro_rules! compression {
                 blocks: &[[u8; $block]; LANES],
                 lanes: u8,
             ) {
-                macro_rules! big {
-                    ($x:expr, ($r0:literal $r1:literal $r2:literal)) => {
-                        $ternary::<XOR>($ror::<$r0>($x), $ror::<$r1>($x), $ror::<$r2>($x))
-                    };
-                }
-                macro_rules! small {
-                    ($x:expr, ($r0:literal $r1:literal $r2:literal)) => {
-                        $ternary::<XOR>($ror::<$r0>($x), $ror::<$r1>($x), $srl::<$r2>($x))
-                    };
-                }
-                // SAFETY: each word of a state is as long as a vector.
-                let start = states.each_ref().map(|word| unsafe { $load(word.as_ptr().cast()) });
                 let mut w = [$zero(); 16];
                 for half in 0..2 {
                     let mut words = [$zero(); LANES];
@@ -83,58 +87,96 @@ macro_rules! compression {
                     }
                     w[8 * half..][..8].copy_from_slice(&$transpose(&words));
                 }
-                let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = start;
-                macro_rules! round {
-                    ($t:expr, $i:literal, $a:ident $b:ident $c:ident $d:ident
-                        $e:ident $f:ident $g:ident $h:ident) => {
-                        let constant: fn(u64) -> $word = $constant;
-                        let k = $set1(constant(K[$t + $i]) as $signed);
-                        let sum = $add($add($h, $add(k, w[$i])), $ternary::<CHOOSE>($e, $f, $g));
-                        let sum = $add(sum, big!($e, $big_1));
-                        $d = $add($d, sum);
-                        $h = $add($add(sum, $ternary::<MAJORITY>($a, $b, $c)), big!($a, $big_0));
-                        if $t + 16 < $rounds {
-                            let next = $add(w[$i], w[($i + 9) % 16]);
-                            let next = $add(next, small!(w[($i + 1) % 16], $small_0));
-                            w[$i] = $add(next, small!(w[($i + 14) % 16], $small_1));
-                        }
-                    };
-                }
-                let mut t = 0;
-                while t < $rounds {
-                    round!(t, 0, a b c d e f g h);
-                    round!(t, 1, h a b c d e f g);
-                    round!(t, 2, g h a b c d e f);
-                    round!(t, 3, f g h a b c d e);
-                    round!(t, 4, e f g h a b c d);
-                    round!(t, 5, d e f g h a b c);
-                    round!(t, 6, c d e f g h a b);
-                    round!(t, 7, b c d e f g h a);
-                    round!(t, 8, a b c d e f g h);
-                    round!(t, 9, h a b c d e f g);
-                    round!(t, 10, g h a b c d e f);
-                    round!(t, 11, f g h a b c d e);
-                    round!(t, 12, e f g h a b c d);
-                    round!(t, 13, d e f g h a b c);
-                    round!(t, 14, c d e f g h a b);
-                    round!(t, 15, b c d e f g h a);
-                    t += 16;
-                }
-                let end = [a, b, c, d, e, f, g, h];
-                for ((state, start), end) in states.iter_mut().zip(start).zip(end) {
-                    let sum = $mask_mov(start, lanes, $add(start, end));
-                    // SAFETY: each word of a state is as long as a vector.
-                    unsafe { $store(state.as_mut_ptr().cast(), sum) };
-                }
+                $all_rounds(states, &w, lanes);
             }
             // SAFETY: the token proves the instructions.
             unsafe { compress(states, blocks, lanes) }
+        }
+
+        fn $of_words(
+            _token: Avx512,
+            states: &mut [[$word; LANES]; 8],
+            words: &[[$word; LANES]; 16],
+        ) {
+            #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
+            fn compress(states: &mut [[$word; LANES]; 8], words: &[[$word; LANES]; 16]) {
+                let mut w = [$zero(); 16];
+                for (w, word) in w.iter_mut().zip(words) {
+                    // SAFETY: each word of a block is as long as a vector.
+                    *w = unsafe { $load(word.as_ptr().cast()) };
+                }
+                $all_rounds(states, &w, u8::MAX);
+            }
+            // SAFETY: the token proves the instructions.
+            unsafe { compress(states, words) }
+        }
+
+        /// Computes all rounds on words.
+        #[inline(never)]
+        #[target_feature(enable = "avx512f,avx512dq,avx512bw,avx512vl")]
+        fn $all_rounds(states: &mut [[$word; LANES]; 8], words: &[$vector; 16], lanes: u8) {
+            macro_rules! big {
+                ($x:expr, ($r0:literal $r1:literal $r2:literal)) => {
+                    $ternary::<XOR>($ror::<$r0>($x), $ror::<$r1>($x), $ror::<$r2>($x))
+                };
+            }
+            macro_rules! small {
+                ($x:expr, ($r0:literal $r1:literal $r2:literal)) => {
+                    $ternary::<XOR>($ror::<$r0>($x), $ror::<$r1>($x), $srl::<$r2>($x))
+                };
+            }
+            // SAFETY: each word of a state is as long as a vector.
+            let start = states.each_ref().map(|word| unsafe { $load(word.as_ptr().cast()) });
+            let mut w = *words;
+            let [mut a, mut b, mut c, mut d, mut e, mut f, mut g, mut h] = start;
+            macro_rules! round {
+                ($t:expr, $i:literal, $a:ident $b:ident $c:ident $d:ident
+                    $e:ident $f:ident $g:ident $h:ident) => {
+                    let constant: fn(u64) -> $word = $constant;
+                    let k = $set1(constant(K[$t + $i]) as $signed);
+                    let sum = $add($add($h, $add(k, w[$i])), $ternary::<CHOOSE>($e, $f, $g));
+                    let sum = $add(sum, big!($e, $big_1));
+                    $d = $add($d, sum);
+                    $h = $add($add(sum, $ternary::<MAJORITY>($a, $b, $c)), big!($a, $big_0));
+                    if $t + 16 < $rounds {
+                        let next = $add(w[$i], w[($i + 9) % 16]);
+                        let next = $add(next, small!(w[($i + 1) % 16], $small_0));
+                        w[$i] = $add(next, small!(w[($i + 14) % 16], $small_1));
+                    }
+                };
+            }
+            let mut t = 0;
+            while t < $rounds {
+                round!(t, 0, a b c d e f g h);
+                round!(t, 1, h a b c d e f g);
+                round!(t, 2, g h a b c d e f);
+                round!(t, 3, f g h a b c d e);
+                round!(t, 4, e f g h a b c d);
+                round!(t, 5, d e f g h a b c);
+                round!(t, 6, c d e f g h a b);
+                round!(t, 7, b c d e f g h a);
+                round!(t, 8, a b c d e f g h);
+                round!(t, 9, h a b c d e f g);
+                round!(t, 10, g h a b c d e f);
+                round!(t, 11, f g h a b c d e);
+                round!(t, 12, e f g h a b c d);
+                round!(t, 13, d e f g h a b c);
+                round!(t, 14, c d e f g h a b);
+                round!(t, 15, b c d e f g h a);
+                t += 16;
+            }
+            let end = [a, b, c, d, e, f, g, h];
+            for ((state, start), end) in states.iter_mut().zip(start).zip(end) {
+                let sum = $mask_mov(start, lanes, $add(start, end));
+                // SAFETY: each word of a state is as long as a vector.
+                unsafe { $store(state.as_mut_ptr().cast(), sum) };
+            }
         }
     };
 }
 
 compression!(
-    compress_256, u32, i32, __m256i, 64, 64, |k| (k >> 32) as u32,
+    compress_256 compress_256_words rounds_256, u32, i32, __m256i, 64, 64, |k| (k >> 32) as u32,
     _mm256_loadu_si256 _mm256_storeu_si256 _mm256_set1_epi32 _mm256_setzero_si256
     _mm256_add_epi32 _mm256_ror_epi32 _mm256_srli_epi32 _mm256_ternarylogic_epi32
     _mm256_mask_mov_epi32 swap_32 transpose_32,
@@ -142,7 +184,7 @@ compression!(
 );
 
 compression!(
-    compress_512, u64, i64, __m512i, 128, 80, |k| k,
+    compress_512 compress_512_words rounds_512, u64, i64, __m512i, 128, 80, |k| k,
     _mm512_loadu_si512 _mm512_storeu_si512 _mm512_set1_epi64 _mm512_setzero_si512
     _mm512_add_epi64 _mm512_ror_epi64 _mm512_srli_epi64 _mm512_ternarylogic_epi64
     _mm512_mask_mov_epi64 swap_64 transpose_64,

@@ -16,10 +16,11 @@ mod portable;
 #[cfg(test)]
 mod tests;
 
-use zeroize::Zeroize;
+use core::ops::BitXor;
 
 use super::super::backends::with_eight;
 use super::super::cpu;
+use super::super::ct::{self, Plain};
 use super::{Backend, LANES};
 
 /// The compression functions: the interface of a backend.
@@ -29,10 +30,16 @@ trait Compress {
 
     /// The same for words of 64 bits.
     fn compress_512(self, states: &mut [[u64; LANES]; 8], blocks: &[[u8; 128]; LANES], lanes: u8);
+
+    /// Compresses a block into each state, given as words.
+    fn compress_256_words(self, states: &mut [[u32; LANES]; 8], words: &[[u32; LANES]; 16]);
+
+    /// The same for words of 64 bits.
+    fn compress_512_words(self, states: &mut [[u64; LANES]; 8], words: &[[u64; LANES]; 16]);
 }
 
 /// A word of SHA-2, which selects one of the two compression functions.
-pub trait Sha2Word: Copy + Zeroize + 'static {
+pub trait Sha2Word: Plain + BitXor<Output = Self> + 'static {
     /// A block of 64 or 128 bytes.
     type Block: Copy + AsRef<[u8]> + AsMut<[u8]>;
 
@@ -45,6 +52,12 @@ pub trait Sha2Word: Copy + Zeroize + 'static {
     /// Returns the high half of a 64-bit word, as wide as this type.
     fn from_leading(word: u64) -> Self;
 
+    /// Returns a word that is a small number.
+    fn from_number(number: u32) -> Self;
+
+    /// Reads a word from its big-endian bytes.
+    fn read(bytes: &[u8]) -> Self;
+
     /// Writes the big-endian bytes of the word, as many as fit.
     fn write(self, bytes: &mut [u8]);
 
@@ -55,6 +68,18 @@ pub trait Sha2Word: Copy + Zeroize + 'static {
         blocks: &[Self::Block; LANES],
         lanes: u8,
     );
+
+    /// Compresses a block into each state, given word by word, lane by lane.
+    fn compress_words(
+        backend: Backend,
+        states: &mut [[Self; LANES]; 8],
+        words: &[[Self; LANES]; 16],
+    );
+
+    /// Overwrites words with zeros in a way that the compiler does not remove.
+    fn wipe(words: &mut [[Self; LANES]]) {
+        ct::wipe_plain(words.as_flattened_mut());
+    }
 
     /// Returns whether eight lanes are faster than one by one for `blocks` in total, with `longest`
     /// of them in the longest lane.
@@ -70,6 +95,14 @@ impl Sha2Word for u32 {
         (word >> 32) as Self
     }
 
+    fn from_number(number: u32) -> Self {
+        number
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        Self::from_be_bytes(bytes.try_into().expect("as long as a word"))
+    }
+
     fn write(self, bytes: &mut [u8]) {
         bytes.copy_from_slice(&self.to_be_bytes()[..bytes.len()]);
     }
@@ -81,6 +114,14 @@ impl Sha2Word for u32 {
         lanes: u8,
     ) {
         with_eight!(backend, token => token.compress_256(states, blocks, lanes));
+    }
+
+    fn compress_words(
+        backend: Backend,
+        states: &mut [[Self; LANES]; 8],
+        words: &[[Self; LANES]; 16],
+    ) {
+        with_eight!(backend, token => token.compress_256_words(states, words));
     }
 
     fn pays(blocks: usize, longest: usize) -> bool {
@@ -97,6 +138,14 @@ impl Sha2Word for u64 {
         word
     }
 
+    fn from_number(number: u32) -> Self {
+        number.into()
+    }
+
+    fn read(bytes: &[u8]) -> Self {
+        Self::from_be_bytes(bytes.try_into().expect("as long as a word"))
+    }
+
     fn write(self, bytes: &mut [u8]) {
         bytes.copy_from_slice(&self.to_be_bytes()[..bytes.len()]);
     }
@@ -108,6 +157,14 @@ impl Sha2Word for u64 {
         lanes: u8,
     ) {
         with_eight!(backend, token => token.compress_512(states, blocks, lanes));
+    }
+
+    fn compress_words(
+        backend: Backend,
+        states: &mut [[Self; LANES]; 8],
+        words: &[[Self; LANES]; 16],
+    ) {
+        with_eight!(backend, token => token.compress_512_words(states, words));
     }
 
     fn pays(blocks: usize, longest: usize) -> bool {
