@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use postgres::NoTls;
 
-use super::{OFFICER_PIN, USER_PIN, create, socket, unlocking};
+use super::{OFFICER_PIN, USER_PIN, socket, unlocking};
 use crate::Code;
 use crate::attribute::{Template, cka};
 use crate::daemon::{Server, Settings};
@@ -67,7 +67,7 @@ fn until(done: impl Fn() -> bool) -> Duration {
 
 fn create(database: &Place) -> String {
     let url = database.url();
-    create(&url, &unlocking(), "test", OFFICER_PIN, USER_PIN).unwrap();
+    crate::daemon::create(&url, &unlocking(), "test", OFFICER_PIN, USER_PIN).unwrap();
     url
 }
 
