@@ -43,7 +43,7 @@ macro_rules! backends {
 pub(super) use backends;
 
 /// Declares the enumeration of the backends of a shape; `$portable` is the condition for plain Rust.
-/// The module has its token for plain Rust, `Portable`.
+/// The module has its token for plain Rust, `Portable`, and its trait `Task`.
 macro_rules! enumeration {
     (
         $portable:tt
@@ -94,6 +94,16 @@ macro_rules! enumeration {
                     $(#[cfg $cfg] Self::$token(_) => $crate::machine::cpu::$token::NAME,)*
                 }
             }
+
+            /// Runs `task` on this backend.
+            #[inline]
+            pub fn run<T: Task>(self, task: T) -> T::Output {
+                match self {
+                    #[cfg $portable]
+                    Self::Portable(token) => task.run(token),
+                    $(#[cfg $cfg] Self::$token(token) => task.run(token),)*
+                }
+            }
         }
     };
 }
@@ -131,12 +141,12 @@ macro_rules! with_vectors {
                 #[cfg(all(not(test), target_arch = "x86_64"))]
                 {
                     let _ = $token;
-                    panic!("no backend without vectors is chosen")
+                    unreachable!("no backend without vectors is chosen")
                 }
                 // Nothing else uses the code on Armv7E-M either; but it must not take flash.
                 #[cfg(any(test, not(target_arch = "x86_64")))]
                 if cfg!(cycloid_armv7em) {
-                    panic!("no backend without vectors is chosen")
+                    unreachable!("no backend without vectors is chosen")
                 } else {
                     $run
                 }

@@ -16,7 +16,7 @@ pub(super) mod vector;
 #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64;
 
-use super::backends::{backends, enumeration, with_vectors};
+use super::backends::{backends, enumeration, with_eight};
 use super::cpu::Token;
 use super::words::Limb;
 pub use convert::{load, load_all, store};
@@ -143,20 +143,11 @@ impl Backend {
         Self::available().skip(1).last()
     }
 
-    /// Runs `task` on this backend.
-    ///
-    /// # Panics
-    /// With plain Rust, if its multiplication is not compiled: see `with_vectors`.
-    #[inline]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
-        with_vectors!(self, token => task.run(token))
-    }
-
-    /// Returns how the backend multiplies; with plain Rust as [`run`](Self::run).
+    /// Returns how the backend multiplies.
     pub const fn multiplication(self) -> Multiplication {
         const fn of<W: LaneWords>(_: W) -> Multiplication {
             W::MULTIPLICATION
         }
-        with_vectors!(self, token => of(token))
+        with_eight!(self, token => of(token))
     }
 }

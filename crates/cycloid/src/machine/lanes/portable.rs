@@ -4,9 +4,7 @@ use super::super::cpu::{Level, Token};
 use super::super::ct::Mask;
 use super::super::words::Limb;
 use super::vector::Vectors;
-use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, Lanes};
-#[cfg(any(test, not(target_arch = "x86_64")))]
-use super::{LaneWords, Multiplication, kernel};
+use super::{LANE_LIMB_BITS, LANES, LIMB_MASK, LaneWords, Lanes, Multiplication, kernel};
 
 /// The backend that runs on every processor: the reference for the others, not a fast one.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +14,6 @@ impl Token for Portable {
     const LEVEL: Level = Level::Portable;
 }
 
-// Elsewhere nothing multiplies with it, and it would only take long to compile.
-#[cfg(any(test, not(target_arch = "x86_64")))]
 kernel::lane_words!(Portable, OneByOne, by_small_block);
 
 impl Vectors for Portable {

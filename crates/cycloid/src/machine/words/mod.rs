@@ -24,7 +24,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-use super::backends::{backends, enumeration, with_one};
+use super::backends::{backends, enumeration};
 #[cfg(cycloid_armv7em)]
 pub use super::cpu::Armv7em;
 use super::cpu::Token;
@@ -169,11 +169,5 @@ impl Backend {
         // Known when compiling, so that nothing else takes flash.
         #[cfg(cycloid_armv7em)]
         Self::Armv7em(Armv7em::of_this_target())
-    }
-
-    /// Runs `task` on this backend.
-    #[inline]
-    pub fn run<T: Task>(self, task: T) -> T::Output {
-        with_one!(self, token => task.run(token))
     }
 }

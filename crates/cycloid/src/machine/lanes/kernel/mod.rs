@@ -233,11 +233,9 @@ pub(super) use by_block;
 
 /// Like `by_block`, but always with the smallest block: little code, and as fast if the window is
 /// not in registers.
-#[cfg(any(test, not(target_arch = "x86_64")))]
 macro_rules! by_small_block {
     ($n:expr, $T:ident, $ONE_BLOCK:ident => $body:expr) => {
         kernel::by_block!(@ $n, $T, $ONE_BLOCK, $body, (5 => 5, true) (_ => 5, false))
     };
 }
-#[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) use by_small_block;
