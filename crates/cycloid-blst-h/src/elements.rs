@@ -3,7 +3,7 @@
 use cycloid::bls12_381::backend::{First, Pairing, Second};
 use cycloid::bls12_381::{Cycloid, raw};
 
-use crate::memory::slice;
+use crate::memory::{slice, store};
 use crate::scalars::hexadecimal;
 use crate::{blst_fp, blst_fp2, blst_fp6, blst_fp12, c_bool, exports};
 
@@ -74,11 +74,11 @@ macro_rules! field {
             }
 
             fn $mul(out: *mut $type, a: *const $type, b: *const $type) {
-                *out = raw::mul::<$G>(&*a, &*b);
+                store(out, raw::mul::<$G>(&*a, &*b));
             }
 
             fn $square(out: *mut $type, a: *const $type) {
-                *out = raw::square::<$G>(&*a);
+                store(out, raw::square::<$G>(&*a));
             }
 
             fn $negate(out: *mut $type, a: *const $type, flag: c_bool) {

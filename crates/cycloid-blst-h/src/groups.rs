@@ -257,7 +257,9 @@ macro_rules! group {
             }
 
             fn $cneg(a: *mut $point, flag: c_bool) {
-                *a = raw::negate_point_if::<$G>(&*a, &(flag != 0));
+                // The other coordinates stay where they are.
+                let y = &raw mut (*a)[1];
+                *y = raw::negate_if::<$G>(&*y, &(flag != 0));
             }
 
             fn $to_affine(out: *mut $affine, a: *const $point) {

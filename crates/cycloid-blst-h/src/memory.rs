@@ -51,6 +51,23 @@ impl<T> List<T> {
     }
 }
 
+/// Writes words that a kernel has just computed, one by one.
+///
+/// The kernel stored single words. A load of two at once waits until both are in the cache, which
+/// takes half as long as a product; hence no vectors here. `T` consists of 64-bit words.
+///
+/// # Safety
+/// `out` is valid for writes, also if its words are uninitialised.
+#[inline(always)]
+pub(crate) unsafe fn store<T: Copy>(out: *mut T, value: T) {
+    const { assert!(size_of::<T>().is_multiple_of(8) && align_of::<T>() == 8) };
+    let (from, out) = ((&raw const value).cast::<u64>(), out.cast::<u64>());
+    for i in 0..size_of::<T>() / 8 {
+        // SAFETY: both have this number of words.
+        unsafe { out.add(i).write_volatile(from.add(i).read_volatile()) };
+    }
+}
+
 /// Returns the low `bits` bits of a little-endian integer as limbs; of more, the caller takes
 /// several pieces.
 ///
