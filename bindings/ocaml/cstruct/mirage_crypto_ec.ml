@@ -67,6 +67,7 @@ module F =
       type buffer = Cstruct.t
 
       let generate ?g length = Mirage_crypto_rng.generate ?g length
+      let number ?g ~bits:_ length = generate ?g length
     end)
 
 module type Implementation = module type of F.P256

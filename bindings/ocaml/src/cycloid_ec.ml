@@ -97,15 +97,8 @@ module Octets = struct
   let byte buffer i = Char.code (String.get buffer i)
 end
 
-module Make (R : Random) = struct
-  module F =
-    Face.Make
-      (Octets)
-      (struct
-        include R
-
-        type buffer = string
-      end)
+module Make_with (R : Face.Random with type buffer = string) = struct
+  module F = Face.Make (Octets) (R)
 
   module type Implementation = module type of F.P256
 
@@ -160,16 +153,35 @@ module Make (R : Random) = struct
   end
 end
 
+module Make (R : Random) = Make_with (struct
+  include R
+
+  type buffer = string
+
+  let number ?g ~bits:_ length = generate ?g length
+end)
+
 type g = int -> string
 
-include Make (struct
+let system length =
+  let bytes = Bytes.create length in
+  if Raw.random bytes length then bytes else failwith "cycloid: the system has no random bytes"
+
+include Make_with (struct
   type nonrec g = g
+  type buffer = string
 
   let generate ?g length =
+    match g with Some g -> g length | None -> Bytes.unsafe_to_string (system length)
+
+  (* A callback is asked as mirage-crypto-ec asks. The system's bytes are cut to size: of the numbers
+     of 528 bits, one in 128 is small enough for P-521. *)
+  let number ?g ~bits length =
     match g with
     | Some g -> g length
     | None ->
-        let bytes = Bytes.create length in
-        if Raw.random bytes length then Bytes.unsafe_to_string bytes
-        else failwith "cycloid: the system has no random bytes"
+        let bytes = system length in
+        let first = Char.code (Bytes.get bytes 0) land (0xff lsr ((8 * length) - bits)) in
+        Bytes.set bytes 0 (Char.unsafe_chr first);
+        Bytes.unsafe_to_string bytes
 end)

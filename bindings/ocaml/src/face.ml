@@ -47,6 +47,10 @@ module type Random = sig
   type buffer
 
   val generate : ?g:g -> int -> buffer
+
+  val number : ?g:g -> bits:int -> int -> buffer
+  (** Random bytes for a number that must have [bits] bits at most: they may be those of
+      [generate], whatever number that is. *)
 end
 
 (* Hash functions by the digest of nothing, and their numbers in libcycloid. *)
@@ -104,9 +108,14 @@ module Make (B : Buffer) (R : Random with type buffer = B.t) = struct
       | 0 -> bytes
       | code -> unexpected "private key" code
 
-    (* Draws like mirage-crypto-ec, so a generator gives the same key. *)
+    (* Draws like mirage-crypto-ec, so a generator gives the same key. On P-521 that takes 128 draws
+       of 528 bits, of which the first byte refuses all but the last, before a key is made. *)
+    let largest_byte = 0xff lsr ((8 * C.byte_length) - C.bit_length)
+
     let rec generate ?g () =
-      match priv_of (R.generate ?g C.byte_length) with Ok key -> key | Error _ -> generate ?g ()
+      let drawn = R.number ?g ~bits:C.bit_length C.byte_length in
+      if B.length drawn > 0 && B.byte drawn 0 > largest_byte then generate ?g ()
+      else match priv_of drawn with Ok key -> key | Error _ -> generate ?g ()
 
     let error_of code buffer =
       if code = error_range then `Invalid_range

@@ -71,6 +71,14 @@ let rfc_6979 () =
 
 (* RFC 6979, appendix A.2.7: P-521 with SHA-512, message "sample". *)
 let p521 () =
+  (* A callback is asked until its number is small enough. *)
+  let draws = ref 0 in
+  let g length =
+    incr draws;
+    String.make length (if !draws < 3 then '\255' else '\001')
+  in
+  let key, _ = P521.Dsa.generate ~g () in
+  check "P-521: draws" (!draws = 3 && P521.Dsa.priv_to_octets key = String.make 66 '\001');
   let key =
     hex
       "00FAD06DAA62BA3B25D2FB40133DA757205DE67F5BB0018FEE8C86E1B68C7E75CAA896EB32F1F47C70855836A6D16FCC1466F6D8FBEC67DB89EC0C08B0E996B83538"
