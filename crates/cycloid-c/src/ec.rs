@@ -315,7 +315,7 @@ pub unsafe extern "C" fn cycloid_ec_private_key_public(
         on_curve!(key.curve()?, C => {
             let public = object::value::<ec::PrivateKey<C>>(key)?.public_key();
             // SAFETY: the caller promises it.
-            unsafe { object::make(public_key, || Ok::<_, Failure>(*public)) }
+            unsafe { object::put(public_key, *public) }
         })
     })
 }

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn cycloid_ed25519_private_key_public(
         // SAFETY: the caller promises it.
         let public = *object::value::<SigningKey>(unsafe { reference(key) }?)?.verifying_key();
         // SAFETY: the caller promises it.
-        unsafe { object::make(public_key, || Ok::<_, Failure>(public)) }
+        unsafe { object::put(public_key, public) }
     })
 }
 

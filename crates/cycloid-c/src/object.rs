@@ -3,7 +3,6 @@
 //! The tag says what the memory holds, and is written last and wiped first. So memory that was
 //! never made a key, a wiped key and a key of another kind are told apart from a key.
 
-use core::mem::MaybeUninit;
 use core::ptr;
 
 use cycloid::stack;
@@ -81,6 +80,38 @@ pub(crate) unsafe fn make<W: Words, T: Kind, E: Into<Failure>>(
     memory: *mut W,
     make: impl FnOnce() -> Result<T, E>,
 ) -> Outcome {
+    // SAFETY: the caller promises it, and `place` is for a value.
+    unsafe {
+        fill(memory, |place| {
+            stack::clean(1024 + 8 * size_of::<T>(), || make().map(|value| ptr::write(place, value)))
+        })
+    }
+}
+
+/// Writes a public value to a key's memory: as [`make`], but the stack is not wiped.
+///
+/// # Safety
+/// As for [`make`].
+pub(crate) unsafe fn put<W: Words, T: Kind>(memory: *mut W, value: T) -> Outcome {
+    // SAFETY: as in `make`.
+    unsafe {
+        fill(memory, |place| {
+            ptr::write(place, value);
+            Ok::<_, Failure>(())
+        })
+    }
+}
+
+/// Wipes a key's memory and has a value written there, then the tag.
+///
+/// # Safety
+/// As for [`make`]. Unless it fails, `write` writes a value to the place that it is given.
+#[inline(always)]
+unsafe fn fill<W: Words, T: Kind, E: Into<Failure>>(
+    memory: *mut W,
+    write: impl FnOnce(*mut T) -> Result<(), E>,
+) -> Outcome {
+    const { assert!(align_of::<T>() <= align_of::<u64>()) };
     // SAFETY: the caller promises it; any words are words.
     let words = unsafe { memory::unique(memory) }?.words_mut();
     let (tag, body) = words.split_first_mut().ok_or(Failure(CYCLOID_ERROR_KEY))?;
@@ -89,12 +120,8 @@ pub(crate) unsafe fn make<W: Words, T: Kind, E: Into<Failure>>(
     if size_of_val(body) < size_of::<T>() {
         return no_key();
     }
-    let place = body.as_mut_ptr().cast::<MaybeUninit<T>>();
-    let made = stack::clean(1024 + 8 * size_of::<T>(), || {
-        // SAFETY: the body is large enough and aligned.
-        make().map(|value| unsafe { ptr::write(place.cast::<T>(), value) })
-    });
-    made.map_err(Into::into)?;
+    // The body is large enough and aligned.
+    write(body.as_mut_ptr().cast::<T>()).map_err(Into::into)?;
     *tag = T::TAG;
     Ok(())
 }
