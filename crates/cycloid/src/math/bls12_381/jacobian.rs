@@ -57,12 +57,6 @@ impl<F: Field> Jacobian<F> {
         self.z.is_zero()
     }
 
-    /// Returns the point, negated where `mask` is true.
-    #[inline(always)]
-    pub(crate) fn negate_if(&self, mask: MaskOf<F::Arithmetic>) -> Self {
-        Self { y: F::select(mask, &self.y.negate(), &self.y), ..*self }
-    }
-
     /// Returns the affine coordinates; (0, 0) for infinity.
     pub(crate) fn to_affine(self) -> Affine<F> {
         let inverse = self.z.invert();
@@ -202,7 +196,7 @@ mod tests {
         let mut multiple = generator.to_point();
         for _ in 0..4 {
             let point = Jacobian::from_point(&multiple);
-            points.extend([point, point.negate_if(!point.is_infinity())]);
+            points.extend([point, Jacobian { y: point.y.negate(), ..point }]);
             // The same point with other coordinates.
             points.push(Jacobian::from_point(&multiple.add(&Point::infinity(f))));
             multiple = multiple.double().add(&generator.to_point());

@@ -5,7 +5,7 @@ use super::super::super::hash::Message;
 use super::super::Cycloid;
 use super::super::curve::{self, Curve, Memory2, Memory3, is_zero};
 use super::super::side_by_side::times_x;
-use super::field::{load, mask, save};
+use super::field::{load, save};
 use super::{Affine, Jacobian, tasks};
 use crate::machine::ct;
 use crate::machine::field::{Bls12Base, Wide};
@@ -53,11 +53,6 @@ tasks! {
     /// Returns 2a.
     fn double(f, a: Jacobian<G>) -> Jacobian<G> {
         export::<G, A>(&import::<G, A>(f, a).double())
-    }
-
-    /// Returns −a if `negative`, and a otherwise.
-    fn negate_point_if(f, a: Jacobian<G>, negative: bool) -> Jacobian<G> {
-        export::<G, A>(&import::<G, A>(f, a).negate_if(mask(f, *negative)))
     }
 
     /// Returns the affine coordinates.
