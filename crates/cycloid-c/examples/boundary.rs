@@ -9,7 +9,7 @@ use cycloid::scheme::ecdsa::Signature;
 use cycloid::scheme::{Hash, ed25519, x25519};
 use getrandom::SysRng;
 
-/// A run of an operation: writes its result, of which random keys are none.
+/// Runs an operation and writes its result. A generated key is not written.
 type Run = Box<dyn Fn(&mut [u8])>;
 
 /// The digest or message of each operation.

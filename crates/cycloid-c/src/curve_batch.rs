@@ -132,18 +132,23 @@ macro_rules! c_jobs {
 
 c_jobs! { EcdsaSignJob EcdsaVerifyJob EcdhJob X25519Job Ed25519SignJob Ed25519VerifyJob }
 
-/// Marks all jobs as not done.
-fn reset(jobs: &mut [impl CJob]) {
-    jobs.iter_mut().for_each(|job| *job.error() = CYCLOID_ERROR_NOT_DONE);
-}
-
-/// Returns the first error of the jobs.
-fn first(jobs: &mut [impl CJob]) -> Outcome {
-    let errors = jobs.iter_mut().map(|job| *job.error());
-    errors
-        .into_iter()
-        .find(|error| *error != CYCLOID_OK)
-        .map_or(Ok(()), |error| Err(Failure(error)))
+/// Has `run_all` run the jobs and write the outcome of each, and returns the first that is an error.
+///
+/// # Safety
+/// `jobs` has `count` jobs.
+unsafe fn run_jobs<J: CJob>(
+    jobs: *mut J,
+    count: usize,
+    run_all: impl FnOnce(&mut [J]),
+) -> ErrorCode {
+    run(|| {
+        // SAFETY: the caller promises it.
+        let jobs = unsafe { slice_mut(jobs, count) }?;
+        jobs.iter_mut().for_each(|job| *job.error() = CYCLOID_ERROR_NOT_DONE);
+        run_all(jobs);
+        let mut errors = jobs.iter_mut().map(|job| *job.error());
+        errors.find(|error| *error != CYCLOID_OK).map_or(Ok(()), |error| Err(Failure(error)))
+    })
 }
 
 /// Runs `$some` for each window of the jobs, with each curve as its type parameter.
@@ -196,6 +201,16 @@ fn is_on<C: Numbered>(curve: Outcome<u32>) -> bool {
     curve.map_or(C::NUMBER == crate::ec::FIRST_CURVE, |number| number == C::NUMBER)
 }
 
+/// Returns the key of a job; nothing if it is on another curve.
+///
+/// # Safety
+/// `key` is null or a key's memory, valid for the lifetime.
+unsafe fn key_on<'k, C: Numbered>(key: *const EcPrivateKey) -> Option<Outcome<&'k EcPrivateKey>> {
+    // SAFETY: the caller promises it.
+    let key = unsafe { reference(key) };
+    is_on::<C>(key.and_then(EcPrivateKey::curve)).then_some(key)
+}
+
 /// Signs digests by ECDSA. Writes the outcome of each job, and returns the first that is an error.
 ///
 /// # Safety
@@ -211,13 +226,9 @@ pub unsafe extern "C" fn cycloid_ecdsa_sign_batch(
             window,
             |job| {
                 // SAFETY: the caller of the batch promises it.
-                let key = match unsafe { reference(job.key) } {
-                    Ok(key) if is_on::<C>(key.curve()) => key,
-                    Ok(_) => return None,
-                    Err(failure) => return is_on::<C>(Err(failure)).then_some(Err(failure)),
-                };
+                let key = unsafe { key_on::<C>(job.key) }?;
                 Some((|| {
-                    let key = object::value::<ec::PrivateKey<C>>(key)?;
+                    let key = object::value::<ec::PrivateKey<C>>(key?)?;
                     check_length::<C>(job.signature_length)?;
                     // SAFETY: the caller of the batch promises it.
                     let digest = unsafe { slice(job.digest, job.digest_length) }?;
@@ -232,13 +243,8 @@ pub unsafe extern "C" fn cycloid_ecdsa_sign_batch(
             },
         );
     }
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
-        each_curve!(jobs, some);
-        first(jobs)
-    })
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, |jobs| each_curve!(jobs, some)) }
 }
 
 /// Verifies signatures of digests by ECDSA. Writes the outcome of each job, and returns the first
@@ -281,13 +287,8 @@ pub unsafe extern "C" fn cycloid_ecdsa_verify_batch(
             |_, done| Ok(done.outcome()?),
         );
     }
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
-        each_curve!(jobs, some);
-        first(jobs)
-    })
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, |jobs| each_curve!(jobs, some)) }
 }
 
 /// Computes shared secrets by ECDH. Writes the outcome of each job, and returns the first that is
@@ -303,15 +304,11 @@ pub unsafe extern "C" fn cycloid_ecdh_batch(jobs: *mut EcdhJob, count: usize) ->
             window,
             |job| {
                 // SAFETY: the caller of the batch promises it.
-                let key = match unsafe { reference(job.key) } {
-                    Ok(key) if is_on::<C>(key.curve()) => key,
-                    Ok(_) => return None,
-                    Err(failure) => return is_on::<C>(Err(failure)).then_some(Err(failure)),
-                };
+                let key = unsafe { key_on::<C>(job.key) }?;
                 Some((|| {
                     // SAFETY: the caller of the batch promises it.
                     let peer = unsafe { reference(job.peer) }?;
-                    let key = object::value::<ec::PrivateKey<C>>(key)?;
+                    let key = object::value::<ec::PrivateKey<C>>(key?)?;
                     if peer.curve()? != C::NUMBER {
                         return Err(Failure(crate::error::CYCLOID_ERROR_CURVE));
                     }
@@ -323,13 +320,8 @@ pub unsafe extern "C" fn cycloid_ecdh_batch(jobs: *mut EcdhJob, count: usize) ->
             |job, done| unsafe { write_exactly(&done.shared_secret()?, job.secret, job.length) },
         );
     }
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
-        each_curve!(jobs, some);
-        first(jobs)
-    })
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, |jobs| each_curve!(jobs, some)) }
 }
 
 /// Computes shared secrets by X25519. Writes the outcome of each job, and returns the first that is
@@ -340,10 +332,7 @@ pub unsafe extern "C" fn cycloid_ecdh_batch(jobs: *mut EcdhJob, count: usize) ->
 /// anything else of the jobs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cycloid_x25519_batch(jobs: *mut X25519Job, count: usize) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
+    let run_all = |jobs: &mut [X25519Job]| {
         for window in jobs.chunks_mut(WINDOW) {
             let mut keys = ArrayVec::<Outcome<x25519::PrivateKey>, WINDOW>::new();
             let mut secrets = zeroize::Zeroizing::new([[0; 32]; WINDOW]);
@@ -377,8 +366,9 @@ pub unsafe extern "C" fn cycloid_x25519_batch(jobs: *mut X25519Job, count: usize
                 }));
             }
         }
-        first(jobs)
-    })
+    };
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, run_all) }
 }
 
 /// Signs messages by Ed25519. Writes the outcome of each job, and returns the first that is an
@@ -392,10 +382,7 @@ pub unsafe extern "C" fn cycloid_ed25519_sign_batch(
     jobs: *mut Ed25519SignJob,
     count: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
+    let run_all = |jobs: &mut [Ed25519SignJob]| {
         for window in jobs.chunks_mut(WINDOW) {
             run_window(
                 window,
@@ -414,8 +401,9 @@ pub unsafe extern "C" fn cycloid_ed25519_sign_batch(
                 |_, done| Ok(done.outcome()?),
             );
         }
-        first(jobs)
-    })
+    };
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, run_all) }
 }
 
 /// Verifies signatures of Ed25519. Writes the outcome of each job, and returns the first that is an
@@ -428,10 +416,7 @@ pub unsafe extern "C" fn cycloid_ed25519_verify_batch(
     jobs: *mut Ed25519VerifyJob,
     count: usize,
 ) -> ErrorCode {
-    run(|| {
-        // SAFETY: the caller promises it.
-        let jobs = unsafe { slice_mut(jobs, count) }?;
-        reset(jobs);
+    let run_all = |jobs: &mut [Ed25519VerifyJob]| {
         for window in jobs.chunks_mut(WINDOW) {
             run_window(
                 window,
@@ -451,6 +436,7 @@ pub unsafe extern "C" fn cycloid_ed25519_verify_batch(
                 |_, done| Ok(done.outcome()?),
             );
         }
-        first(jobs)
-    })
+    };
+    // SAFETY: the caller promises it.
+    unsafe { run_jobs(jobs, count, run_all) }
 }

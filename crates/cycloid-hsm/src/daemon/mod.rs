@@ -53,8 +53,8 @@ pub fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     sessions::set_label(write, label)
 }
 
-/// Creates a keystore with a token: its label and its PINs. If that fails, the database has no
-/// keystore.
+/// Creates a keystore with a token: its label and its PINs, in one transaction. If that fails, the
+/// database has no keystore, unless its answer to the commit was lost.
 ///
 /// # Errors
 /// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of [`Store::create`].

@@ -180,7 +180,7 @@ pub(super) fn wipe_plain<T: Plain>(memory: &mut [T]) {
     last.zeroize();
 }
 
-/// An integer, of which any bits are a value.
+/// An integer type: every pattern of bits is a value.
 pub trait Plain: Copy + DefaultIsZeroes {}
 
 impl Plain for u8 {}

@@ -56,9 +56,8 @@ impl OddScalar {
     pub(super) fn digit(&self, place: usize) -> (Mask, Limb) {
         let start = place * self.window + 1;
         let bits = self.bits_from(start / LIMB_BITS, start % LIMB_BITS);
-        let half = self.window - 1;
-        let negative = Mask::from_bit((bits >> half & 1) ^ 1);
-        (negative, (bits ^ negative.value()) & ((1 << half) - 1))
+        let (sign, index) = signed(bits, self.window);
+        (Mask::from_bit(sign & 1), index)
     }
 
     /// Returns 64 bits from a bit of a limb on.
@@ -90,14 +89,19 @@ pub(super) fn digit<C: Curve, A: Arithmetic<C::Field>>(
     for (bits, scalar) in bits.iter_mut().zip(scalars) {
         *bits = scalar.bits_from(limb, bit);
     }
-    let half = window - 1;
-    let signs = bits.map(|bits| (bits >> half & 1).wrapping_sub(1));
-    let indices = core::array::from_fn(|i| (bits[i] ^ signs[i]) & ((1 << half) - 1));
-    let indices: [Limb; MAX_WIDTH] = indices;
+    let digits = bits.map(|bits| signed(bits, window));
     (
-        arithmetic.mask(|number| Mask::from_bit(signs[number] & 1)),
-        arithmetic.word(|number| indices[number]),
+        arithmetic.mask(|number| Mask::from_bit(digits[number].0 & 1)),
+        arithmetic.word(|number| digits[number].1),
     )
+}
+
+/// Returns the sign of the digit in the low bits, all ones if it is negative, and its index.
+#[inline(always)]
+const fn signed(bits: Limb, window: usize) -> (Limb, Limb) {
+    let half = window - 1;
+    let sign = (bits >> half & 1).wrapping_sub(1);
+    (sign, (bits ^ sign) & ((1 << half) - 1))
 }
 
 /// Returns the value of the digits, modulo 2^(64·limbs): for tests.

@@ -282,17 +282,26 @@ mod tests {
     fn eight_agree_with_one<C: Curve>() {
         let scalars: [Scalar<C>; LANES] =
             core::array::from_fn(|lane| Scalar::from_leftmost_bits(&[7 * lane as u8 + 1; 60]));
+        let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
+        let bytes: [u8; 300] = core::array::from_fn(|i| (7 * i) as u8);
         for hash in HASHES {
-            for backend in backends() {
-                let keys = core::array::from_fn(|lane| &scalars[(lane + 3) % LANES]);
-                // Of different lengths, and none in some lanes.
-                let random = core::array::from_fn(|lane| &[0x5a; 100][..lane / 2 * 33]);
-                let nonces = first_nonces(backend, hash, keys, &scalars, random);
-                for lane in 0..LANES {
-                    let one =
-                        Nonces::new(Algorithm::of(hash), keys[lane], &scalars[lane], random[lane])
-                            .next();
-                    assert!(nonces[lane].equal(&one).reveal());
+            // Of one length the messages are words, up to the longest that has room for them.
+            let block = States::new(hash).map_or(0, |start| start.block_length());
+            let before = hash.digest_length() + 1 + 2 * C::BYTES;
+            let longest = longest_message(block).checked_sub(before);
+            let ends = longest.map_or([0, 0], |longest| [longest, longest + 1]);
+            let equal = [0, 1, 31, 32].into_iter().chain(ends).map(|length| [length; LANES]);
+            let different = core::array::from_fn(|lane| lane / 2 * 33);
+            for lengths in equal.chain([different]) {
+                let random = core::array::from_fn(|lane| &bytes[lane..lane + lengths[lane]]);
+                for backend in backends() {
+                    let nonces = first_nonces(backend, hash, keys, &scalars, random);
+                    for lane in 0..LANES {
+                        let (key, digest) = (keys[lane], &scalars[lane]);
+                        let one =
+                            Nonces::new(Algorithm::of(hash), key, digest, random[lane]).next();
+                        assert!(nonces[lane].equal(&one).reveal(), "{hash:?} {lengths:?} {lane}");
+                    }
                 }
             }
         }

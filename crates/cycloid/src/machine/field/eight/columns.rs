@@ -99,6 +99,29 @@ fn add_product<V: Vectors, P: Shape<M>, const M: usize, const REDUCE: bool>(
     }
 }
 
+/// Adds row i of up to two products of five limbs, product by product: each has chains of sums in a
+/// few columns, and there are registers for the columns of two.
+#[inline(always)]
+pub(super) fn add_rows<V: Vectors, const N: usize, const COLUMNS: usize>(
+    v: V,
+    columns: &mut [[V::Word; COLUMNS]; N],
+    factors: [[&[V::Word; 5]; 2]; N],
+    i: usize,
+) {
+    const { assert!(N <= 2) }
+    each!(V, j < 5 => {
+        each!(V, n < N <= 2 => {
+            let [a, b] = factors[n];
+            (columns[n][i + j], columns[n][i + j + 1]) = v.mul_add(
+                columns[n][i + j],
+                columns[n][i + j + 1],
+                v.factor(a[j]),
+                v.factor(b[i]),
+            );
+        });
+    });
+}
+
 /// Adds row i of a product, `factors` times a limb, to the columns from i on.
 #[inline(always)]
 pub(super) fn add_row<V: Vectors, const M: usize>(

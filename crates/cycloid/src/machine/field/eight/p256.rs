@@ -4,10 +4,10 @@
 //! low 52 bits are the limbs of a number; only factors are multiplied, and only a sum that becomes a
 //! factor is carried. A product is a sum: the upper columns after Montgomery reduction.
 //!
-//! **Bounds** are in units of 2²⁵², of which p has almost 16 and R = 2²⁶⁰ has 256. The product of
-//! numbers below a and b is below a·b / 256 + 16. A factor is from 0 to below 256, so a multiple of
-//! p is added to each difference. An element is below 128, and a [folded](folded) number is below
-//! 17. The comments at the formulas have the bound of each number.
+//! **Bounds** are multiples of 2²⁵². The bound of p is 16, that of R = 2²⁶⁰ is 256. If a and b are
+//! below A and B, their product is below A·B / 256 + 16. A factor must be from 0 to below 256, so
+//! each difference gets a multiple of p. An element is below 128, and a [folded](folded) number is
+//! below 17. The comments at the formulas have the bound of each number.
 //!
 //! Products are computed two at a time, because each has chains of sums in a few columns, and there
 //! are registers for the columns of two.
@@ -19,7 +19,7 @@ use super::super::super::lanes::{LANE_LIMB_BITS, Lanes};
 use super::super::super::words::Limb;
 use super::super::{CurveArithmetic, P256};
 use super::Shape;
-use super::columns::{Columns, MAX_COLUMNS, carry, each};
+use super::columns::{Columns, MAX_COLUMNS, add_rows, carry, each};
 
 /// The limbs of a number.
 const M: usize = 5;
@@ -245,27 +245,6 @@ fn difference_of_products<V: Vectors>(
     each!(V, j < 5 => columns[0][M + j] = v.sub(columns[0][M + j], columns[1][M + j]));
     P256::clear(v, &mut columns[0], 4);
     upper(v, &columns[0])
-}
-
-/// Adds row i of two products.
-#[inline(always)]
-fn add_rows<V: Vectors>(
-    v: V,
-    columns: &mut [Columns<V>; 2],
-    factors: [[&Factor<V>; 2]; 2],
-    i: usize,
-) {
-    each!(V, j < 5 => {
-        each!(V, n < 2 => {
-            let [a, b] = factors[n];
-            (columns[n][i + j], columns[n][i + j + 1]) = v.mul_add(
-                columns[n][i + j],
-                columns[n][i + j + 1],
-                v.factor(a[j]),
-                v.factor(b[i]),
-            );
-        });
-    });
 }
 
 /// Returns squares.

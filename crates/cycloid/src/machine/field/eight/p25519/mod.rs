@@ -33,7 +33,7 @@ mod tests;
 use super::super::super::lanes::Lanes;
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::words::Limb;
-use super::columns::each;
+use super::columns::{add_rows, each};
 pub(super) use edwards::{add, double};
 pub(super) use four::{edwards_sum_of_one_vartime, ladder_of_one};
 pub(super) use ladder::ladder;
@@ -243,19 +243,7 @@ fn products<V: Vectors, const N: usize, const LONG: bool>(
     const { assert!(N <= 2) }
     let mut columns = [[v.splat(0); 10]; N];
     each!(V, n < N <= 2 => each!(V, j < 5 => columns[n][j] = v.splat(starts[n][j])));
-    each!(V, i < 5 => {
-        each!(V, j < 5 => {
-            each!(V, n < N <= 2 => {
-                let [a, b] = factors[n];
-                (columns[n][i + j], columns[n][i + j + 1]) = v.mul_add(
-                    columns[n][i + j],
-                    columns[n][i + j + 1],
-                    v.factor(a[j]),
-                    v.factor(b[i]),
-                );
-            });
-        });
-    });
+    each!(V, i < 5 => add_rows(v, &mut columns, factors, i));
     let mut folded = [[v.splat(0); 5]; N];
     each!(V, n < N <= 2 => folded[n] = fold::<V, LONG>(v, columns[n]));
     folded
