@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::process::{
     Failure, Outcome, cargo, program, run as run_program, say, target_folder, works,
 };
-use crate::workspace::MANIFESTS;
+use crate::workspace::manifests;
 
 /// The release of cargo-deny to install, and the SHA-256 of its archive for Linux on x86-64.
 const VERSION: &str = "0.19.8";
@@ -31,12 +31,13 @@ pub(crate) fn run(required: bool) -> Outcome {
         check.args(["--manifest-path", manifest]).args(arguments.split(' '));
         check
     };
-    for manifest in MANIFESTS {
+    let manifests = manifests()?;
+    for manifest in &manifests {
         run_program(&mut check(manifest, "check bans licenses sources"))?;
     }
-    let fetched = run_program(&mut check(MANIFESTS[0], "fetch db"));
+    let fetched = run_program(&mut check(&manifests[0], "fetch db"));
     match fetched {
-        Ok(()) => MANIFESTS
+        Ok(()) => manifests
             .iter()
             .try_for_each(|manifest| run_program(&mut check(manifest, "check advisories"))),
         Err(_) if !required => {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::process::{Failure, Outcome, cargo, output, say};
-use crate::workspace::MANIFESTS;
+use crate::workspace::manifests;
 
 /// The services and the module, and the number of packages that each may consist of.
 const SERVICES: [(&str, usize); 3] =
@@ -36,7 +36,7 @@ const LAB_ONLY: [&str; 19] = [
 /// Checks the lock files of all workspaces, and the contents of the services.
 pub(crate) fn run() -> Outcome {
     say("dependencies of the services");
-    for manifest in MANIFESTS {
+    for manifest in &manifests()? {
         up_to_date(manifest)?;
     }
     let mut wrong = compiled_twice()?;

@@ -6,14 +6,14 @@ use std::path::Path;
 use crate::layers::modules::Crate;
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, say};
-use crate::workspace::{MANIFESTS, packages};
+use crate::workspace::{manifests, packages};
 
 /// Follows the modules from every target and reports unreachable files.
 pub(crate) fn run() -> Outcome {
     say("Rust files that no crate compiles");
     let files = tree::read(Path::new("."))?;
     let mut compiled = BTreeSet::new();
-    for manifest in MANIFESTS {
+    for manifest in &manifests()? {
         for root in packages(manifest)?.into_iter().flat_map(|package| package.roots) {
             let modules = Crate::read(&root, &files)?.modules;
             compiled.extend(modules.into_iter().map(|module| module.file));

@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::{Item, Visibility};
 
 use super::attributes::{is_test, is_unstable, needs_feature, other_file};
-use super::names::{Named, Names};
+use super::names::{Included, Named, Names};
 use super::tree::{File, folder_of, resolved};
 use crate::process::Failure;
 
@@ -130,6 +130,11 @@ impl Crate {
     /// Returns all paths in the source of a module.
     pub(super) fn named(&self, module: usize) -> &[Named] {
         &self.modules[module].names.named
+    }
+
+    /// Returns the paths of files, outside the folder of a module, that its macros name.
+    pub(super) fn included(&self, module: usize) -> &[Included] {
+        &self.modules[module].names.included
     }
 
     /// Follows a path in the source of `module` through all re-exports; none if it leaves the

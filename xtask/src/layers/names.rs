@@ -18,6 +18,8 @@ pub(super) struct Names {
     pub(super) defined: BTreeSet<String>,
     pub(super) imports: BTreeMap<String, Vec<String>>,
     pub(super) globs: Vec<Vec<String>>,
+    /// The paths in macros that start with `../`, without the tests' own.
+    pub(super) included: Vec<Included>,
     /// Whether the visited part is compiled only for tests.
     test: bool,
     /// Whether the visited part is compiled only with the feature `alloc`.
@@ -36,6 +38,12 @@ pub(super) struct Named {
     pub(super) alloc: bool,
     /// Whether the path is in a re-export or in the body of a macro: the users of these import it.
     pub(super) for_others: bool,
+}
+
+/// A path of a file, relative to that of the module.
+pub(super) struct Included {
+    pub(super) path: String,
+    pub(super) line: usize,
 }
 
 impl Names {
@@ -108,6 +116,14 @@ impl Names {
             rest = after;
             match first {
                 TokenTree::Group(group) => self.scan(group.stream()),
+                TokenTree::Literal(literal) if !self.test => {
+                    let text = literal.to_string();
+                    let path = text.trim_matches('"');
+                    if path.starts_with("../") {
+                        let line = literal.span().start().line;
+                        self.included.push(Included { path: path.into(), line });
+                    }
+                }
                 TokenTree::Ident(word) if word == "use" => {
                     let length = after.iter().position(|token| is(token, ';')).unwrap_or(0) + 1;
                     let (import, after) = after.split_at(length.min(after.len()));

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::broken::Broken;
 use super::cycles::cycles;
 use super::modules::{Crate, Target};
-use super::tree::File;
+use super::tree::{File, folder_of, resolved};
 use super::words::{Word, words};
 use crate::process::Failure;
 use crate::workspace::{Dependency, Package};
@@ -28,9 +28,15 @@ const X86_64: &str = "/x86_64/";
 pub(super) fn check(files: &[File], packages: &[Package]) -> Result<Vec<Broken>, Failure> {
     let mut broken = BTreeSet::new();
     let layers = list("layers", files, &mut broken);
-    for root in packages.iter().flat_map(|package| &package.roots) {
+    let roots = packages
+        .iter()
+        .flat_map(|package| package.roots.iter().map(move |root| (package.published, root)));
+    for (published, root) in roots {
         let subject = Crate::read(root, files)?;
         broken.extend(cycles(&subject));
+        if let Some((package, _)) = root.split_once("/src/").filter(|_| published) {
+            broken.extend(outside_the_package(&subject, package));
+        }
         for row in layers.iter().filter(|row| row.holds(0, root)) {
             broken.extend(upward_imports(&subject, &row.cells[1..]));
         }
@@ -160,6 +166,28 @@ fn upward_imports(subject: &Crate, layers: &[Vec<&str>]) -> Vec<Broken> {
                 let path = named.path.join("::");
                 let rule = format!("`{path}` goes up or aside, from {from} to {to}");
                 broken.push(Broken { path: module.file.clone(), line: named.line, rule });
+            }
+        }
+    }
+    broken
+}
+
+/// Checks that a crate has all its files in the folder of its package, because its published form
+/// contains no others. Tests are exempt: nobody compiles those of a published crate.
+fn outside_the_package(subject: &Crate, package: &str) -> Vec<Broken> {
+    let is_outside = |path: &str| !path.starts_with(&format!("{package}/"));
+    let mut broken = Vec::new();
+    for (at, module) in subject.modules.iter().enumerate().filter(|(_, module)| !module.test) {
+        let mut note = |path: &str, line: usize| {
+            let rule = format!("`{path}` is not in the package, so it is not published");
+            broken.push(Broken { path: module.file.clone(), line, rule });
+        };
+        if is_outside(&module.file) {
+            note(&module.file, 1);
+        }
+        for included in subject.included(at) {
+            if is_outside(&resolved(&format!("{}{}", folder_of(&module.file), included.path))) {
+                note(&included.path, included.line);
             }
         }
     }

@@ -312,3 +312,25 @@ fn paths_of_one_machine_fail() {
     fails("docs/a.json", &format!("\n{{\"file\": \"{home}\"}}"), ":2: ");
     passes("docs/a.md", &format!("see https://example.org{home} and ~{home}"));
 }
+
+#[test]
+fn files_outside_of_a_published_package_fail() {
+    let other = "tool/src/other.rs";
+    fails(
+        other,
+        "const A: &str = include_str!(\"../../a.txt\");",
+        "`../../a.txt` is not in the package",
+    );
+    fails(
+        other,
+        "macro_rules! m { ($n:tt) => { include_str!(concat!(\"../../\", $n)) } }",
+        "`../../`",
+    );
+    let moved = [(other, "#[path = \"../../b/x.rs\"] mod x;"), ("b/x.rs", "")];
+    assert_eq!(
+        broken(&moved),
+        ["b/x.rs:1: `b/x.rs` is not in the package, so it is not published"]
+    );
+    passes(other, "const A: &str = include_str!(\"../a.txt\");");
+    passes(other, "#[cfg(test)] mod tests { const A: &str = include_str!(\"../../a.txt\"); }");
+}

@@ -12,7 +12,7 @@ use crate::record::Missing;
 
 /// The lines of the protocol, which every runner in C++ includes.
 pub(super) const PROTOCOL: (&str, &str) =
-    ("protocol.hpp", include_str!("../../../../../runners/cpp/protocol.hpp"));
+    ("protocol.hpp", include_str!("../../../runners/cpp/protocol.hpp"));
 
 /// A peer with a runner in C++.
 pub(super) struct Recipe {

@@ -12,7 +12,7 @@ use crate::record::Missing;
 const RECIPE: Recipe = Recipe {
     peer: Peer::CryptoMb,
     variable: "CYCLOID_RUNNER_CRYPTO_MB",
-    runner: include_str!("../../../../../runners/crypto-mb/runner.cpp"),
+    runner: include_str!("../../../runners/crypto-mb/runner.cpp"),
     needs: "it needs IFMA and: apt install g++ cmake python3 libssl-dev",
     version,
     make,

@@ -12,13 +12,13 @@ use crate::record::Missing;
 /// The environment variable that names a program to use instead of the compiled runner.
 const VARIABLE: &str = "CYCLOID_RUNNER_DALEK_VECTOR";
 
-macro_rules! file {
-    ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../runners/dalek/", $name)))
-    };
-}
-
-const SOURCES: [(&str, &str); 3] = [file!("Cargo.toml"), file!("Cargo.lock"), file!("src/main.rs")];
+/// The runner. Its manifest has another name in the sources, because a package leaves out folders
+/// with a `Cargo.toml`.
+const SOURCES: [(&str, &str); 3] = [
+    ("Cargo.toml", include_str!("../../../runners/dalek/manifest.toml")),
+    ("Cargo.lock", include_str!("../../../runners/dalek/Cargo.lock")),
+    ("main.rs", include_str!("../../../runners/dalek/main.rs")),
+];
 
 /// The compiler's options for dalek's AVX-512 backend, from dalek's documentation.
 const FLAGS: &str = "-C target-cpu=native --cfg curve25519_dalek_backend=\"avx512\"";

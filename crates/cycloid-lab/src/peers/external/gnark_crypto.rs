@@ -12,7 +12,7 @@ const VARIABLE: &str = "CYCLOID_RUNNER_GNARK_CRYPTO";
 
 macro_rules! file {
     ($name:literal) => {
-        ($name, include_str!(concat!("../../../../../runners/gnark-crypto/", $name)))
+        ($name, include_str!(concat!("../../../runners/gnark-crypto/", $name)))
     };
 }
 

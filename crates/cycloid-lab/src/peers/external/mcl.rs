@@ -10,7 +10,7 @@ use crate::record::Missing;
 const RECIPE: Recipe = Recipe {
     peer: Peer::Mcl,
     variable: "CYCLOID_RUNNER_MCL",
-    runner: include_str!("../../../../../runners/mcl/runner.cpp"),
+    runner: include_str!("../../../runners/mcl/runner.cpp"),
     needs: "apt install g++, and name the whole source of mcl",
     version,
     make,

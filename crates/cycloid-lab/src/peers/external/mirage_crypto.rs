@@ -13,8 +13,8 @@ use crate::record::Missing;
 const VARIABLE: &str = "CYCLOID_RUNNER_MIRAGE_CRYPTO";
 
 const SOURCES: [(&str, &str); 2] = [
-    ("clock.c", include_str!("../../../../../runners/mirage-crypto/clock.c")),
-    ("runner.ml", include_str!("../../../../../runners/mirage-crypto/runner.ml")),
+    ("clock.c", include_str!("../../../runners/mirage-crypto/clock.c")),
+    ("runner.ml", include_str!("../../../runners/mirage-crypto/runner.ml")),
 ];
 
 const PACKAGES: &str = "mirage-crypto-pk,mirage-crypto-ec,mirage-crypto-rng.unix";

@@ -9,7 +9,7 @@ use crate::record::Missing;
 const RECIPE: Recipe = Recipe {
     peer: Peer::Vroom,
     variable: "CYCLOID_RUNNER_VROOM",
-    runner: include_str!("../../../../../runners/vroom/runner.cpp"),
+    runner: include_str!("../../../runners/vroom/runner.cpp"),
     needs: "it needs IFMA, a compiler for C++20 and GMP: apt install g++ libgmp-dev",
     version: commit,
     make,
