@@ -74,7 +74,7 @@ pub(super) fn completed<T>(
         q_order.copy_from_slice(q);
         d[0] &= !1;
         q_order[0] &= !1;
-        Portable.mul(order, d, q_order);
+        product_of(order, d, q_order);
         invert_exponent(d, &order[..length], exponent, rest)?;
     }
     for (residue, given, prime) in
@@ -148,13 +148,13 @@ fn factor(
     if n[0] & odd[0] & 1 == 0 {
         return Err(KeyError::PrivateExponent.into());
     }
-    Portable.mul(multiple, d, &[exponent]);
+    product_of(multiple, d, &[exponent]);
     rare::decrement(multiple);
     modulo(remainder, multiple, odd);
     let (divisor, rest) = rest.split_at_mut(length);
     modular::gcd_long_in_frames(divisor, remainder, odd, rest)?;
     product[2 * length + 1] = 0;
-    Portable.mul(&mut product[..2 * length + 1], multiple, divisor);
+    product_of(&mut product[..2 * length + 1], multiple, divisor);
     powers_of_two::put_in(product, twos);
     // 2. m = ⌊a/n⌋ and r = a − m·n: since u·(p + q − 1) < n, u = m + 1 and n − r = u·(p + q − 1).
     divide(quotient, remainder, product, n);
@@ -169,7 +169,7 @@ fn factor(
     sum[length] = 0;
     rare::add(sum, &[1]);
     // 4, 5. The root of b² − 4n is p − q.
-    Portable.square(product, sum);
+    product_of(product, sum, sum);
     let four = &mut quotient[..length + 1];
     four[..length].copy_from_slice(n);
     four[length] = 0;
@@ -185,11 +185,17 @@ fn factor(
     rare::sub(difference, root);
     halve(p, sum);
     halve(q, difference);
-    Portable.mul(&mut product[..2 * length], p, q);
+    product_of(&mut product[..2 * length], p, q);
     let (low, high) = product[..2 * length].split_at(length);
     right = right & equal(low, n) & rare::is_zero(high);
     // Whether the exponent reveals primes is the result of the import.
     if right.reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
+}
+
+/// Computes `product = a·b`. It runs once for each key, so its code is there once.
+#[inline(never)]
+fn product_of(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    Portable.mul(product, a, b);
 }
 
 /// Computes `half = x / 2`, rounded down; `x` has one limb more.
