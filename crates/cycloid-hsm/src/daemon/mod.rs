@@ -53,11 +53,11 @@ pub fn set_label(write: &mut Write<'_>, label: &str) -> Result<()> {
     sessions::set_label(write, label)
 }
 
-/// Creates a keystore with a token: its label and its PINs, in one transaction. If that fails, the
-/// database has no keystore, unless its answer to the commit was lost.
+/// Creates a keystore with a token: its label and its PINs, in one transaction. After every error
+/// but [`Code::GENERAL_ERROR`](crate::Code::GENERAL_ERROR), the database has no such keystore.
 ///
 /// # Errors
-/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of [`Store::create`].
+/// [`Code::PIN_LEN_RANGE`](crate::Code::PIN_LEN_RANGE); those of [`Store::create_filled`].
 pub fn create(
     url: &str,
     unlocking: &Unlocking,

@@ -22,6 +22,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use cycloid_command::{Stop, output, processor};
+use cycloid_hsm::Code;
 use cycloid_hsm::daemon::{check_label, create};
 use cycloid_hsm::rpc::{Request, Response, Role};
 use cycloid_hsm::store::Unlocking;
@@ -129,6 +130,17 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     }
     let store = create(&url, &unlocking, &init.label, &officer, &user);
     let store = store.map_err(|error| {
+        if error.code == Code::GENERAL_ERROR {
+            made.0.clear();
+            return Stop::failed(
+                error.to_string(),
+                format!(
+                    "start `cycloid-hsm serve`: if it finds no keystore, remove {} and run init \
+                     again",
+                    home.display()
+                ),
+            );
+        }
         Stop::failed(
             error.to_string(),
             "nothing was created; choose another directory with --home, or another database",

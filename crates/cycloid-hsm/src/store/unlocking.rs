@@ -35,11 +35,13 @@ impl Store {
         Self::create_filled(url, unlock, cost, |_| Ok(()))
     }
 
-    /// Creates a keystore and writes its contents, in one transaction: if `fill` fails, the
-    /// database has no keystore.
+    /// Creates a keystore and writes its contents, in one transaction: after every error but
+    /// [`Code::GENERAL_ERROR`], the database has no such keystore.
     ///
     /// # Errors
-    /// Those of [`create_with_cost`](Self::create_with_cost) and of `fill`.
+    /// Those of [`create_with_cost`](Self::create_with_cost) and of `fill`;
+    /// [`Code::GENERAL_ERROR`] if the answer of PostgreSQL to the commit was lost, and the keystore
+    /// is not there, or not yet.
     pub fn create_filled(
         url: &str,
         unlock: &Unlocking,
@@ -79,8 +81,31 @@ impl Store {
         transaction.execute(insert, &[format, blobs[0], blobs[1], blobs[2]])?;
         let mut write = Write::over(&store, Session { transaction, keys, manifest });
         fill(&mut write)?;
-        write.commit()?;
-        Ok(store)
+        match write.commit() {
+            Ok(()) => Ok(store),
+            Err(error) => Self::created_before(&error, url, &store.identity, unlock),
+        }
+    }
+
+    /// Opens the keystore with this identity, whose commit may have failed with this error.
+    fn created_before(
+        error: &Error,
+        url: &str,
+        identity: &Identity,
+        unlock: &Unlocking,
+    ) -> Result<Self> {
+        if let Ok(store) = Self::open(url)
+            && store.identity == *identity
+        {
+            store.unlock(unlock)?;
+            return Ok(store);
+        }
+        // SQLite has no answers to lose.
+        Err(if url.starts_with("sqlite:") {
+            error.clone()
+        } else {
+            Code::GENERAL_ERROR.because(format!("{error}; the database may have the keystore"))
+        })
     }
 
     /// Opens a keystore; it is locked at first.

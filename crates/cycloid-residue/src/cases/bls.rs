@@ -18,6 +18,7 @@ use crate::protocol::Input;
 
 const MESSAGE: &[u8] = b"the message is public";
 
+type Element = Fr<Cycloid>;
 type Key = SecretKey<Cycloid, MinPk>;
 type OtherKey = SecretKey<Cycloid, MinSig>;
 
@@ -204,6 +205,33 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |(anemoi, states, outputs)| {
             anemoi.compress_each(states, outputs).expect("as many");
             anemoi.permute_each(states);
+        },
+    ));
+    cases.push(case(
+        "Fr from_bytes and to_bytes",
+        stack_use::BLS_SCALAR_BYTES,
+        |random| {
+            let mut prepared = scalar(random);
+            let reversed = prepared.input[0].iter().rev().copied().collect();
+            prepared.input.push(reversed);
+            prepared
+        },
+        |input| (input.parts(), [None; 2], [None; 2]),
+        |([big, little], [a, b], bytes)| {
+            let a = stack::try_keep(a, || Element::from_be_bytes(big)).expect("it is in range");
+            let b = stack::try_keep(b, || Element::from_bytes(little)).expect("it is in range");
+            stack::keep(&mut bytes[0], || a.to_be_bytes());
+            stack::keep(&mut bytes[1], || b.to_bytes());
+        },
+    ));
+    cases.push(case(
+        "Fr invert and pow",
+        stack_use::BLS_SCALAR,
+        scalar,
+        |input| (element(input), [None; 2]),
+        |(a, results)| {
+            stack::keep(&mut results[0], || a.invert());
+            stack::keep(&mut results[1], || a.pow(&[0x1234_5678_9abc_def0]));
         },
     ));
     cases.push(case(

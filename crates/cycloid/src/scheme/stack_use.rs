@@ -146,6 +146,9 @@ pub const DH_BATCH: usize = 18 << 10;
 /// library's own backend.
 pub const BLS_SCALAR: usize = 2 << 10;
 
+/// BLS12-381: reading and writing the bytes of a scalar.
+pub const BLS_SCALAR_BYTES: usize = 512;
+
 /// BLS12-381: a permutation of a state of `width` scalars, and hashing and compression with it.
 pub const fn bls_permutation(width: usize) -> usize {
     (4 << 10) + width * 1024

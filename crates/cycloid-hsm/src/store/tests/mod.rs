@@ -3,6 +3,7 @@
 mod audited;
 mod backup;
 mod crash;
+mod lost_answer;
 mod many;
 mod operations;
 mod salvage;

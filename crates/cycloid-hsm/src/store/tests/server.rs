@@ -99,6 +99,11 @@ impl Server {
         format!("postgres://postgres@{host}:{}/{database}", port.unwrap_or("5432"))
     }
 
+    /// Returns the directory with the server's socket.
+    pub(super) fn directory(&self) -> &Path {
+        self.directory.path()
+    }
+
     fn has_ended(&self) -> bool {
         self.process.lock().unwrap().try_wait().unwrap().is_some()
     }

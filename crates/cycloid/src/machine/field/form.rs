@@ -41,6 +41,38 @@ pub(super) use redundant_p25519;
 /// Code shared by Montgomery forms with R = 2^(64·n).
 macro_rules! montgomery {
     ($prime:ident $n:literal) => {
+        $crate::machine::field::form::montgomery_load!($prime $n);
+
+        /// Multiplies by 1 / R.
+        fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
+            let mut one = [0; $n];
+            one[0] = 1;
+            numbers[0] = Arithmetic::<$prime>::mul(self, element, &one);
+        }
+    };
+}
+pub(super) use montgomery;
+
+/// The same for primes with unreduced products.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+macro_rules! montgomery_wide {
+    ($prime:ident $n:literal) => {
+        $crate::machine::field::form::montgomery_load!($prime $n);
+
+        /// Reduces: a division by R.
+        fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
+            let mut wide = [0; 2 * $n];
+            wide[..$n].copy_from_slice(element);
+            numbers[0] = crate::machine::field::Wide::<$prime>::reduce_wide(self, &wide);
+        }
+    };
+}
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+pub(super) use montgomery_wide;
+
+/// What Montgomery forms share except for [`store`](super::Arithmetic::store).
+macro_rules! montgomery_load {
+    ($prime:ident $n:literal) => {
         equal_limbs!();
 
         fn mul_small(self, a: &Self::Element, small: Limb) -> Self::Element {
@@ -55,16 +87,9 @@ macro_rules! montgomery {
             const R_SQUARED: [Limb; $n] = $crate::machine::field::form::r_squared($prime::MODULUS);
             Arithmetic::<$prime>::mul(self, &numbers[0], &R_SQUARED)
         }
-
-        /// Multiplies by 1 / R.
-        fn store(self, element: &Self::Element, numbers: &mut [[Limb; $n]]) {
-            let mut one = [0; $n];
-            one[0] = 1;
-            numbers[0] = Arithmetic::<$prime>::mul(self, element, &one);
-        }
     };
 }
-pub(super) use montgomery;
+pub(super) use montgomery_load;
 
 /// Returns a + b modulo a modulus below 2^(64·N − 1).
 #[cfg(any(not(target_arch = "x86_64"), miri))]

@@ -95,10 +95,14 @@ pub(crate) fn invert_fixed<W: AsRef<[Limb]> + AsMut<[Limb]> + Copy>(x: &W, modul
         inverse.as_mut().copy_from_slice(&d[..narrow::SHORT]);
         return inverse;
     }
-    let mut scratch = [0; invert_scratch_limbs(FIXED_LIMBS)];
-    let steps: Choice = |_| const { for_length(size_of::<W>() / size_of::<Limb>()) };
-    let outcome = invert_by(steps, inverse.as_mut(), x.as_ref(), m, &mut scratch);
+    let mut numbers = [[0; FIXED_LIMBS + 1]; 4];
+    let [f, g, d, e] = numbers.each_mut().map(|number| &mut number[..=m.len()]);
+    let all_batches = const { for_length(size_of::<W>() / size_of::<Limb>()) };
+    all_batches(words::bit_length_vartime(m), m, x.as_ref(), [&mut *f, g, &mut *d, e]);
+    let outcome = finish(m, f, d);
     debug_assert!(outcome.is_ok());
+    inverse.as_mut().copy_from_slice(&d[..m.len()]);
+    numbers.iter_mut().for_each(|number| ct::wipe(number));
     inverse
 }
 

@@ -37,14 +37,14 @@ impl<B: Scalars> Fr<B> {
     /// # Errors
     /// [`Error::Length`]; [`Error::NotCanonical`] for r or more.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        stack::clean(stack_use::BLS_SCALAR, || {
+        stack::clean(stack_use::BLS_SCALAR_BYTES, || {
             Self::from_integer(&integer::from_le_bytes(array(bytes)?))
         })
     }
 
     /// Encodes the element as 32 little-endian bytes.
     pub fn to_bytes(&self) -> [u8; 32] {
-        stack::clean(stack_use::BLS_SCALAR, || integer::to_le_bytes(&self.to_integer()))
+        stack::clean(stack_use::BLS_SCALAR_BYTES, || integer::to_le_bytes(&self.to_integer()))
     }
 
     /// Decodes 32 big-endian bytes, the format of scalars in the drafts.
@@ -52,19 +52,17 @@ impl<B: Scalars> Fr<B> {
     /// # Errors
     /// As [`from_bytes`](Self::from_bytes).
     pub fn from_be_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        stack::clean(stack_use::BLS_SCALAR, || {
+        stack::clean(stack_use::BLS_SCALAR_BYTES, || {
             let mut reversed = *array::<32>(bytes)?;
             reversed.reverse();
-            let element = Self::from_bytes(&reversed);
-            ct::wipe_bytes(&mut reversed);
-            element
+            Self::from_integer(&integer::from_le_bytes(&reversed))
         })
     }
 
     /// Encodes the element as 32 big-endian bytes.
     pub fn to_be_bytes(&self) -> [u8; 32] {
-        stack::clean(stack_use::BLS_SCALAR, || {
-            let mut bytes = self.to_bytes();
+        stack::clean(stack_use::BLS_SCALAR_BYTES, || {
+            let mut bytes = integer::to_le_bytes(&self.to_integer());
             bytes.reverse();
             bytes
         })

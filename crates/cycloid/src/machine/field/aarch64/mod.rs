@@ -21,7 +21,7 @@ use core::mem::MaybeUninit;
 use super::super::cpu::Aarch64;
 use super::super::ct::Mask;
 use super::super::words::{Limb, Portable, Words};
-use super::form::{equal_limbs, montgomery, redundant_p25519};
+use super::form::{equal_limbs, montgomery, montgomery_wide, redundant_p25519};
 use super::portable::{as_portable, one_number};
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
@@ -121,7 +121,7 @@ impl Arithmetic<P384> for Aarch64 {
 
 impl Arithmetic<Bls12Base> for Aarch64 {
     from_kernels!(Bls12Base 6 bls12_base linear_dense::add_6, linear_dense::sub_6);
-    montgomery!(Bls12Base 6);
+    montgomery_wide!(Bls12Base 6);
 
     #[inline(always)]
     fn double(self, a: &Self::Element) -> Self::Element {
@@ -131,7 +131,7 @@ impl Arithmetic<Bls12Base> for Aarch64 {
 
 impl Arithmetic<Bls12Scalar> for Aarch64 {
     from_kernels!(Bls12Scalar 4 bls12_scalar linear_dense::add_4, linear_dense::sub_4);
-    montgomery!(Bls12Scalar 4);
+    montgomery_wide!(Bls12Scalar 4);
 
     #[inline(always)]
     fn double(self, a: &Self::Element) -> Self::Element {

@@ -30,7 +30,7 @@ use super::super::cpu::Adx;
 use super::super::ct::Mask;
 use super::super::words::{LIMB_BITS, Limb, Words};
 use super::curve::edwards_negated;
-use super::form::{equal_limbs, montgomery, redundant_p25519};
+use super::form::{equal_limbs, montgomery, montgomery_wide, redundant_p25519};
 use super::portable::one_number;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, P224, P256, P384, P521, P25519, Prime,
@@ -149,12 +149,12 @@ impl Arithmetic<P384> for Adx {
 
 impl Arithmetic<Bls12Base> for Adx {
     from_kernels!(6 bls12_base add_6, sub_6);
-    montgomery!(Bls12Base 6);
+    montgomery_wide!(Bls12Base 6);
 }
 
 impl Arithmetic<Bls12Scalar> for Adx {
     from_kernels!(4 bls12_scalar add_4, sub_4);
-    montgomery!(Bls12Scalar 4);
+    montgomery_wide!(Bls12Scalar 4);
 }
 
 impl Arithmetic<P521> for Adx {
