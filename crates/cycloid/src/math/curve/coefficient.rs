@@ -4,6 +4,7 @@ use crate::machine::field::{Arithmetic, CurveArithmetic, CurvePrime};
 
 /// A coefficient a modulo `P`: a type without a value. Points are in Jacobian coordinates; their
 /// addition does not depend on a.
+#[allow(unreachable_pub, reason = "Rust 1.89 does not count the bound of `Curve` as a use")]
 pub trait Coefficient<P: CurvePrime> {
     /// Returns sum + a·x.
     fn add_product<A: Arithmetic<P>>(f: A, sum: &A::Element, x: &A::Element) -> A::Element;
