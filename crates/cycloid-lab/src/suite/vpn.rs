@@ -20,8 +20,8 @@ pub static DESCRIPTOR: Descriptor = Descriptor {
         Choice {
             name: "part",
             help: "Parts: engine (packets in memory), tunnels, packets (small ones), start (a \
-                   client's startup), handshakes (a server's cost per client), separated by \
-                   commas; all",
+                   client's startup), handshakes (a server's cost per client), shares (how evenly \
+                   it serves many), separated by commas; all",
             value: Value::Default("LIST", "all"),
         },
         Choice {
@@ -52,12 +52,14 @@ pub enum Part {
     Start,
     /// The cost of each client in a server.
     Handshakes,
+    /// The shares of many clients of a server.
+    Shares,
 }
 
 impl Part {
     /// All parts, in the order of the tables.
-    pub const ALL: [Self; 5] =
-        [Self::Engine, Self::Tunnels, Self::Packets, Self::Start, Self::Handshakes];
+    pub const ALL: [Self; 6] =
+        [Self::Engine, Self::Tunnels, Self::Packets, Self::Start, Self::Handshakes, Self::Shares];
 
     /// Returns its name on the command line.
     pub const fn name(self) -> &'static str {
@@ -67,6 +69,7 @@ impl Part {
             Self::Packets => "packets",
             Self::Start => "start",
             Self::Handshakes => "handshakes",
+            Self::Shares => "shares",
         }
     }
 }

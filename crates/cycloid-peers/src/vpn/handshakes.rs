@@ -16,13 +16,13 @@ use cycloid_lab::record::{Parameters, Table};
 use cycloid_lab::suite::subjects::rounded;
 
 /// The measured servers; the clients are always Cycloid's.
-const SERVERS: [Pair; 2] = [
+pub(super) const SERVERS: [Pair; 2] = [
     ("Cycloid's server", [Who::Cycloid, Who::Cycloid]),
     ("OpenVPN's server", [Who::OpenVpn, Who::OpenVpn]),
 ];
 
 /// The number of clients that connect concurrently.
-const AT_ONCE: usize = 8;
+pub(super) const AT_ONCE: usize = 8;
 
 const WHAT: &str = "VPN: processor time of the server's process per connecting client, including kernel time: TLS 1.3 \
     with both certificates, keys, options, an address. The clients connect over UDP with tls-crypt-v2, \

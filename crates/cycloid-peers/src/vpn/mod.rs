@@ -4,6 +4,7 @@
 mod engine;
 mod handshakes;
 mod packets;
+mod shares;
 mod testbed;
 #[cfg(test)]
 mod tests;
@@ -162,6 +163,16 @@ impl Suite for Vpn {
                 time: pace.of_many_clients(clients),
                 work: suite::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
                     self.measure_handshakes(clients, pace, peers, progress)
+                })),
+            });
+        }
+        if self.parts.contains(&Part::Shares) && effort != Effort::Quick {
+            let clients = if effort == Effort::Full { 1000 } else { 300 };
+            plans.push(Plan {
+                title: "shares of clients".into(),
+                time: pace.of_many_clients(clients) + pace.of_exchanges(),
+                work: suite::Work::Itself(Box::new(move |progress: &mut dyn FnMut(f64)| {
+                    self.measure_shares(clients, pace, peers, progress)
                 })),
             });
         }

@@ -47,5 +47,6 @@ fn more_effort_adds_tables() {
     assert!(titles(Plain).contains(&"small packets".to_owned()));
     assert!(titles(Plain).contains(&"start of a client".to_owned()));
     assert!(titles(Plain).contains(&"clients that connect".to_owned()));
+    assert!(titles(Plain).contains(&"shares of clients".to_owned()));
     assert_eq!(titles(Full).iter().filter(|title| title.starts_with("tunnels")).count(), 4);
 }

@@ -78,6 +78,17 @@ impl Pace {
         Duration::from_secs(4) * self.rounds as u32
     }
 
+    /// Returns the seconds for which clients exchange packets. A client of a thousand needs some
+    /// hundred packets, or its share would be uncertain.
+    pub(super) fn of_exchange(self) -> u32 {
+        5 * self.seconds
+    }
+
+    /// Estimates the time of the exchanges.
+    pub(super) fn of_exchanges(self) -> Duration {
+        Duration::from_secs(1 + u64::from(self.of_exchange())) * 3 * self.rounds as u32
+    }
+
     /// Estimates the time of measuring this many clients.
     pub(super) fn of_many_clients(self, clients: usize) -> Duration {
         (Duration::from_secs(2) + Duration::from_millis(18) * clients as u32) * self.rounds as u32

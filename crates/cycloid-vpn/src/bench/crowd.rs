@@ -1,19 +1,33 @@
-//! Many clients of one server in one thread. They run only the protocol core, without a device and
-//! without traffic, to measure what each client costs the server.
+//! Many clients of one server in one thread. They run only the protocol core, without a device, to
+//! measure what each client costs the server. Their only traffic is [`Crowd::exchange`], which
+//! measures how the server divides its time among them.
+
+mod echo;
 
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, epoll, poll};
 
 use crate::config;
-use crate::proto::client::{Client, ClientEnd, ClientNotice, ClientSettings};
+use crate::proto::client::{Client, ClientEnd, ClientNotice, ClientSettings, Connected};
+use crate::proto::data::{Opener, Sealer, data_header};
 use crate::proto::tunnel::{DataKeys, Sink, Traffic};
 use crate::proto::wire::KeyId;
 use crate::proto::{Now, Role, Transport};
 use crate::service::client::{core_settings, resolve};
 use crate::service::{Clock, Failure, random, settings};
+
+/// The number of packets that each client has in flight during an exchange.
+const WINDOW: usize = 4;
+
+/// A ping without an answer for this long counts as lost, and the client sends another one.
+const LOST: Duration = Duration::from_millis(200);
+
+/// The time of an exchange before answers count.
+const WARM_UP: Duration = Duration::from_millis(500);
 
 /// A crowd of connected clients.
 pub struct Crowd {
@@ -68,6 +82,63 @@ impl Crowd {
         Ok(())
     }
 
+    /// Has all clients exchange packets of 64 bytes with the server for this long: each keeps some
+    /// pings of the server's address in the tunnel in flight, so that it always wants more than it
+    /// gets. Returns the number of answers that each client got.
+    ///
+    /// # Errors
+    /// A client that the server gave no IPv4 address, or that is no longer connected.
+    pub fn exchange(&mut self, time: Duration) -> Result<Vec<u64>, Failure> {
+        let cannot = |error: io::Error| Failure::new(format!("client socket: {error}"));
+        let arrivals =
+            epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|it| cannot(it.into()))?;
+        for (index, member) in self.members.iter().enumerate() {
+            let index = epoll::EventData::new_u64(index as u64);
+            epoll::add(&arrivals, &member.socket, index, epoll::EventFlags::IN)
+                .map_err(|error| cannot(error.into()))?;
+        }
+        let begin = Instant::now();
+        let mut answers_before = None;
+        let mut next_look = begin;
+        let mut ready = Vec::with_capacity(256);
+        loop {
+            let now = Instant::now();
+            if now >= begin + WARM_UP && answers_before.is_none() {
+                answers_before = Some(self.answers());
+            }
+            if now >= begin + WARM_UP + time {
+                break;
+            }
+            if now >= next_look {
+                next_look = now + LOST / 4;
+                for member in &mut self.members {
+                    member.ping(now)?;
+                }
+            }
+            ready.clear();
+            let wait = Timespec { tv_sec: 0, tv_nsec: 10_000_000 };
+            match epoll::wait(&arrivals, rustix::buffer::spare_capacity(&mut ready), Some(&wait)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(cannot(error.into())),
+            }
+            let (now, core_now) = (Instant::now(), self.clock.now());
+            for event in &ready {
+                let member = &mut self.members[event.data.u64() as usize];
+                member.go(core_now).map_err(cannot)?;
+                if let Some(end) = &member.end {
+                    return Err(Failure::new(format!("a client lost its connection: {end}")));
+                }
+                member.ping(now)?;
+            }
+        }
+        let before = answers_before.unwrap_or_default();
+        Ok(self.answers().iter().zip(&before).map(|(after, before)| after - before).collect())
+    }
+
+    fn answers(&self) -> Vec<u64> {
+        self.members.iter().map(|member| member.answers).collect()
+    }
+
     fn member(&self) -> io::Result<Result<Member, Failure>> {
         let any: SocketAddr = match self.server {
             SocketAddr::V4(_) => ([0_u8; 4], 0).into(),
@@ -78,7 +149,17 @@ impl Crowd {
         socket.set_nonblocking(true)?;
         let core = Client::new(self.clock.now(), self.settings.clone(), &mut random);
         Ok(core
-            .map(|core| Member { socket, core, is_up: false, end: None })
+            .map(|core| Member {
+                socket,
+                core,
+                is_up: false,
+                end: None,
+                keys: None,
+                inside: None,
+                pings: [None; WINDOW],
+                next: 0,
+                answers: 0,
+            })
             .map_err(|error| Failure::new(error.to_string())))
     }
 
@@ -100,23 +181,47 @@ struct Member {
     core: Client,
     is_up: bool,
     end: Option<ClientEnd>,
+    keys: Option<(Arc<Sealer>, Opener)>,
+    /// Its own address in the tunnel and the server's.
+    inside: Option<[Ipv4Addr; 2]>,
+    /// The pings in flight: their sequence numbers, and when they were sent.
+    pings: [Option<(u16, Instant)>; WINDOW],
+    /// The next sequence number.
+    next: u16,
+    answers: u64,
 }
 
 impl Member {
     /// Processes received packets and due timers.
     fn go(&mut self, now: Now) -> io::Result<()> {
-        let Self { socket, core, is_up, end } = self;
-        let mut wire = Wire(socket);
+        let Self { socket, core, is_up, end, keys, inside, .. } = self;
+        let mut wire = Wire { socket, keys };
         let mut told = |notice| match notice {
-            ClientNotice::Connected(_) => *is_up = true,
+            ClientNotice::Connected(connected) => {
+                *is_up = true;
+                *inside = inside_addresses(&connected);
+            }
             ClientNotice::Ended(why) => *end = Some(why),
             _ => {}
         };
         let mut packet = [0; 2048];
         loop {
             match socket.recv(&mut packet) {
+                Ok(length) if data_header(&packet[..length]).is_some() => {
+                    let Some((_, opener)) = wire.keys else { continue };
+                    let Ok(inner) = opener.open(&mut packet[..length]) else { continue };
+                    let answered = echo::answered(inner);
+                    let ping = self
+                        .pings
+                        .iter_mut()
+                        .find(|ping| ping.is_some_and(|(sequence, _)| Some(sequence) == answered));
+                    if let Some(ping) = ping {
+                        *ping = None;
+                        self.answers += 1;
+                    }
+                }
                 Ok(length) => {
-                    // Other packets are dropped, mainly data.
+                    // A malformed packet is dropped.
                     let _ =
                         core.receive(now, &mut packet[..length], &mut random, &mut wire, &mut told);
                 }
@@ -129,18 +234,55 @@ impl Member {
         }
         Ok(())
     }
+
+    /// Sends pings until [`WINDOW`] are in flight.
+    fn ping(&mut self, now: Instant) -> Result<(), Failure> {
+        let (Some((sealer, _)), Some([own, server])) = (&self.keys, self.inside) else {
+            return Err(Failure::new("a client has no IPv4 address in the tunnel")
+                .hint("set `server` in the server's file"));
+        };
+        let is_free =
+            |ping: &Option<(u16, Instant)>| ping.is_none_or(|(_, sent)| now > sent + LOST);
+        let missing = self.pings.iter().filter(|ping| is_free(ping)).count();
+        let Ok(ids) = sealer.reserve(missing as u32) else {
+            return Err(Failure::new("a client has no packet numbers left"));
+        };
+        let mut packet = [0; 256];
+        for (ping, id) in self.pings.iter_mut().filter(|ping| is_free(ping)).zip(ids) {
+            let request = echo::request(own, server, self.next);
+            if let Ok(length) = sealer.seal(id, &[&request], &mut packet) {
+                // A full buffer drops the packet, like the path.
+                let _ = self.socket.send(&packet[..length]);
+            }
+            *ping = Some((self.next, now));
+            self.next = self.next.wrapping_add(1);
+        }
+        Ok(())
+    }
 }
 
-/// A client's socket to its server, for control packets only.
-struct Wire<'a>(&'a UdpSocket);
+/// Returns a client's address in the tunnel and that of the server.
+fn inside_addresses(connected: &Connected) -> Option<[Ipv4Addr; 2]> {
+    let (own, _) = connected.reply.ifconfig?;
+    let gateway = |option: &String| option.strip_prefix("route-gateway ")?.trim().parse().ok();
+    Some([own, connected.reply.options().iter().find_map(gateway)?])
+}
+
+/// A client's socket to its server, and its keys.
+struct Wire<'a> {
+    socket: &'a UdpSocket,
+    keys: &'a mut Option<(Arc<Sealer>, Opener)>,
+}
 
 impl Sink for Wire<'_> {
     fn send(&mut self, packet: &[u8]) {
         // Lost packets are retransmitted.
-        let _ = self.0.send(packet);
+        let _ = self.socket.send(packet);
     }
 
-    fn install(&mut self, _keys: DataKeys) {}
+    fn install(&mut self, keys: DataKeys) {
+        *self.keys = Some((keys.sealer, keys.opener));
+    }
 
     fn send_under(&mut self, _key_id: KeyId) {}
 

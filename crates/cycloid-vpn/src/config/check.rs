@@ -14,7 +14,7 @@ use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 use super::error::{Error, Problem, Warning};
 use super::{
-    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Link,
+    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Dns, Link,
     ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
     StaticTunnel, TlsVersion, VlanAccept,
 };
@@ -253,7 +253,17 @@ impl Writer<'_> {
             self.warn("script-security 3 exposes passwords to other processes");
         }
         match &common.process.user {
-            Some(user) => self.say(format!("After setup it runs as {user}.")),
+            Some(user) => {
+                self.say(format!("After setup it runs as {user}, and so do its scripts."));
+                if let Profile::Client(client) = profile
+                    && user != "root"
+                    && (client.pull || common.tunnel.dns != Dns::default())
+                {
+                    self.warn(format!(
+                        "name servers are not set, because {user} may not change them: leave out user and group"
+                    ));
+                }
+            }
             None => self.say("It keeps the privileges of the user who starts it."),
         }
     }

@@ -65,6 +65,10 @@ pub(crate) struct Crowd {
     /// Number of handshakes in flight at once.
     #[arg(long)]
     pub(crate) at_once: usize,
+
+    /// Then exchange packets for this many seconds, and count those of each client.
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) exchange: Option<u32>,
 }
 
 #[derive(Debug, Args)]

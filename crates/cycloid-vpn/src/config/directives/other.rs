@@ -70,7 +70,7 @@ pub(super) const TABLE: &[Entry] = &[
     refused(
         "plugin",
         "plugins are not loaded: foreign code would run in this process, beside its keys",
-        "use hooks, which run apart, such as auth-user-pass-verify",
+        "use hooks, which run apart: docs/vpn.md has them for auth-pam and down-root",
     ),
     // Options that a server pushes itself; configuration files never contain them.
     pushed("peer-id"),

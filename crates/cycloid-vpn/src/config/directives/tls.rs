@@ -338,9 +338,14 @@ pub(super) const TABLE: &[Entry] = &[
     ),
     refused("no-iv", "without an IV, encryption is broken", "remove it at both ends"),
     refused(
+        "tls-remote",
+        "names are checked by another directive",
+        "replace it with `verify-x509-name NAME name`, or with the type subject for the whole subject",
+    ),
+    refused(
         "ncp-disable",
         "ciphers are always negotiated",
-        "to force one, list only it in data-ciphers",
+        "remove it; to force a cipher, list only it in data-ciphers",
     ),
     used("secret", BOTH, 1, 2, |draft, call| {
         let direction = match call.get(1) {
@@ -355,7 +360,7 @@ pub(super) const TABLE: &[Entry] = &[
     refused(
         "keysize",
         "cipher key sizes are fixed",
-        "choose a cipher with the wanted size, such as AES-256-GCM",
+        "remove it: the cipher's name has the size, as in AES-256-GCM",
     ),
     // Times.
     used("reneg-sec", BOTH, 1, 2, |draft, call| {

@@ -8,13 +8,14 @@ use std::net::IpAddr;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rustix::event::{Timespec, epoll};
 
 use super::batch::Batch;
 use super::ethernet::{Mac, TAG};
 use super::events::{Event, clear};
+use super::gathering::Gathering;
 use super::inner::addresses;
 use super::outbound::{MANY_PACKETS, Sender, lock};
 use super::peer::{Peer, Receiving};
@@ -35,16 +36,6 @@ const ROUNDS: usize = 16;
 
 /// Maximum number of single datagrams gathered before they are joined and written.
 const MAX_GATHERED: usize = 32;
-
-/// When single packets arrive at intervals below `CLOSE_GAP` and a turn brings fewer than
-/// `FEW_PACKETS`, the thread pauses for `PAUSE`, so that the next turn brings more. A wake-up costs
-/// more than a packet, and packets that arrive together can be joined. Trains and sparse traffic
-/// never cause a pause.
-const CLOSE_GAP: Duration = Duration::from_micros(50);
-const FEW_PACKETS: usize = 16;
-const PAUSE: Duration = Duration::from_micros(250);
-/// Gaps are capped here: longer ones carry no more information.
-const LONGEST_GAP: Duration = Duration::from_millis(1);
 
 /// Room for a train after another, and for several frames of maximum length.
 const BUFFER: usize = 2 * RECEIVE_BUFFER;
@@ -86,11 +77,11 @@ impl Inbound {
     pub(super) fn run(mut self) {
         let shared = Arc::clone(&self.shared);
         let mut ready = Vec::with_capacity(64);
-        let mut pace = Pace::new(Instant::now());
+        let mut gathering = Gathering::new(Instant::now());
         // Without this slack a pause takes about twice as long. A failure is harmless.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
         while !shared.stopping() {
-            pace.pause();
+            gathering.pause();
             let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
             let timeout = (!self.unfinished.is_empty()).then_some(&at_once);
             ready.clear();
@@ -132,7 +123,7 @@ impl Inbound {
                 }
             }
             let taken = turn.taken;
-            pace.turn(Instant::now(), taken);
+            gathering.turn(Instant::now(), taken);
             self.batch.send(&shared, &table);
             if has_outgoing && let Err(cause) = self.send_outgoing(taken) {
                 return shared.tell(Event::Failed { cause });
@@ -148,37 +139,6 @@ impl Inbound {
             turn.packets < MANY_PACKETS && turn.stalled.is_none()
         };
         if has_few { Ok(()) } else { self.shared.pass_queue(self.worker) }
-    }
-}
-
-/// Tracks the interval between packets to decide on pauses.
-struct Pace {
-    last: Instant,
-    /// Recent average interval between packets.
-    gap: Duration,
-    pauses: bool,
-}
-
-impl Pace {
-    fn new(now: Instant) -> Self {
-        Self { last: now, gap: LONGEST_GAP, pauses: false }
-    }
-
-    /// Records a turn that brought this many packets.
-    fn turn(&mut self, now: Instant, packets: usize) {
-        self.pauses = false;
-        if let Some(packets) = u32::try_from(packets).ok().filter(|packets| *packets > 0) {
-            let gap = ((now - self.last) / packets).min(LONGEST_GAP);
-            self.gap = (self.gap * 3 + gap) / 4;
-            self.last = now;
-            self.pauses = self.gap < CLOSE_GAP && (packets as usize) < FEW_PACKETS;
-        }
-    }
-
-    fn pause(&self) {
-        if self.pauses {
-            std::thread::sleep(PAUSE);
-        }
     }
 }
 
@@ -448,45 +408,5 @@ impl Drop for Current<'_> {
         if self.packets > 0 {
             self.peer.received.add(self.packets, self.bytes, self.inner_bytes, self.shared.now());
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Simulates turns with `packets` packets each, spaced by `gap` microseconds. Returns the
-    /// number of pauses.
-    fn pauses(gap: u64, packets: usize, turns: u32) -> u32 {
-        let mut now = Instant::now();
-        let mut pace = Pace::new(now);
-        let mut pauses = 0;
-        for _ in 0..turns {
-            now += Duration::from_micros(gap);
-            pace.turn(now, packets);
-            pauses += u32::from(pace.pauses);
-        }
-        pauses
-    }
-
-    #[test]
-    fn only_streams_of_single_packets_are_gathered() {
-        // Request and response over a short path, and pings.
-        assert_eq!(pauses(200, 1, 1000), 0);
-        assert_eq!(pauses(10_000, 1, 1000), 0);
-        // Trains.
-        assert_eq!(pauses(250, 44, 1000), 0);
-        // A stream of half a gigabit per second in single packets, then gathered: pauses start soon
-        // and continue.
-        assert!(pauses(22, 1, 1000) > 980);
-        assert!(pauses(250, 11, 1000) > 980);
-        // A stream that has become slow causes no more pauses.
-        let mut now = Instant::now();
-        let mut pace = Pace { last: now, gap: Duration::from_micros(20), pauses: true };
-        for _ in 0..2 {
-            now += Duration::from_micros(300);
-            pace.turn(now, 1);
-        }
-        assert!(!pace.pauses);
     }
 }

@@ -26,6 +26,7 @@
 mod batch;
 mod ethernet;
 mod events;
+mod gathering;
 mod inbound;
 mod inner;
 mod macs;

@@ -7,12 +7,13 @@ use std::io;
 use std::num::NonZeroU64;
 use std::os::fd::AsFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::batch::Batch;
 use super::events::{Event, clear};
+use super::gathering::Gathering;
 use super::inner::addresses;
 use super::pacer::TcpData;
 use super::peer::Peer;
@@ -23,8 +24,10 @@ use crate::net::nat::{Way, translate};
 use crate::net::offload::{VirtioHeader, clamp_mss, split};
 use crate::net::tcp::Written;
 use crate::net::tun::{self, Frames};
+use crate::net::udp::MAX_SEGMENTS;
 
-/// Maximum number of reads before the batch is sent and the table refreshed.
+/// Number of reads before the batch is sent and the table refreshed; more if they do not fill a
+/// train.
 const ROUNDS: usize = 16;
 
 /// Number of packets in one turn from which on the outbound thread is worth its wake-up.
@@ -54,6 +57,7 @@ impl Outbound {
         let queue = &shared.queues[self.worker];
         // Without this slack a short pause takes about twice as long. A failure is harmless.
         let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1000));
+        let mut gathering = Gathering::new(Instant::now());
         while !shared.stopping() {
             if !shared.worker(self.worker).outbound_has_queue() {
                 self.wait(None, None);
@@ -68,7 +72,11 @@ impl Outbound {
             }
             if let Some(stream) = turn.stalled {
                 self.drain(&shared, stream);
-            } else if !turn.more
+                continue;
+            }
+            gathering.turn(Instant::now(), turn.packets);
+            if !gathering.pause()
+                && !turn.more
                 && !self.wait(Some((queue, PollFlags::IN)), Some(&IDLE_TIME))
                 && let Err(cause) = shared.return_queue(self.worker)
             {
@@ -152,17 +160,19 @@ impl Sender {
         self.table.latest(&shared.table);
     }
 
-    /// Moves up to [`ROUNDS`] super-packets.
+    /// Moves up to [`ROUNDS`] super-packets, or small ones for a whole train.
     pub(super) fn turn(&mut self, shared: &Shared) -> io::Result<SenderTurn> {
         let mut table = Arc::clone(self.table.latest(&shared.table));
         let queue = &shared.queues[self.worker];
         let mut buffer = std::mem::take(&mut self.buffer);
         let (mut packets, mut more) = (0, Ok(true));
         self.pause_until = Duration::ZERO;
-        for _ in 0..ROUNDS {
-            if !self.pause_until.is_zero() {
-                break;
-            }
+        let mut reads = 0;
+        while self.pause_until.is_zero()
+            && reads < MAX_SEGMENTS
+            && (reads < ROUNDS || packets < MAX_SEGMENTS)
+        {
+            reads += 1;
             match queue.read(&mut buffer) {
                 Ok(read) => packets += self.packet(shared, &mut table, &mut buffer[..read]),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

@@ -186,7 +186,13 @@ impl Program<'_> {
         if !tunnel.without_device {
             match host::set_names(interface, &tunnel.dns, &mut self.journal) {
                 Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
-                Err(failure) => self.context.warn(&failure.to_string()),
+                Err(failure) => {
+                    let may_not = match &self.config.common.process.user {
+                        Some(user) => format!("; {user} may not: leave out user and group"),
+                        None => String::new(),
+                    };
+                    self.context.warn(&format!("{failure}{may_not}"));
+                }
             }
         }
         let routed =
