@@ -17,7 +17,7 @@ pub(super) const MEANINGS: [(&str, &str); 6] = [
         "server, client",
         "processor seconds of each end per gigabyte, including kernel time for the process",
     ),
-    ("packets/s", "highest rate of small packets through the tunnel"),
+    ("packets/s", "small packets per second: the highest rate, or round trips of all clients"),
     ("KiB", "growth of the server's resident memory per connected client"),
     ("echo µs", "round trip of a ping through the otherwise idle tunnel"),
 ];
