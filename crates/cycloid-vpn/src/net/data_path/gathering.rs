@@ -37,14 +37,17 @@ impl Gathering {
     /// Records a turn that brought this many packets. If the last one called for a pause, it
     /// happened between them.
     pub(super) fn turn(&mut self, now: Instant, packets: usize) {
+        // Only the time outside of a pause says how fast packets come if nobody pauses.
+        let mut paused = Duration::ZERO;
         if std::mem::take(&mut self.pauses) {
+            paused = PAUSE;
             let expected = PAUSE.as_nanos() / self.gap.as_nanos().max(1);
             if 2 * (packets as u128) < expected.min(FEW_PACKETS as u128) {
                 self.suspended = now + SUSPENSION;
             }
         }
         if let Some(packets) = u32::try_from(packets).ok().filter(|packets| *packets > 0) {
-            let gap = ((now - self.last) / packets).min(LONGEST_GAP);
+            let gap = ((now - self.last).saturating_sub(paused) / packets).min(LONGEST_GAP);
             self.gap = (self.gap * 3 + gap) / 4;
             self.last = now;
             self.pauses =
@@ -113,7 +116,7 @@ mod tests {
     fn senders_that_wait_for_answers_wait_rarely() {
         // 30 µs for each ping of a flood, and four requests in flight. A second is more than 30,000
         // turns, and has at most a hundred pauses.
-        for packets in [1, 4] {
+        for packets in [1, 2, 4, 6] {
             let found = pauses(30, packets, 30_000, true);
             assert!((1..=100).contains(&found), "{found}");
         }
