@@ -231,7 +231,7 @@ pub(super) fn add(cases: &mut Vec<Case>) {
         |input| (element(input), [None; 2]),
         |(a, results)| {
             stack::keep(&mut results[0], || a.invert());
-            stack::keep(&mut results[1], || a.pow(&[0x1234_5678_9abc_def0]));
+            stack::keep(&mut results[1], || Some(a.pow(&[0x1234_5678_9abc_def0])));
         },
     ));
     cases.push(case(

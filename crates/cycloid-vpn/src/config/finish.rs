@@ -21,6 +21,11 @@ use super::server::{Listen, Network, Pool, Pool6, Server};
 use super::tls::{ClientCertificate, TlsVersion, Token};
 use super::tunnel::{DeviceType, Ifconfig6, Route, RouteGateway, Target, Topology};
 
+/// The default queue length of a device for many clients, in packets: in the kernel's 500, those of
+/// a thousand clients displace each other. At a single tunnel, whose link may be slow, the kernel's
+/// keeps the delay short.
+const QUEUE_LENGTH: u32 = 4096;
+
 /// The default timeout for a silent peer at a client that pulls.
 const PULLED_PING_RESTART: Duration = Duration::from_secs(120);
 
@@ -434,6 +439,9 @@ impl Draft {
         if self.common.link.fragment.is_some() && is_tcp_only {
             let message = "fragment works only over UDP";
             return Err(self.wrong("fragment", file, message, "remove it, or use `proto udp`"));
+        }
+        if self.many {
+            self.common.tunnel.queue_length.get_or_insert(QUEUE_LENGTH);
         }
         server.vlans = self.finish_vlans(file)?;
         self.expand_bridge(&mut server, file)?;

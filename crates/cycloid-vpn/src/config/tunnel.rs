@@ -127,11 +127,6 @@ pub struct Redirect {
     pub bypass_dns: bool,
 }
 
-/// The default queue length of a device in packets. In the kernel's 500, packets of a thousand
-/// clients displace each other, and small packets arrive in bursts that are longer: a sender may
-/// have the processor for several milliseconds before the tunnel has it again.
-const QUEUE_LENGTH: u32 = 4096;
-
 /// `dns server N`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DnsServer {
@@ -230,7 +225,7 @@ pub struct Tunnel {
     pub block_outside_dns: bool,
     /// `block-ipv6`: answer inner IPv6 packets with an ICMPv6 unreachable message.
     pub block_ipv6: bool,
-    /// `txqueuelen`: the device's queue length in packets; `None`, for zero, keeps the kernel's.
+    /// `txqueuelen`: the device's queue length in packets; zero is the kernel's, 500.
     pub queue_length: Option<u32>,
     /// `dev null`, which tests of the control channel use: what arrives is dropped, and nothing is
     /// sent.
@@ -271,7 +266,7 @@ impl Default for Tunnel {
             nat: Vec::new(),
             block_outside_dns: false,
             block_ipv6: false,
-            queue_length: Some(QUEUE_LENGTH),
+            queue_length: None,
             without_device: false,
             persist: false,
         }

@@ -44,7 +44,7 @@ pub fn configure(interface: &str, tunnel: &config::Tunnel, mtu: u32) -> Result<(
     });
     let configuration = tun::Configuration {
         mtu,
-        queue_length: tunnel.queue_length,
+        queue_length: tunnel.queue_length.filter(|length| *length > 0),
         hardware_address: tunnel.hardware_address,
         ipv4: ipv4.filter(|_| !tunnel.ifconfig_noexec),
         ipv6: tunnel

@@ -120,8 +120,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     used("txqueuelen", BOTH, 1, 1, |draft, call| {
-        let length = call.number(0, 0..=1_000_000)?;
-        draft.common.tunnel.queue_length = Some(length).filter(|length| *length > 0);
+        draft.common.tunnel.queue_length = Some(call.number(0, 0..=1_000_000)?);
         Ok(())
     }),
     used("persist-tun", BOTH | PUSHED, 0, 0, |draft, _| {

@@ -45,6 +45,7 @@ fn node() {
     assert!(server.many);
     assert_eq!(common.tunnel.device.as_deref(), Some("tun0"));
     assert_eq!(common.tunnel.topology, Topology::Subnet);
+    assert_eq!(common.tunnel.queue_length, Some(4096));
     assert_eq!(common.tunnel.ifconfig, Some((v4("10.42.42.1"), v4("255.255.255.0"))));
     let pool = server.pool.unwrap();
     assert_eq!((pool.first, pool.last), (v4("10.42.42.2"), v4("10.42.42.253")));
