@@ -7,6 +7,12 @@ use super::super::words::{self, Limb};
 use super::prime::apart;
 use super::{Arithmetic, Masks, P224, P256, P384, P521, P25519, Prime};
 
+/// The odd multiples of a point that serve a multiple of one number across lanes: from 1 to 31.
+pub const MULTIPLES_OF_ONE: usize = 16;
+
+/// Those multiples in affine coordinates, as integers.
+pub type MultiplesOfOne<P> = [[<P as Prime>::Words; 2]; MULTIPLES_OF_ONE];
+
 /// Arithmetic with steps on the points of a curve.
 ///
 /// Each step has a default of field operations; a backend with a faster kernel overrides it.
@@ -146,6 +152,36 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         _a: [&Self::Element; 3],
         _b: [&Self::Element; 3],
     ) -> Option<[Self::Element; 5]> {
+        None
+    }
+
+    /// Returns a multiple of a point of y² = x³ − 3x + b, on one number instead of one in each lane,
+    /// if the backend has a kernel for it: Σ dᵢ·2^(window·(i + 1))·P, as X, Y and Z in Jacobian
+    /// coordinates, for digits dᵢ from the lowest one on. `window` and the number of digits are
+    /// public.
+    ///
+    /// `multiples` has the odd multiples of P in affine coordinates. Each digit is the index of one
+    /// in its low four bits, and bit 4 is 1 if the multiple is negated. Additions are incomplete, as
+    /// in [`add_affine`](Self::add_affine). All coordinates are integers below
+    /// 2^[`BITS`](Prime::BITS).
+    #[inline(always)]
+    fn multiple_of_one(
+        self,
+        _multiples: &MultiplesOfOne<P>,
+        _digits: &[u8],
+        _window: usize,
+    ) -> Option<[P::Words; 3]> {
+        None
+    }
+
+    /// Returns a sum of multiples Σ dᵢ·2ⁱ·P of two public points, like
+    /// [`multiple_of_one`](Self::multiple_of_one). The digits are 0 or odd and less than 32 in
+    /// magnitude.
+    ///
+    /// Z is 0 if the sum is infinity or empty, and also if an addition met equal or opposite points:
+    /// its Z is 0 then, and so is every later one.
+    #[inline(always)]
+    fn sum_of_one_vartime(self, _terms: [(&MultiplesOfOne<P>, &[i8]); 2]) -> Option<[P::Words; 3]> {
         None
     }
 
@@ -298,6 +334,11 @@ pub trait CurveTask<P: CurvePrime> {
 
 /// The prime of a curve's coordinates.
 pub trait CurvePrime: Prime {
+    /// Whether backends that multiply integers in lanes have kernels for
+    /// [`multiple_of_one`](CurveArithmetic::multiple_of_one) and
+    /// [`sum_of_one_vartime`](CurveArithmetic::sum_of_one_vartime).
+    const MULTIPLIES_ONE: bool = false;
+
     /// Like [`run_one`](Prime::run_one), with the steps of curves.
     fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output;
 
@@ -309,8 +350,10 @@ pub trait CurvePrime: Prime {
 }
 
 macro_rules! curve_primes {
-    ($($prime:ident)+) => {$(
+    ($($prime:ident $multiplies_one:literal)+) => {$(
         impl CurvePrime for $prime {
+            const MULTIPLIES_ONE: bool = $multiplies_one;
+
             #[inline]
             fn run_one_curve<T: CurveTask<Self>>(backend: words::Backend, task: T) -> T::Output {
                 with_one!(backend, token => apart(|| task.run(token)))
@@ -324,4 +367,4 @@ macro_rules! curve_primes {
     )+};
 }
 
-curve_primes!(P224 P256 P384 P521 P25519);
+curve_primes!(P224 false P256 false P384 false P521 true P25519 false);

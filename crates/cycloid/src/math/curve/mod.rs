@@ -4,6 +4,7 @@
 //! point or eight side by side. The code never branches on secrets. Functions whose names end in
 //! `_vartime` take public values only.
 
+mod across;
 mod affine;
 mod any_point;
 mod coefficient;

@@ -26,10 +26,10 @@ use crate::math::field::{Element, MAX_WIDTH};
 pub(crate) const TOGETHER: usize = 16;
 
 /// Bits per digit for a point given with the scalar.
-const WINDOW: usize = 5;
+pub(super) const WINDOW: usize = 5;
 
 /// Number of odd multiples of that point.
-const MULTIPLES: usize = 1 << (WINDOW - 1);
+pub(super) const MULTIPLES: usize = 1 << (WINDOW - 1);
 
 /// Odd multiples of the generator in memory: for each `spacing`th digit of `window` bits at place
 /// i, the points (2j + 1)·2^(window·i)·G in the order of j < 2^(window − 1), in affine coordinates
@@ -129,9 +129,9 @@ impl<C: Curve> CurveTask<C::Field> for MultiplyBase<'_, C> {
 
 /// Multiplies as many points as an element holds numbers by as many scalars.
 pub struct MultiplyPoint<'a, C: Curve> {
-    scalars: &'a [Scalar<C>],
-    points: &'a [AffinePoint<C>],
-    products: &'a mut [Option<AffinePoint<C>>],
+    pub(super) scalars: &'a [Scalar<C>],
+    pub(super) points: &'a [AffinePoint<C>],
+    pub(super) products: &'a mut [Option<AffinePoint<C>>],
 }
 
 impl<C: Curve> CurveTask<C::Field> for MultiplyPoint<'_, C> {
@@ -144,7 +144,7 @@ impl<C: Curve> CurveTask<C::Field> for MultiplyPoint<'_, C> {
 }
 
 /// Writes the affine coordinates of products, `None` for infinity.
-fn store<C: Curve, A: CurveArithmetic<C::Field>>(
+pub(super) fn store<C: Curve, A: CurveArithmetic<C::Field>>(
     product: &Jacobian<C, A>,
     products: &mut [Option<AffinePoint<C>>],
 ) {
@@ -254,7 +254,7 @@ fn sum_of_places<C: Curve, A: CurveArithmetic<C::Field>, M>(
 /// The coordinates are divided in place, in a stack frame of their own: eight points side by side
 /// take up to 2 KB each.
 #[inline(never)]
-fn write_affine_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
+pub(super) fn write_affine_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
     point: &Affine<C, A>,
     table: &mut [[A::Element; 2]; MULTIPLES],
 ) {
@@ -444,7 +444,7 @@ fn sums_of_columns<C: Curve, A: CurveArithmetic<C::Field>>(
 
 /// Restores the sign that the scalar lost when it was made odd, and returns infinity for the scalar
 /// 0.
-fn finish<C: Curve, A: CurveArithmetic<C::Field>>(
+pub(super) fn finish<C: Curve, A: CurveArithmetic<C::Field>>(
     scalars: &[OddScalar],
     product: Jacobian<C, A>,
 ) -> Jacobian<C, A> {

@@ -13,7 +13,7 @@ use crate::machine::words::{self, LIMB_BITS, Limb};
 use crate::math::field::{Element, MAX_WIDTH};
 
 /// Digits of Q's scalar are odd and less than 2^(WINDOW − 1).
-const WINDOW: usize = 6;
+pub(super) const WINDOW: usize = 6;
 
 /// Number of odd multiples of Q.
 const MULTIPLES: usize = 1 << (WINDOW - 2);
@@ -50,9 +50,9 @@ pub(crate) fn has_x_eight_vartime<C: Curve>(
 
 /// Computes u₁·G + u₂·Q.
 pub struct Sum<'a, C: Curve> {
-    u1: &'a Scalar<C>,
-    u2: &'a Scalar<C>,
-    q: &'a AffinePoint<C>,
+    pub(super) u1: &'a Scalar<C>,
+    pub(super) u2: &'a Scalar<C>,
+    pub(super) q: &'a AffinePoint<C>,
 }
 
 impl<C: Curve> CurveTask<C::Field> for Sum<'_, C> {
@@ -66,10 +66,10 @@ impl<C: Curve> CurveTask<C::Field> for Sum<'_, C> {
 
 /// Tests whether a sum has an x coordinate.
 pub struct HasX<'a, C: Curve> {
-    u1: &'a Scalar<C>,
-    u2: &'a Scalar<C>,
-    q: &'a AffinePoint<C>,
-    x: &'a Scalar<C>,
+    pub(super) u1: &'a Scalar<C>,
+    pub(super) u2: &'a Scalar<C>,
+    pub(super) q: &'a AffinePoint<C>,
+    pub(super) x: &'a Scalar<C>,
 }
 
 impl<C: Curve> CurveTask<C::Field> for HasX<'_, C> {
@@ -254,7 +254,7 @@ impl<C: Curve, A: CurveArithmetic<C::Field>> Running<C, A> {
 /// A public scalar in non-adjacent form: at most one of w consecutive digits is nonzero, and that
 /// one is odd and less than 2^(w − 1) in magnitude (Solinas, Efficient arithmetic on Koblitz
 /// curves, 2000).
-struct NonAdjacent {
+pub(super) struct NonAdjacent {
     /// Digits by place, 0 for most.
     digits: [i8; MAX_PLACES],
     /// The number of digits, from the highest nonzero one.
@@ -265,7 +265,7 @@ struct NonAdjacent {
 const MAX_PLACES: usize = 522;
 
 impl NonAdjacent {
-    fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
+    pub(super) fn new<C: Curve>(scalar: &Scalar<C>, width: usize) -> Self {
         let limbs = scalar.words().as_ref();
         let bits = |place: usize| {
             let (limb, bit) = (place / LIMB_BITS, place % LIMB_BITS);
@@ -288,6 +288,11 @@ impl NonAdjacent {
             place += width;
         }
         Self { digits, places }
+    }
+
+    /// Returns the digits, up to the highest nonzero one.
+    pub(super) fn digits(&self) -> &[i8] {
+        &self.digits[..self.places]
     }
 
     /// Returns whether the digit is negative, and the index of its odd multiple; `None` for 0.

@@ -20,7 +20,7 @@ macro_rules! operations {
         }
 
         fn multiply_point(task: MultiplyPoint<'_, Self>) {
-            Self::Field::run_one_curve(words::Backend::best(), task)
+            across::multiply_point(task)
         }
 
         fn multiply_point_eight(backend: lanes::Backend, task: MultiplyPoint<'_, Self>) {
@@ -36,7 +36,7 @@ macro_rules! operations {
         }
 
         fn has_x_vartime(task: HasX<'_, Self>) -> bool {
-            Self::Field::run_one_curve(words::Backend::best(), task)
+            across::has_x_vartime(task)
         }
 
         fn has_x_eight_vartime(

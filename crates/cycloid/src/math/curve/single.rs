@@ -1,6 +1,7 @@
 //! Curves whose keys are computed one at a time, without tables of the generator's multiples: for
 //! keys that other software made. The formulas and the constant time are those of the other curves.
 
+use super::across;
 use super::affine::{AffinePoint, IsOnCurve, Ordinate};
 use super::any_point::{AnyPoint, Operation};
 use super::coefficient::{Coefficient, double_times};

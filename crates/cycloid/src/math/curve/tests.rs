@@ -2,12 +2,14 @@
 
 use core::cell::RefCell;
 use core::marker::PhantomData;
+use core::slice::from_ref;
 use std::collections::HashMap;
 use std::vec;
 use std::vec::Vec;
 
 use num_bigint::{BigInt, BigUint};
 
+use super::across::{has_x_vartime_on, multiply_point_on};
 use super::compact::{Term, sum_of_multiples};
 use super::digits::{OddScalar, digits, value};
 use super::jacobian::{Affine, Jacobian};
@@ -337,6 +339,45 @@ fn multiples_on_p384() {
 #[test]
 fn multiples_on_p521() {
     all_backends::<P521>();
+}
+
+/// Multiples and sums across the lanes are those of one number.
+fn check_across<C: Curve>() {
+    let one = words::Backend::available().next().unwrap();
+    let all: Vec<Scalar<C>> = scalars::<C>().iter().map(scalar).collect();
+    let q = point::<C>(&(integer(C::ORDER) / 5u8));
+    for backend in lanes::Backend::available() {
+        for (i, u) in all.iter().enumerate() {
+            for point in [&AffinePoint::GENERATOR, &q] {
+                let (mut expected, mut found) = ([None], [None]);
+                let (scalars, points) = (from_ref(u), from_ref(point));
+                let task = MultiplyPoint { scalars, points, products: &mut expected };
+                C::Field::run_one_curve(one, task);
+                let task = MultiplyPoint { scalars, points, products: &mut found };
+                multiply_point_on(backend, task);
+                assert_eq!(found, expected, "{backend:?} {i}");
+            }
+            // With Q = G, all sums of digits meet equal or opposite points on the way, or in the end.
+            let others = [all[(i * 7 + 3) % all.len()].clone(), u.clone(), u.negate()];
+            for (j, other) in others.iter().enumerate() {
+                for q in [&AffinePoint::GENERATOR, &q] {
+                    let (u1, u2) = (other, u);
+                    let sum = C::Field::run_one_curve(one, Sum { u1, u2, q });
+                    let x = sum.map_or(Scalar::one(), |sum| sum.x_scalar());
+                    for x in [&x, &x.add(&Scalar::one())] {
+                        let expected = C::Field::run_one_curve(one, HasX { u1, u2, q, x });
+                        let found = has_x_vartime_on(backend, HasX { u1, u2, q, x });
+                        assert_eq!(found, expected, "{backend:?} {i} {j}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn multiples_across_lanes() {
+    check_across::<P521>();
 }
 
 fn check_digits<C: Curve>() {

@@ -1,0 +1,247 @@
+//! A multiple of one point, and a sum of two public ones, across the lanes of vectors: for curves
+//! whose backend has a kernel for it, between parts on `words`.
+//!
+//! The first part computes tables of affine multiples, the kernel the sum except its last addition,
+//! and the last part adds that one, which can be exceptional (see `multiply`).
+
+use core::marker::PhantomData;
+use core::slice::from_ref;
+
+use super::digits::{OddScalar, digits};
+use super::jacobian::{Affine, Jacobian};
+use super::multiply::{
+    BaseTable, MULTIPLES, MultiplyPoint, WINDOW, finish, store, write_affine_multiples,
+};
+use super::multiply_vartime::{self as vartime, HasX, NonAdjacent, has_x};
+use super::{AffinePoint, Curve, Scalar, Words};
+use crate::machine::ct::{self, Mask};
+use crate::machine::field::{
+    CurveArithmetic, CurvePrime, CurveTask, Limbs, MULTIPLES_OF_ONE, Masks, MultiplesOfOne,
+};
+use crate::machine::lanes::{self, Multiplication};
+use crate::machine::words;
+use crate::math::field::{Element, MAX_WIDTH};
+
+const _: () = assert!(MULTIPLES == MULTIPLES_OF_ONE && vartime::WINDOW == WINDOW + 1);
+
+/// The maximum number of digits.
+const MAX_DIGITS: usize = 105;
+
+/// The odd multiples of a point as integers.
+type Multiples<C> = MultiplesOfOne<<C as Curve>::Field>;
+
+/// Computes k·P of one number, across the lanes if a backend can.
+pub(super) fn multiply_point<C: Curve>(task: MultiplyPoint<'_, C>) {
+    if const { can_be_across::<C>() }
+        && let Some(lanes) = backend::<C>()
+    {
+        return multiply_point_on(lanes, task);
+    }
+    C::Field::run_one_curve(words::Backend::best(), task);
+}
+
+/// Returns whether u₁·G + u₂·Q has an x coordinate, with the sum across the lanes if a backend can.
+pub(super) fn has_x_vartime<C: Curve>(task: HasX<'_, C>) -> bool {
+    if const { can_be_across::<C>() }
+        && let Some(lanes) = backend::<C>()
+    {
+        return has_x_vartime_on(lanes, task);
+    }
+    C::Field::run_one_curve(words::Backend::best(), task)
+}
+
+/// Returns whether there may be a kernel; code for curves without one is not compiled.
+const fn can_be_across<C: Curve>() -> bool {
+    C::Field::MULTIPLIES_ONE && !cfg!(feature = "small")
+}
+
+/// Returns the backend with a kernel, if there is one.
+fn backend<C: Curve>() -> Option<lanes::Backend> {
+    C::lanes().filter(|lanes| lanes.multiplication() == Multiplication::Integer)
+}
+
+/// Computes k·P, across the lanes of a backend with a kernel.
+pub(super) fn multiply_point_on<C: Curve>(lanes: lanes::Backend, task: MultiplyPoint<'_, C>) {
+    let one = words::Backend::best();
+    let multiples = C::Field::run_one_curve(one, WriteMultiples { point: &task.points[0] });
+    let scalar = OddScalar::new(&task.scalars[0], WINDOW);
+    let multiple = Multiple::<C> { scalar: &scalar, multiples: &multiples };
+    match C::Field::run_eight_curve(lanes, multiple) {
+        Some(sum) => {
+            let (scalar, multiples, sum) = (&scalar, &multiples, &sum);
+            let finish = Finish { scalar, multiples, sum, products: task.products };
+            C::Field::run_one_curve(one, finish);
+        }
+        None => C::Field::run_one_curve(one, task),
+    }
+}
+
+/// Returns whether u₁·G + u₂·Q has an x coordinate, on a backend with a kernel. Sums with equal or
+/// opposite points on the way are computed again, on one number.
+pub(super) fn has_x_vartime_on<C: Curve>(lanes: lanes::Backend, task: HasX<'_, C>) -> bool {
+    let HasX { u1, u2, q, x } = task;
+    let one = words::Backend::best();
+    let sum = sum_vartime(lanes, u1, u2, q);
+    C::Field::run_one_curve(one, SumHasX { sum: &sum, x })
+        .unwrap_or_else(|| C::Field::run_one_curve(one, HasX { u1, u2, q, x }))
+}
+
+/// Returns u₁·G + u₂·Q as X, Y and Z; Z is 0 for infinity, and where points were equal or opposite.
+#[inline(never)]
+fn sum_vartime<C: Curve>(
+    lanes: lanes::Backend,
+    u1: &Scalar<C>,
+    u2: &Scalar<C>,
+    q: &AffinePoint<C>,
+) -> [Words<C>; 3] {
+    let one = words::Backend::best();
+    let of_q = C::Field::run_one_curve(one, WriteMultiples { point: q });
+    let of_g = C::Field::run_one_curve(one, BaseMultiples(PhantomData::<C>));
+    let [of_u1, of_u2] = [u1, u2].map(|u| NonAdjacent::new::<C>(u, vartime::WINDOW));
+    let sum = SumVartime::<C> { terms: [(&of_g, of_u1.digits()), (&of_q, of_u2.digits())] };
+    C::Field::run_eight_curve(lanes, sum).unwrap_or([Words::<C>::ZERO; 3])
+}
+
+/// Computes the odd multiples of a point.
+struct WriteMultiples<'a, C: Curve> {
+    point: &'a AffinePoint<C>,
+}
+
+impl<C: Curve> CurveTask<C::Field> for WriteMultiples<'_, C> {
+    type Output = Multiples<C>;
+
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Multiples<C> {
+        let point = [*self.point; MAX_WIDTH];
+        let mut table = [[A::ZERO; 2]; MULTIPLES];
+        write_affine_multiples::<C, A>(
+            &Affine::of_points(arithmetic, &point[..A::WIDTH]),
+            &mut table,
+        );
+        table.map(|multiple| multiple.map(|raw| integer::<C, A>(arithmetic, &raw)))
+    }
+}
+
+/// Reads the odd multiples of the generator from its table, or computes them.
+struct BaseMultiples<C>(PhantomData<C>);
+
+impl<C: Curve> CurveTask<C::Field> for BaseMultiples<C> {
+    type Output = Multiples<C>;
+
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Multiples<C> {
+        let BaseTable { window, limbs, .. } = const { BaseTable::of::<C, A>() };
+        if window != WINDOW {
+            return WriteMultiples::<C> { point: &AffinePoint::GENERATOR }.run(arithmetic);
+        }
+        core::array::from_fn(|i| {
+            [0, 1].map(|coordinate| {
+                let start = (2 * i + coordinate) * A::STORED_LIMBS;
+                let stored = arithmetic.stored(&limbs[start..][..A::STORED_LIMBS]);
+                integer::<C, A>(arithmetic, &stored)
+            })
+        })
+    }
+}
+
+/// Returns the integer of an element of one number.
+fn integer<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
+    element: &A::Element,
+) -> Words<C> {
+    let mut integer = [Words::<C>::ZERO; MAX_WIDTH];
+    arithmetic.store(element, &mut integer[..A::WIDTH]);
+    integer[0]
+}
+
+/// Computes a multiple across the lanes, without the lowest digit.
+struct Multiple<'a, C: Curve> {
+    scalar: &'a OddScalar,
+    multiples: &'a Multiples<C>,
+}
+
+impl<C: Curve> CurveTask<C::Field> for Multiple<'_, C> {
+    type Output = Option<[Words<C>; 3]>;
+
+    #[inline(always)]
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
+        let count = digits::<C>(WINDOW) - 1;
+        let mut digits = [0; MAX_DIGITS];
+        for (i, digit) in digits[..count].iter_mut().enumerate() {
+            let (negative, index) = self.scalar.digit(i + 1);
+            *digit = index as u8 | (negative.value() & 16) as u8;
+        }
+        let sum = arithmetic.multiple_of_one(self.multiples, &digits[..count], WINDOW);
+        ct::wipe_bytes(&mut digits);
+        sum
+    }
+}
+
+/// Adds the lowest digit's multiple, and writes the product.
+struct Finish<'a, C: Curve> {
+    scalar: &'a OddScalar,
+    multiples: &'a Multiples<C>,
+    sum: &'a [Words<C>; 3],
+    products: &'a mut [Option<AffinePoint<C>>],
+}
+
+impl<C: Curve> CurveTask<C::Field> for Finish<'_, C> {
+    type Output = ();
+
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
+        let sum = jacobian::<C, A>(arithmetic, self.sum);
+        let (negative, index) = self.scalar.digit(0);
+        let mut entry = [Words::<C>::ZERO; 2];
+        for (i, multiple) in (0..).zip(self.multiples) {
+            let is_index = Mask::equal(i, index);
+            for (to, from) in entry.iter_mut().zip(multiple) {
+                ct::assign_if(is_index, to.as_mut(), from.as_ref());
+            }
+        }
+        let [x, y] = entry.map(|number| [number; MAX_WIDTH]);
+        let multiple = Affine::load(arithmetic, &x[..A::WIDTH], &y[..A::WIDTH])
+            .negate_if(arithmetic.mask(|_| negative));
+        let product = finish(from_ref(self.scalar), sum.add_affine(&multiple).complete(&sum));
+        store(&product, self.products);
+    }
+}
+
+/// Computes a sum of multiples of public points across the lanes.
+struct SumVartime<'a, C: Curve> {
+    terms: [(&'a Multiples<C>, &'a [i8]); 2],
+}
+
+impl<C: Curve> CurveTask<C::Field> for SumVartime<'_, C> {
+    type Output = Option<[Words<C>; 3]>;
+
+    #[inline(always)]
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
+        arithmetic.sum_of_one_vartime(self.terms)
+    }
+}
+
+/// Tests whether a sum has an x coordinate; `None` if the sum is infinity or unknown.
+struct SumHasX<'a, C: Curve> {
+    sum: &'a [Words<C>; 3],
+    x: &'a Scalar<C>,
+}
+
+impl<C: Curve> CurveTask<C::Field> for SumHasX<'_, C> {
+    type Output = Option<bool>;
+
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Option<bool> {
+        let sum = jacobian::<C, A>(arithmetic, self.sum);
+        // All of it is public.
+        (!sum.is_infinity().reveal_any()).then(|| has_x(&sum, from_ref(self.x)).reveal_any())
+    }
+}
+
+/// Loads a point.
+fn jacobian<C: Curve, A: CurveArithmetic<C::Field>>(
+    arithmetic: A,
+    coordinates: &[Words<C>; 3],
+) -> Jacobian<C, A> {
+    let [x, y, z] = coordinates.map(|number| {
+        let numbers = [number; MAX_WIDTH];
+        Element::load(arithmetic, &numbers[..A::WIDTH])
+    });
+    Jacobian { x, y, z }
+}
