@@ -71,7 +71,7 @@ pub const fn ecdsa_sign_batch<C: Curve>() -> usize {
 
 /// One ECDSA verification.
 pub const fn ecdsa_verify<C: Curve>() -> usize {
-    of_curve::<C>([32, 32, 40, 48])
+    of_curve::<C>([32, 32, 40, 72])
 }
 
 /// Any number of ECDSA verifications, eight side by side.
