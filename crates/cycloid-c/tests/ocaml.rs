@@ -43,7 +43,8 @@ fn the_binding_builds_and_passes_its_tests() {
 }
 
 /// `CYCLOID_MIRAGE_CRYPTO=DIR cargo test -p cycloid-c --test ocaml -- --ignored`, where DIR is the
-/// source of mirage-crypto 0.10.
+/// source of mirage-crypto 0.10. Its tests need Debian's `libalcotest-ocaml-dev`,
+/// `libasn1-combinators-ocaml-dev`, `libppx-deriving-yojson-ocaml-dev` and `libmirage-crypto-ocaml-dev`.
 #[test]
 #[ignore = "needs the source of mirage-crypto 0.10 in CYCLOID_MIRAGE_CRYPTO"]
 fn the_tests_of_mirage_crypto_ec_pass_unchanged() {

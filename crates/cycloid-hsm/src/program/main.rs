@@ -132,14 +132,14 @@ fn make(hsm: &Hsm, init: &Init) -> Result<(), Stop> {
     let store = store.map_err(|error| {
         if error.code == Code::GENERAL_ERROR {
             made.0.clear();
-            return Stop::failed(
-                error.to_string(),
-                format!(
-                    "start `cycloid-hsm serve`: if it finds no keystore, remove {} and run init \
-                     again",
-                    home.display()
-                ),
+            let key_file = match unlocking.key_file {
+                Some(_) => format!("remove {} and ", key_path.display()),
+                None => String::new(),
+            };
+            let hint = format!(
+                "try `cycloid-hsm serve`; if there is no keystore, {key_file}run init again"
             );
+            return Stop::failed(error.to_string(), hint);
         }
         Stop::failed(
             error.to_string(),

@@ -65,7 +65,8 @@ fn relay(from: &Path, to: &Path, again: bool) {
             // The client waits for each answer, so the next one after the commit is that to it.
             thread::spawn(move || {
                 copy(client, server, |bytes| {
-                    if bytes.windows(6).any(|word| word == b"COMMIT")
+                    // Zero ends the statement, unlike `READ COMMITTED`.
+                    if bytes.windows(7).any(|word| word == b"COMMIT\0")
                         && !lost.swap(true, Ordering::SeqCst)
                     {
                         ending.store(true, Ordering::SeqCst);
