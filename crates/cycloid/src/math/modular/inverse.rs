@@ -95,15 +95,21 @@ pub(crate) fn invert_fixed<W: AsRef<[Limb]> + AsMut<[Limb]> + Copy>(x: &W, modul
         inverse.as_mut().copy_from_slice(&d[..narrow::SHORT]);
         return inverse;
     }
+    let all_batches = const { for_length(size_of::<W>() / size_of::<Limb>()) };
+    invert_checked(all_batches, inverse.as_mut(), x.as_ref(), m);
+    inverse
+}
+
+/// Computes [`invert_fixed`], once in a program for all lengths.
+#[inline(never)]
+fn invert_checked(all_batches: AllBatches, inverse: &mut [Limb], x: &[Limb], m: &[Limb]) {
     let mut numbers = [[0; FIXED_LIMBS + 1]; 4];
     let [f, g, d, e] = numbers.each_mut().map(|number| &mut number[..=m.len()]);
-    let all_batches = const { for_length(size_of::<W>() / size_of::<Limb>()) };
-    all_batches(words::bit_length_vartime(m), m, x.as_ref(), [&mut *f, g, &mut *d, e]);
+    all_batches(words::bit_length_vartime(m), m, x, [&mut *f, g, &mut *d, e]);
     let outcome = finish(m, f, d);
     debug_assert!(outcome.is_ok());
-    inverse.as_mut().copy_from_slice(&d[..m.len()]);
+    inverse.copy_from_slice(&d[..m.len()]);
     numbers.iter_mut().for_each(|number| ct::wipe(number));
-    inverse
 }
 
 /// The most limbs for [`invert_fixed`].
