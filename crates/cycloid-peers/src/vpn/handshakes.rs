@@ -7,7 +7,7 @@ use std::time::Instant;
 use super::Vpn;
 use super::testbed::{Testbed, Who, failed};
 use super::tunnels::{Pace, Pair, Pairs, started};
-use crate::turns::take;
+use crate::turns::{Turns, take};
 use cycloid_lab::Failure;
 use cycloid_lab::measure::statistics;
 use cycloid_lab::peers::Found;
@@ -46,27 +46,43 @@ impl Vpn {
         peers: &[Found],
         progress: &mut dyn FnMut(f64),
     ) -> Result<Table, Failure> {
+        let measure = |testbed: &mut Testbed, who| cost(testbed, who, clients);
+        self.servers_in_turns(pace, peers, progress, measure, |pairs, turns| {
+            let parameters = Parameters::from([
+                ("transport".into(), "UDP".into()),
+                ("clients".into(), clients.into()),
+            ]);
+            let group = "what a client that connects costs the server".into();
+            let times = turns.map(|cost| cost.processor);
+            let mut table = pairs.table(group, "client that connects", parameters, times);
+            for (record, costs) in table.records.iter_mut().zip(&turns.of) {
+                let resident: Vec<f64> = costs.iter().map(|cost| cost.resident).collect();
+                record.memory.resident = Some(statistics::median(&resident) as u64);
+            }
+            table.notes = vec![WHAT.into()];
+            table
+        })
+    }
+
+    /// Measures the servers in turns, and returns the table of the results.
+    pub(super) fn servers_in_turns<T>(
+        &self,
+        pace: Pace,
+        peers: &[Found],
+        progress: &mut dyn FnMut(f64),
+        measure: impl Fn(&mut Testbed, Who) -> Result<T, Failure>,
+        table: impl FnOnce(&Pairs, &Turns<T>) -> Table,
+    ) -> Result<Table, Failure> {
         let pairs = Pairs::new(&SERVERS, peers);
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         let running = started(&mut running)?;
         let begin = Instant::now();
         let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            cost(&mut running.testbed, SERVERS[pair].1[0], clients)
+            measure(&mut running.testbed, SERVERS[pair].1[0])
         })?;
-        let parameters = Parameters::from([
-            ("transport".into(), "UDP".into()),
-            ("clients".into(), clients.into()),
-        ]);
-        let group = "what a client that connects costs the server".into();
-        let times = turns.map(|cost| cost.processor);
-        let mut table = pairs.table(group, "client that connects", parameters, times);
-        for (record, costs) in table.records.iter_mut().zip(&turns.of) {
-            let resident: Vec<f64> = costs.iter().map(|cost| cost.resident).collect();
-            record.memory.resident = Some(statistics::median(&resident) as u64);
-        }
+        let mut table = table(&pairs, &turns);
         table.rounds = pace.rounds;
         table.seconds = rounded(begin.elapsed().as_secs_f64(), 2);
-        table.notes = vec![WHAT.into()];
         Ok(table)
     }
 }

@@ -1,21 +1,16 @@
 //! Measures how a server divides its time among many clients that all want more than they get.
 
-use std::sync::PoisonError;
-use std::time::Instant;
-
 use serde::Deserialize;
 
 use super::Vpn;
 use super::handshakes::{AT_ONCE, SERVERS};
 use super::testbed::{Testbed, Who, failed};
-use super::tunnels::{Pace, Pairs, started};
-use crate::turns::take;
+use super::tunnels::Pace;
 use cycloid_lab::Failure;
 use cycloid_lab::measure::statistics;
 use cycloid_lab::peers::Found;
 use cycloid_lab::process::Process;
 use cycloid_lab::record::{Parameters, Table};
-use cycloid_lab::suite::subjects::rounded;
 
 /// The distance from the mean at which a share counts as unfair.
 const FAR: f64 = 0.2;
@@ -73,40 +68,35 @@ impl Vpn {
         peers: &[Found],
         progress: &mut dyn FnMut(f64),
     ) -> Result<Table, Failure> {
-        let pairs = Pairs::new(&SERVERS, peers);
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let running = started(&mut running)?;
-        let begin = Instant::now();
-        let turns = take(&pairs.there, pace.rounds, progress, |pair| {
-            exchange(&mut running.testbed, SERVERS[pair].1[0], clients, pace.of_exchange())
-        })?;
-        let notes = pairs.there.iter().zip(&turns.of).map(|(pair, exchanges)| {
-            let median = |value: fn(&Shares) -> f64| {
-                let values: Vec<f64> = exchanges.iter().map(|it| value(&it.shares)).collect();
-                statistics::median(&values)
-            };
-            format!(
-                "{}: shares of {clients} clients from {:.2} to {:.2} of the mean, {:.1} % of them within {:.0} %",
-                SERVERS[*pair].0,
-                median(|shares| shares.least),
-                median(|shares| shares.most),
-                100.0 * median(|shares| shares.fair),
-                100.0 * FAR,
-            )
-        });
-        let notes: Vec<String> = [WHAT.to_owned()].into_iter().chain(notes).collect();
-        let parameters = Parameters::from([
-            ("transport".into(), "UDP".into()),
-            ("clients".into(), clients.into()),
-            ("packet_bytes".into(), 64.into()),
-        ]);
-        let group = format!("round trips of {clients} clients at once");
-        let times = turns.map(|exchange| 1e9 / exchange.rate);
-        let mut table = pairs.table(group, "round trip of a client", parameters, times);
-        table.rounds = pace.rounds;
-        table.seconds = rounded(begin.elapsed().as_secs_f64(), 2);
-        table.notes = notes;
-        Ok(table)
+        let seconds = pace.of_exchange();
+        let measure = |testbed: &mut Testbed, who| exchange(testbed, who, clients, seconds);
+        self.servers_in_turns(pace, peers, progress, measure, |pairs, turns| {
+            let notes = pairs.there.iter().zip(&turns.of).map(|(pair, exchanges)| {
+                let median = |value: fn(&Shares) -> f64| {
+                    let values: Vec<f64> = exchanges.iter().map(|it| value(&it.shares)).collect();
+                    statistics::median(&values)
+                };
+                format!(
+                    "{}: shares of {clients} clients from {:.2} to {:.2} of the mean, {:.1} % of them within {:.0} %",
+                    SERVERS[*pair].0,
+                    median(|shares| shares.least),
+                    median(|shares| shares.most),
+                    100.0 * median(|shares| shares.fair),
+                    100.0 * FAR,
+                )
+            });
+            let notes = [WHAT.to_owned()].into_iter().chain(notes).collect();
+            let parameters = Parameters::from([
+                ("transport".into(), "UDP".into()),
+                ("clients".into(), clients.into()),
+                ("packet_bytes".into(), 64.into()),
+            ]);
+            let group = format!("round trips of {clients} clients at once");
+            let times = turns.map(|exchange| 1e9 / exchange.rate);
+            let mut table = pairs.table(group, "round trip of a client", parameters, times);
+            table.notes = notes;
+            table
+        })
     }
 }
 

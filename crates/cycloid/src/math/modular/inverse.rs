@@ -100,7 +100,8 @@ pub(crate) fn invert_fixed<W: AsRef<[Limb]> + AsMut<[Limb]> + Copy>(x: &W, modul
     inverse
 }
 
-/// Computes [`invert_fixed`], once in a program for all lengths.
+/// Computes `inverse = 1 / x` modulo `m` as [`invert_fixed`] requires it. A program contains this
+/// code once, for all lengths.
 #[inline(never)]
 fn invert_checked(all_batches: AllBatches, inverse: &mut [Limb], x: &[Limb], m: &[Limb]) {
     let mut numbers = [[0; FIXED_LIMBS + 1]; 4];

@@ -2,11 +2,11 @@
 
 use super::components::PrivateComponents;
 use super::length::limbs;
-use super::numbers::{equal, fill, invert_exponent, modulo};
+use super::numbers::{equal, fill, invert_exponent, modulo, multiply};
 use super::public::{bit_length, trimmed};
 use super::{Error, KeyError};
 use crate::machine::ct::Mask;
-use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words, rare};
+use crate::machine::words::{self, LIMB_BITS, Limb, rare};
 use crate::math::modular;
 use crate::math::prime::powers_of_two;
 
@@ -27,6 +27,7 @@ pub(super) fn is_needed(components: &PrivateComponents<'_>) -> bool {
 }
 
 /// Returns whether a number is empty or zero, which becomes public.
+#[inline(never)]
 fn is_missing(part: &[u8]) -> bool {
     Mask::is_zero(part.iter().fold(0, |any, byte| any | Limb::from(*byte))).reveal()
 }
@@ -74,7 +75,7 @@ pub(super) fn completed<T>(
         q_order.copy_from_slice(q);
         d[0] &= !1;
         q_order[0] &= !1;
-        product_of(order, d, q_order);
+        multiply(order, d, q_order);
         invert_exponent(d, &order[..length], exponent, rest)?;
     }
     for (residue, given, prime) in
@@ -148,13 +149,13 @@ fn factor(
     if n[0] & odd[0] & 1 == 0 {
         return Err(KeyError::PrivateExponent.into());
     }
-    product_of(multiple, d, &[exponent]);
+    multiply(multiple, d, &[exponent]);
     rare::decrement(multiple);
     modulo(remainder, multiple, odd);
     let (divisor, rest) = rest.split_at_mut(length);
     modular::gcd_long_in_frames(divisor, remainder, odd, rest)?;
     product[2 * length + 1] = 0;
-    product_of(&mut product[..2 * length + 1], multiple, divisor);
+    multiply(&mut product[..2 * length + 1], multiple, divisor);
     powers_of_two::put_in(product, twos);
     // 2. m = ⌊a/n⌋ and r = a − m·n: since u·(p + q − 1) < n, u = m + 1 and n − r = u·(p + q − 1).
     divide(quotient, remainder, product, n);
@@ -169,7 +170,7 @@ fn factor(
     sum[length] = 0;
     rare::add(sum, &[1]);
     // 4, 5. The root of b² − 4n is p − q.
-    product_of(product, sum, sum);
+    multiply(product, sum, sum);
     let four = &mut quotient[..length + 1];
     four[..length].copy_from_slice(n);
     four[length] = 0;
@@ -185,20 +186,15 @@ fn factor(
     rare::sub(difference, root);
     halve(p, sum);
     halve(q, difference);
-    product_of(&mut product[..2 * length], p, q);
+    multiply(&mut product[..2 * length], p, q);
     let (low, high) = product[..2 * length].split_at(length);
     right = right & equal(low, n) & rare::is_zero(high);
     // Whether the exponent reveals primes is the result of the import.
     if right.reveal() { Ok(()) } else { Err(Error::Key(KeyError::PrivateExponent)) }
 }
 
-/// Computes `product = a·b`. It runs once for each key, so its code is there once.
-#[inline(never)]
-fn product_of(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
-    Portable.mul(product, a, b);
-}
-
 /// Computes `half = x / 2`, rounded down; `x` has one limb more.
+#[inline(never)]
 fn halve(half: &mut [Limb], x: &[Limb]) {
     for (half, pair) in half.iter_mut().zip(x.windows(2)) {
         *half = pair[0] >> 1 | pair[1] << (LIMB_BITS - 1);

@@ -3,12 +3,12 @@
 use rand_core::CryptoRng;
 
 use super::length::{MAX_BITS, MIN_GENERATED_BITS};
-use super::numbers::{are_apart, divide_exactly, inverse_of, invert_exponent, remainder};
+use super::numbers::{are_apart, divide_exactly, inverse_of, invert_exponent, multiply, remainder};
 use super::private::{Parts, PrivateKey, private_key_limbs};
 use super::{Error, KeyError, checked_memory, prime_limbs};
 use crate::machine::ct::{self, Mask};
 use crate::machine::stack;
-use crate::machine::words::{self, Limb, Portable, Words};
+use crate::machine::words::{self, Limb};
 use crate::math::modular::{self, Modulus};
 use crate::math::prime::{self, powers_of_two};
 use crate::scheme::stack_use;
@@ -99,7 +99,7 @@ fn fill(
     prime::generate_within(10 * bits, q, bits / 2, far, rng, scratch)?;
 
     let (product, scratch) = scratch.split_at_mut(2 * h);
-    Portable.mul(product, p, q);
+    multiply(product, p, q);
     n.copy_from_slice(&product[..n.len()]);
     // The modulus is half of the public key.
     ct::mark_public(n);
@@ -122,7 +122,7 @@ fn fill(
     let (padded, rest) = rest.split_at_mut(h + 1);
     let (divisor, rest) = rest.split_at_mut(h + 1);
     let twos_of_q = powers_of_two::take_out(order_q);
-    Portable.mul(multiple, order_p, &[3]);
+    multiply(multiple, order_p, &[3]);
     words::add(multiple, order_q);
     padded[..h].copy_from_slice(order_p);
     padded[h] = 0;
@@ -130,7 +130,7 @@ fn fill(
     let (quotient, rest) = rest.split_at_mut(h);
     divide_exactly(quotient, order_q, &divisor[..h]);
     let twos_of_p = powers_of_two::take_out(order_p);
-    Portable.mul(product, order_p, quotient);
+    multiply(product, order_p, quotient);
     let is_less = Mask::less(twos_of_p, twos_of_q);
     powers_of_two::put_in(product, is_less.select(twos_of_q, twos_of_p));
     let (whole, rest) = rest.split_at_mut(product.len());

@@ -2,7 +2,7 @@
 
 use super::{Error, KeyError};
 use crate::machine::ct::Mask;
-use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words};
+use crate::machine::words::{self, LIMB_BITS, Limb, Portable, Words, rare};
 use crate::math::modular;
 
 /// Writes a big-endian number to a part of a key, or returns the error if it is too long. Excess
@@ -22,7 +22,7 @@ pub(super) fn fill(part: &mut [Limb], bytes: &[u8], error: Error) -> Result<(), 
 pub(super) fn are_apart(p: &[Limb], q: &[Limb], bits: usize, room: &mut [Limb]) -> Mask {
     let difference = &mut room[..p.len()];
     difference.copy_from_slice(p);
-    let borrow = words::sub(difference, q);
+    let borrow = rare::sub(difference, q);
     // The magnitude; off by 1 if negative, which does not matter at this size.
     let flip = Mask::from_bit(borrow).value();
     difference.iter_mut().for_each(|limb| *limb ^= flip);
@@ -42,6 +42,13 @@ pub(super) fn modulo(remainder: &mut [Limb], x: &[Limb], modulus: &[Limb]) {
             words::reduce_once(carry, remainder, modulus);
         }
     }
+}
+
+/// Computes `product = a·b` in constant time; the product has as many limbs as both factors. A
+/// program contains this code once.
+#[inline(never)]
+pub(super) fn multiply(product: &mut [Limb], a: &[Limb], b: &[Limb]) {
+    Portable.mul(product, a, b);
 }
 
 /// Returns whether two numbers of the same length are equal.
@@ -85,8 +92,8 @@ pub(super) fn invert_exponent(
     let rest = remainder(order, exponent);
     let k = exponent - inverse_of(rest, exponent).ok_or(KeyError::PublicExponent)?;
     let numerator = &mut scratch[..order.len() + 1];
-    Portable.mul(numerator, order, &[k]);
-    words::add(numerator, &[1]);
+    multiply(numerator, order, &[k]);
+    rare::add(numerator, &[1]);
     divide_exactly(inverse, numerator, &[exponent]);
     Ok(())
 }
