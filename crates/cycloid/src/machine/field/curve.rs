@@ -13,6 +13,17 @@ pub const MULTIPLES_OF_ONE: usize = 16;
 /// Those multiples in affine coordinates, as integers.
 pub type MultiplesOfOne<P> = [[<P as Prime>::Words; 2]; MULTIPLES_OF_ONE];
 
+/// An addition in a sum of multiples of one number.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Addition {
+    /// Which point's multiple is added: 0 or 1.
+    pub point: u8,
+    /// Which odd multiple: its index in the low four bits, and bit 4 is 1 if it is negated.
+    pub digit: u8,
+    /// How often the sum is doubled afterwards.
+    pub doublings: u16,
+}
+
 /// Arithmetic with steps on the points of a curve.
 ///
 /// Each step has a default of field operations; a backend with a faster kernel overrides it.
@@ -155,33 +166,20 @@ pub trait CurveArithmetic<P: Prime>: Arithmetic<P> {
         None
     }
 
-    /// Returns a multiple of a point of y² = x³ − 3x + b, on one number instead of one in each lane,
-    /// if the backend has a kernel for it: Σ dᵢ·2^(window·(i + 1))·P, as X, Y and Z in Jacobian
-    /// coordinates, for digits dᵢ from the lowest one on. `window` and the number of digits are
-    /// public.
+    /// Returns a sum of multiples of one or two points of y² = x³ − 3x + b, on one number instead of
+    /// one in each lane, if the backend has a kernel for it: the additions in turn, as X, Y and Z in
+    /// Jacobian coordinates, integers below 2^[`BITS`](Prime::BITS).
     ///
-    /// `multiples` has the odd multiples of P in affine coordinates. Each digit is the index of one
-    /// in its low four bits, and bit 4 is 1 if the multiple is negated. Additions are incomplete, as
-    /// in [`add_affine`](Self::add_affine). All coordinates are integers below
-    /// 2^[`BITS`](Prime::BITS).
+    /// The number of additions and of doublings is public, and which point is added; the digits are
+    /// not. Additions are incomplete, as in [`add_affine`](Self::add_affine): Z is 0 if one met equal
+    /// or opposite points, since its Z is 0 then, and so is every later one. Z is also 0 without any
+    /// addition.
     #[inline(always)]
-    fn multiple_of_one(
+    fn sum_of_one(
         self,
-        _multiples: &MultiplesOfOne<P>,
-        _digits: &[u8],
-        _window: usize,
+        _points: &[&MultiplesOfOne<P>],
+        _additions: &[Addition],
     ) -> Option<[P::Words; 3]> {
-        None
-    }
-
-    /// Returns a sum of multiples Σ dᵢ·2ⁱ·P of two public points, like
-    /// [`multiple_of_one`](Self::multiple_of_one). The digits are 0 or odd and less than 32 in
-    /// magnitude.
-    ///
-    /// Z is 0 if the sum is infinity or empty, and also if an addition met equal or opposite points:
-    /// its Z is 0 then, and so is every later one.
-    #[inline(always)]
-    fn sum_of_one_vartime(self, _terms: [(&MultiplesOfOne<P>, &[i8]); 2]) -> Option<[P::Words; 3]> {
         None
     }
 
@@ -335,8 +333,7 @@ pub trait CurveTask<P: CurvePrime> {
 /// The prime of a curve's coordinates.
 pub trait CurvePrime: Prime {
     /// Whether backends that multiply integers in lanes have kernels for
-    /// [`multiple_of_one`](CurveArithmetic::multiple_of_one) and
-    /// [`sum_of_one_vartime`](CurveArithmetic::sum_of_one_vartime).
+    /// [`sum_of_one`](CurveArithmetic::sum_of_one).
     const MULTIPLIES_ONE: bool = false;
 
     /// Like [`run_one`](Prime::run_one), with the steps of curves.
@@ -367,4 +364,4 @@ macro_rules! curve_primes {
     )+};
 }
 
-curve_primes!(P224 false P256 false P384 false P521 true P25519 false);
+curve_primes!(P224 false P256 true P384 true P521 true P25519 false);

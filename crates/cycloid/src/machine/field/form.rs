@@ -53,7 +53,7 @@ macro_rules! montgomery {
 }
 pub(super) use montgomery;
 
-/// The same for primes with unreduced products.
+/// Code shared by Montgomery forms with R = 2^(64·n) of primes that have unreduced products.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! montgomery_wide {
     ($prime:ident $n:literal) => {
@@ -70,7 +70,8 @@ macro_rules! montgomery_wide {
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 pub(super) use montgomery_wide;
 
-/// What Montgomery forms share except for [`store`](super::Arithmetic::store).
+/// Code shared by both macros above: multiplication by a small number, and the conversion into
+/// Montgomery form.
 macro_rules! montgomery_load {
     ($prime:ident $n:literal) => {
         equal_limbs!();
@@ -155,15 +156,7 @@ pub(crate) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
     power[(bits - 1) / words::LIMB_BITS] = 1 << ((bits - 1) % words::LIMB_BITS);
     let mut exponent = bits - 1;
     while exponent < (words::LIMB_BITS + 1) * N {
-        let mut twice = [0; N];
-        let mut carry = 0;
-        let mut i = 0;
-        while i < N {
-            twice[i] = power[i] << 1 | carry;
-            carry = power[i] >> 63;
-            i += 1;
-        }
-        power = reduce_once(twice, carry, &modulus);
+        power = doubled(&power, &modulus);
         exponent += 1;
     }
     // (R·2^k)² / R = R·2^(2k): six squarings reach R·2^(64·n).
@@ -173,6 +166,17 @@ pub(crate) const fn r_squared<const N: usize>(modulus: [Limb; N]) -> [Limb; N] {
         squarings += 1;
     }
     power
+}
+
+/// Returns twice a number modulo a modulus that exceeds it. For compile time.
+pub(super) const fn doubled<const N: usize>(number: &[Limb; N], modulus: &[Limb; N]) -> [Limb; N] {
+    let (mut twice, mut carry, mut i) = ([0; N], 0, 0);
+    while i < N {
+        twice[i] = number[i] << 1 | carry;
+        carry = number[i] >> (words::LIMB_BITS - 1);
+        i += 1;
+    }
+    reduce_once(twice, carry, modulus)
 }
 
 /// Returns a·b / R modulo an odd modulus, where b is less than the modulus. For compile time.

@@ -40,7 +40,9 @@ use core::fmt::Debug;
 use super::cpu::Token;
 use super::ct;
 use super::words::Limb;
-pub use curve::{CurveArithmetic, CurvePrime, CurveTask, MULTIPLES_OF_ONE, MultiplesOfOne};
+pub use curve::{
+    Addition, CurveArithmetic, CurvePrime, CurveTask, MULTIPLES_OF_ONE, MultiplesOfOne,
+};
 pub(crate) use form::{montgomery_mul, r_squared};
 pub use mask::{EightMasks, Masks};
 pub use prime::{Bls12Base, Bls12Scalar, P224, P256, P384, P521, P25519, Prime};

@@ -34,6 +34,8 @@ pub(in super::super) trait FourVectors: Copy {
 
     fn add(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
+    fn sub(self, a: Self::Word, b: Self::Word) -> Self::Word;
+
     fn and(self, a: Self::Word, b: Self::Word) -> Self::Word;
 
     /// Returns a·2^BITS.
@@ -111,6 +113,11 @@ impl FourVectors for Portable {
     #[inline(always)]
     fn add(self, a: Self::Word, b: Self::Word) -> Self::Word {
         core::array::from_fn(|lane| a[lane].wrapping_add(b[lane]))
+    }
+
+    #[inline(always)]
+    fn sub(self, a: Self::Word, b: Self::Word) -> Self::Word {
+        core::array::from_fn(|lane| a[lane].wrapping_sub(b[lane]))
     }
 
     #[inline(always)]
@@ -194,7 +201,7 @@ impl FourVectors for Portable {
         a: Self::Word,
         b: Self::Word,
     ) -> Self::Word {
-        some::<LANES>(other, core::array::from_fn(|lane| a[lane].wrapping_sub(b[lane])))
+        some::<LANES>(other, self.sub(a, b))
     }
 }
 

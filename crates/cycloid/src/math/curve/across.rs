@@ -16,7 +16,8 @@ use super::multiply_vartime::{self as vartime, HasX, NonAdjacent, has_x};
 use super::{AffinePoint, Curve, Scalar, Words};
 use crate::machine::ct::{self, Mask};
 use crate::machine::field::{
-    CurveArithmetic, CurvePrime, CurveTask, Limbs, MULTIPLES_OF_ONE, Masks, MultiplesOfOne,
+    Addition, CurveArithmetic, CurvePrime, CurveTask, Limbs, MULTIPLES_OF_ONE, Masks,
+    MultiplesOfOne,
 };
 use crate::machine::lanes::{self, Multiplication};
 use crate::machine::words;
@@ -24,8 +25,8 @@ use crate::math::field::{Element, MAX_WIDTH};
 
 const _: () = assert!(MULTIPLES == MULTIPLES_OF_ONE && vartime::WINDOW == WINDOW + 1);
 
-/// The maximum number of digits.
-const MAX_DIGITS: usize = 105;
+/// The maximum number of additions: non-adjacent digits of two scalars of 521 bits.
+const MAX_ADDITIONS: usize = 2 * (521usize.div_ceil(vartime::WINDOW) + 1);
 
 /// The odd multiples of a point as integers.
 type Multiples<C> = MultiplesOfOne<<C as Curve>::Field>;
@@ -65,8 +66,15 @@ pub(super) fn multiply_point_on<C: Curve>(lanes: lanes::Backend, task: MultiplyP
     let one = words::Backend::best();
     let multiples = C::Field::run_one_curve(one, WriteMultiples { point: &task.points[0] });
     let scalar = OddScalar::new(&task.scalars[0], WINDOW);
-    let multiple = Multiple::<C> { scalar: &scalar, multiples: &multiples };
-    match C::Field::run_eight_curve(lanes, multiple) {
+    // Without the lowest digit.
+    let mut additions = Additions::NONE;
+    for place in (1..digits::<C>(WINDOW)).rev() {
+        let (is_negative, index) = scalar.digit(place);
+        additions.add(0, index as u8 | (is_negative.value() & 16) as u8);
+        additions.double(WINDOW as u16);
+    }
+    let sum = SumOfOne::<C> { points: &[&multiples], additions: &additions };
+    match C::Field::run_eight_curve(lanes, sum) {
         Some(sum) => {
             let (scalar, multiples, sum) = (&scalar, &multiples, &sum);
             let finish = Finish { scalar, multiples, sum, products: task.products };
@@ -97,8 +105,18 @@ fn sum_vartime<C: Curve>(
     let one = words::Backend::best();
     let of_q = C::Field::run_one_curve(one, WriteMultiples { point: q });
     let of_g = C::Field::run_one_curve(one, BaseMultiples(PhantomData::<C>));
-    let [of_u1, of_u2] = [u1, u2].map(|u| NonAdjacent::new::<C>(u, vartime::WINDOW));
-    let sum = SumVartime::<C> { terms: [(&of_g, of_u1.digits()), (&of_q, of_u2.digits())] };
+    let digits = [u1, u2].map(|u| NonAdjacent::new::<C>(u, vartime::WINDOW));
+    let mut additions = Additions::NONE;
+    let places = digits.iter().map(NonAdjacent::places).max().unwrap_or(0);
+    for place in (0..places).rev() {
+        additions.double(1);
+        for (point, digits) in (0..).zip(&digits) {
+            if let Some((is_negative, index)) = digits.digit(place) {
+                additions.add(point, index as u8 | u8::from(is_negative) << 4);
+            }
+        }
+    }
+    let sum = SumOfOne::<C> { points: &[&of_g, &of_q], additions: &additions };
     C::Field::run_eight_curve(lanes, sum).unwrap_or([Words::<C>::ZERO; 3])
 }
 
@@ -129,7 +147,7 @@ impl<C: Curve> CurveTask<C::Field> for BaseMultiples<C> {
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Multiples<C> {
         let BaseTable { window, limbs, .. } = const { BaseTable::of::<C, A>() };
-        if window != WINDOW {
+        if window < WINDOW {
             return WriteMultiples::<C> { point: &AffinePoint::GENERATOR }.run(arithmetic);
         }
         core::array::from_fn(|i| {
@@ -152,26 +170,53 @@ fn integer<C: Curve, A: CurveArithmetic<C::Field>>(
     integer[0]
 }
 
-/// Computes a multiple across the lanes, without the lowest digit.
-struct Multiple<'a, C: Curve> {
-    scalar: &'a OddScalar,
-    multiples: &'a Multiples<C>,
+/// The additions of a sum; wiped when dropped, since digits may be secret.
+struct Additions {
+    additions: [Addition; MAX_ADDITIONS],
+    count: usize,
 }
 
-impl<C: Curve> CurveTask<C::Field> for Multiple<'_, C> {
+impl Additions {
+    const NONE: Self = Self {
+        additions: [Addition { point: 0, digit: 0, doublings: 0 }; MAX_ADDITIONS],
+        count: 0,
+    };
+
+    /// Appends the addition of a multiple, as [`Addition`] describes.
+    fn add(&mut self, point: u8, digit: u8) {
+        self.additions[self.count] = Addition { point, digit, doublings: 0 };
+        self.count += 1;
+    }
+
+    /// Doubles the sum of all additions so far.
+    fn double(&mut self, times: u16) {
+        if let Some(last) = self.count.checked_sub(1) {
+            self.additions[last].doublings += times;
+        }
+    }
+}
+
+impl Drop for Additions {
+    fn drop(&mut self) {
+        for addition in &mut self.additions[..self.count] {
+            ct::wipe_bytes(core::slice::from_mut(&mut addition.digit));
+        }
+    }
+}
+
+/// Computes a sum of multiples across the lanes.
+struct SumOfOne<'a, C: Curve> {
+    points: &'a [&'a Multiples<C>],
+    additions: &'a Additions,
+}
+
+impl<C: Curve> CurveTask<C::Field> for SumOfOne<'_, C> {
     type Output = Option<[Words<C>; 3]>;
 
     #[inline(always)]
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
-        let count = digits::<C>(WINDOW) - 1;
-        let mut digits = [0; MAX_DIGITS];
-        for (i, digit) in digits[..count].iter_mut().enumerate() {
-            let (negative, index) = self.scalar.digit(i + 1);
-            *digit = index as u8 | (negative.value() & 16) as u8;
-        }
-        let sum = arithmetic.multiple_of_one(self.multiples, &digits[..count], WINDOW);
-        ct::wipe_bytes(&mut digits);
-        sum
+        let Additions { additions, count } = self.additions;
+        arithmetic.sum_of_one(self.points, &additions[..*count])
     }
 }
 
@@ -204,20 +249,6 @@ impl<C: Curve> CurveTask<C::Field> for Finish<'_, C> {
     }
 }
 
-/// Computes a sum of multiples of public points across the lanes.
-struct SumVartime<'a, C: Curve> {
-    terms: [(&'a Multiples<C>, &'a [i8]); 2],
-}
-
-impl<C: Curve> CurveTask<C::Field> for SumVartime<'_, C> {
-    type Output = Option<[Words<C>; 3]>;
-
-    #[inline(always)]
-    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Self::Output {
-        arithmetic.sum_of_one_vartime(self.terms)
-    }
-}
-
 /// Tests whether a sum has an x coordinate; `None` if the sum is infinity or unknown.
 struct SumHasX<'a, C: Curve> {
     sum: &'a [Words<C>; 3],
@@ -229,7 +260,7 @@ impl<C: Curve> CurveTask<C::Field> for SumHasX<'_, C> {
 
     fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Option<bool> {
         let sum = jacobian::<C, A>(arithmetic, self.sum);
-        // All of it is public.
+        // The signature, its key and its message are public.
         (!sum.is_infinity().reveal_any()).then(|| has_x(&sum, from_ref(self.x)).reveal_any())
     }
 }

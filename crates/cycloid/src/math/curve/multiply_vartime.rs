@@ -290,13 +290,13 @@ impl NonAdjacent {
         Self { digits, places }
     }
 
-    /// Returns the digits, up to the highest nonzero one.
-    pub(super) fn digits(&self) -> &[i8] {
-        &self.digits[..self.places]
+    /// Returns the number of digits, up to the highest nonzero one.
+    pub(super) fn places(&self) -> usize {
+        self.places
     }
 
     /// Returns whether the digit is negative, and the index of its odd multiple; `None` for 0.
-    fn digit(&self, place: usize) -> Option<(bool, usize)> {
+    pub(super) fn digit(&self, place: usize) -> Option<(bool, usize)> {
         let digit = self.digits[place];
         (digit != 0).then(|| (digit < 0, usize::from(digit.unsigned_abs()) / 2))
     }

@@ -11,7 +11,7 @@
 //! ⌊x/p⌋, is multiplied by the prime and subtracted, which changes few limbs because the prime is
 //! sparse. The same carries normalise the sum and the fold.
 //!
-//! `p25519` and `p256` have steps of curves in sums that exceed these bounds, `p521` those of one
+//! `p25519` and `p256` have steps of curves in sums that exceed these bounds, `across` those of one
 //! point with four values in a vector, `complex` products of numbers a₀ + a₁·i, and `fourier` the
 //! layers of a transform.
 //!
@@ -19,6 +19,7 @@
 //! else is inlined if the caller is compiled for the same instructions, as code within
 //! [`Arithmetic::run`] is.
 
+mod across;
 mod base;
 mod columns;
 mod complex;
@@ -31,7 +32,6 @@ mod mersenne;
 mod montgomery;
 mod p25519;
 mod p256;
-mod p521;
 mod residue;
 mod shift;
 mod spread;
@@ -42,7 +42,6 @@ use super::super::ct::Mask;
 use super::super::lanes::vector::Vectors;
 use super::super::lanes::{LANES, Lanes};
 use super::super::words::Limb;
-use super::curve::MultiplesOfOne;
 use super::{
     Arithmetic, Bls12Base, Bls12Scalar, CurveArithmetic, EightMasks, Masks, P224, P256, P384, P521,
     P25519, Prime,
@@ -283,10 +282,7 @@ macro_rules! backend {
     ($token:ty, $inline:meta, $features:tt) => {
         arithmetic!($token, $inline, $features; P224 5 P256 5 P384 8 P521 11 P25519 5 Bls12Base 8
             Bls12Scalar 5);
-        backend!(@curves $token: P224 P384);
-    };
-    (@curves $token:ty: $($prime:ident)+) => {
-        $(impl CurveArithmetic<$prime> for $token {})+
+        impl CurveArithmetic<P224> for $token {}
     };
 }
 
@@ -417,58 +413,20 @@ macro_rules! lazy_p25519 {
     };
 }
 
-/// Implements the steps of P-521, for backends whose factors are limbs.
-macro_rules! across_p521 {
-    ($token:ty, ($($features:literal)?)) => {
-        // SAFETY of every call below: the token proves the instructions that the function is
-        // compiled for.
+/// Implements the steps of P-384 and P-521, for backends whose factors are limbs.
+macro_rules! across {
+    ($token:ty, $features:tt; $($prime:ident $limbs:literal)+) => {$(
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
-        impl CurveArithmetic<P521> for $token {
-            #[inline(always)]
-            fn multiple_of_one(
-                self,
-                multiples: &MultiplesOfOne<P521>,
-                digits: &[u8],
-                window: usize,
-            ) -> Option<[[Limb; 9]; 3]> {
-                $(#[target_feature(enable = $features)])?
-                #[inline(never)]
-                fn multiple(
-                    v: $token,
-                    multiples: &MultiplesOfOne<P521>,
-                    digits: &[u8],
-                    window: usize,
-                ) -> [[Limb; 9]; 3] {
-                    p521::multiple_of_one(v, multiples, digits, window)
-                }
-                // SAFETY: see above.
-                Some(unsafe { multiple(self, multiples, digits, window) })
-            }
-
-            #[inline(always)]
-            fn sum_of_one_vartime(
-                self,
-                terms: [(&MultiplesOfOne<P521>, &[i8]); 2],
-            ) -> Option<[[Limb; 9]; 3]> {
-                $(#[target_feature(enable = $features)])?
-                #[inline(never)]
-                fn sum(
-                    v: $token,
-                    terms: [(&MultiplesOfOne<P521>, &[i8]); 2],
-                ) -> [[Limb; 9]; 3] {
-                    p521::sum_of_one_vartime(v, terms)
-                }
-                // SAFETY: see above.
-                Some(unsafe { sum(self, terms) })
-            }
+        impl CurveArithmetic<$prime> for $token {
+                        across::of_one!($token, $features, $prime $limbs);
         }
-    };
+    )+};
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
 backend!(super::super::lanes::Portable, inline(never), ());
 #[cfg(any(test, not(target_arch = "x86_64")))]
-across_p521!(super::super::lanes::Portable, ());
+across!(super::super::lanes::Portable, (); P384 9 P521 11);
 #[cfg(any(test, not(target_arch = "x86_64")))]
 lazy_p25519!(super::super::lanes::Portable, ());
 
@@ -479,8 +437,9 @@ mod x86_64 {
 
     backend!(Avx512, inline, ("avx512f,avx512dq"));
     impl CurveArithmetic<P25519> for Avx512 {}
+    impl CurveArithmetic<P384> for Avx512 {}
     impl CurveArithmetic<P521> for Avx512 {}
     backend!(Ifma, inline, ("avx512f,avx512dq,avx512ifma"));
     lazy_p25519!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"));
-    across_p521!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"));
+    across!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"); P384 9 P521 11);
 }

@@ -17,9 +17,9 @@
 use super::super::super::lanes::vector::Vectors;
 use super::super::super::lanes::{LANE_LIMB_BITS, Lanes};
 use super::super::super::words::Limb;
-use super::super::{CurveArithmetic, P256};
-use super::Shape;
+use super::super::{CurveArithmetic, P256, Prime};
 use super::columns::{Columns, MAX_COLUMNS, add_rows, carry, each};
+use super::{Shape, across};
 
 /// The limbs of a number.
 const M: usize = 5;
@@ -353,6 +353,8 @@ macro_rules! steps {
                 // SAFETY: see above.
                 unsafe { sum(self, point, addend) }
             }
+
+            across::of_one!($token, ($($features)?), P256 6);
         }
     };
 }
@@ -366,7 +368,7 @@ mod x86_64 {
     use super::*;
 
     impl CurveArithmetic<P256> for Avx512 {}
-    steps!(Ifma, ("avx512f,avx512dq,avx512ifma"));
+    steps!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"));
 }
 
 #[cfg(test)]

@@ -36,6 +36,7 @@ macro_rules! instructions {
 
 instructions! {
     add(a, b) "vpaddq";
+    sub(a, b) "vpsubq";
     and(a, b) "vpandq";
     shift_left_each(a, b) "vpsllvq";
     permute(index, a) "vpermq";
@@ -151,6 +152,12 @@ impl FourVectors for Ifma {
     fn add(self, a: __m256i, b: __m256i) -> __m256i {
         // SAFETY: see above.
         unsafe { add(a, b) }
+    }
+
+    #[inline(always)]
+    fn sub(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: see above.
+        unsafe { sub(a, b) }
     }
 
     #[inline(always)]
