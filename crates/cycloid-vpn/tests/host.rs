@@ -14,7 +14,7 @@ use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
 use cycloid_vpn::net::udp::{self, Options};
-use cycloid_vpn::net::undo::{Journal, Undo};
+use cycloid_vpn::net::undo::{Journal, Scope, Undo};
 use cycloid_vpn::proto::Transport;
 
 const INSIDE: &str = "CYCLOID_VPN_TEST_INSIDE";
@@ -121,14 +121,14 @@ fn redirected(flags: &[&str], wanted: &[Wanted], remote: &str, check: impl FnOnc
     let host = Host::read(&mut netlink, Some(remote), interface).unwrap();
     let redirect = Redirect::parse(false, flags.iter().copied()).unwrap();
     let plan = routes::plan(wanted, Some(redirect), &tunnel(interface), &host);
-    let mut journal = Journal::open(directory.path(), "test").unwrap();
+    let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
     let failed = routes::apply(&plan, &mut netlink, &mut journal).unwrap();
     assert!(failed.is_empty(), "{failed:?}");
     assert!(plan.warnings.is_empty());
     check();
 
     // A route that already exists is not added by another instance, and so not deleted by it.
-    let mut other = Journal::open(directory.path(), "other").unwrap();
+    let mut other = Journal::open(directory.path(), "other", Scope::Network).unwrap();
     let again = routes::plan(wanted, None, &tunnel(interface), &host);
     let refused = routes::apply(&again, &mut netlink, &mut other).unwrap();
     assert_eq!(refused.len(), again.changes.len());
@@ -136,7 +136,7 @@ fn redirected(flags: &[&str], wanted: &[Wanted], remote: &str, check: impl FnOnc
 
     // A crash: the next start finds the journal and undoes everything.
     drop(journal);
-    let mut journal = Journal::open(directory.path(), "test").unwrap();
+    let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
     assert!(!journal.is_empty());
     let failed = journal.undo();
     assert!(failed.is_empty(), "{failed:?}");
@@ -246,7 +246,7 @@ fn the_kill_switch_blocks_and_unblocks() {
         };
         assert!(allowed("203.0.113.5", 1194) && allowed("8.8.8.8", 53));
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(directory.path(), "test").unwrap();
+        let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
         let mut switch = KillSwitch {
             instance: "test".into(),
             interface: "tun".into(),
@@ -283,7 +283,7 @@ const DIRECTORY: &str = "CYCLOID_VPN_TEST_DIRECTORY";
 fn a_process_with_a_tunnel() {
     let Some(directory) = env::var_os(DIRECTORY) else { return };
     let directory = Path::new(&directory);
-    let mut journal = Journal::open(directory, "killed").unwrap();
+    let mut journal = Journal::open(directory, "killed", Scope::Names).unwrap();
     let (resolver, dns) = resolver(&directory.join("etc/resolv.conf"));
     resolver.apply(&dns, "tun0", &mut journal).unwrap();
     println!("tunnel is up");
@@ -310,7 +310,7 @@ fn the_next_tunnels_end_removes_name_servers_of_a_killed_process() {
     while !line.ends_with("tunnel is up\n") {
         assert!(output.read_line(&mut line).unwrap() > 0, "{line}");
     }
-    let mut journal = Journal::open(directory.path(), "other").unwrap();
+    let mut journal = Journal::open(directory.path(), "other", Scope::Names).unwrap();
     let (resolver, dns) = resolver(&path);
     resolver.apply(&dns, "tun1", &mut journal).unwrap();
     assert!(std::fs::read_to_string(&path).unwrap().contains("tun0, tun1;"));
@@ -335,7 +335,7 @@ fn a_mounted_resolv_conf_is_restored() {
         mount(&["mount", "--bind", path.to_str().unwrap()]);
         let (resolver, dns) = resolver(&path);
         let [mut one, mut two] =
-            ["one", "two"].map(|name| Journal::open(directory.path(), name).unwrap());
+            ["one", "two"].map(|name| Journal::open(directory.path(), name, Scope::Names).unwrap());
         resolver.apply(&dns, "tun0", &mut one).unwrap();
         resolver.apply(&dns, "tun1", &mut two).unwrap();
         let text = std::fs::read_to_string(&path).unwrap();
@@ -394,12 +394,12 @@ fn links_of_a_kind_are_made_and_deleted() {
         netlink.delete_link("own", "bridge").unwrap();
 
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(directory.path(), "links").unwrap();
+        let mut journal = Journal::open(directory.path(), "links", Scope::Network).unwrap();
         netlink.add_link("own", "bridge").unwrap();
         journal.record(Undo::DeleteLink { interface: "own".into() }).unwrap();
         journal.record(Undo::DeleteLink { interface: "gone".into() }).unwrap();
         drop(journal);
-        let mut journal = Journal::open(directory.path(), "links").unwrap();
+        let mut journal = Journal::open(directory.path(), "links", Scope::Network).unwrap();
         assert!(journal.undo().is_empty());
         assert!(exists("own"), "only interfaces of the kind ovpn are deleted");
     });

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
-use cycloid_vpn::net::undo::Journal;
+use cycloid_vpn::net::undo::{Journal, Scope};
 use cycloid_vpn::service::privileges::{Identity, give_up};
 use rustix::process::{Uid, geteuid};
 use rustix::thread::set_thread_res_uid;
@@ -31,7 +31,7 @@ fn main() {
         return;
     }
     let directory = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(directory.path(), "test").unwrap();
+    let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
     let up = Command::new("ip").args(["link", "set", "lo", "up"]).status();
     assert!(up.expect("this test needs ip (iproute2)").success());
 

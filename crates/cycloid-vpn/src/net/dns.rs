@@ -22,8 +22,8 @@ use super::tool;
 use super::undo::{Journal, Undo};
 pub(super) use resolver_file::settle;
 
-/// Maximum number of servers and of domains.
-const MAX_ENTRIES: usize = 32;
+/// Maximum number of servers, and of domains of a kind; further ones are not used.
+pub const MAX_ENTRIES: usize = 32;
 /// Number of servers that the C library uses.
 const MAX_FILE_SERVERS: usize = 3;
 
@@ -43,6 +43,11 @@ impl Domain {
             (1..=63).contains(&label.len()) && label.bytes().all(plain) && !label.starts_with('-')
         };
         (name.len() <= 253 && name.split('.').all(label)).then(|| Self(name.to_owned()))
+    }
+
+    /// Returns the name without a trailing dot.
+    pub fn as_str(&self) -> &str {
+        &self.0
     }
 }
 
@@ -256,6 +261,7 @@ pub(super) fn revert_resolvconf(record: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::net::undo::Scope;
 
     fn server(address: &str, port: Option<u16>) -> Server {
         Server { address: address.parse().unwrap(), port }
@@ -342,14 +348,14 @@ mod tests {
         let resolver = Resolver::File(path.clone());
         let ours = "nameserver 10.8.0.1\nsearch example.org lan\noptions edns0\n";
 
-        let mut journal = Journal::open(directory.path(), "x").unwrap();
+        let mut journal = Journal::open(directory.path(), "x", Scope::Names).unwrap();
         resolver.apply(&dns(), "tun0", &mut journal).unwrap();
         let text = fs::read_to_string(&path).unwrap();
         assert_eq!(text.split_once('\n').unwrap().1, ours);
         // As after a power loss: the journal is empty, the file is ours, and the tunnel starts
         // again.
         drop(journal);
-        let mut journal = Journal::open(directory.path(), "y").unwrap();
+        let mut journal = Journal::open(directory.path(), "y", Scope::Names).unwrap();
         resolver.apply(&dns(), "tun0", &mut journal).unwrap();
         assert!(journal.undo().is_empty());
         assert_eq!(fs::read_to_string(&path).unwrap(), original);

@@ -5,6 +5,10 @@
 //! that never happened, and undoing that must be harmless. The file stays locked while its instance
 //! runs: a process that gets the lock and finds entries follows a crash. The directory is cleared
 //! at reboot, which also undoes the changes.
+//!
+//! Name servers have a journal of their own ([`Scope`]). A process that has dropped root can still
+//! write its journal of network changes, and the next start undoes those as root. So that journal
+//! has only entries that this process could have made itself, with its right to change the network.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -55,6 +59,37 @@ pub enum Undo {
     },
 }
 
+/// The kind of changes that a journal records. Entries of the other kind are ignored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Routes, firewall and interfaces.
+    Network,
+    /// Name servers. Only a process that keeps its privileges writes this journal.
+    Names,
+}
+
+impl Scope {
+    fn suffix(self) -> &'static str {
+        match self {
+            Self::Network => "journal",
+            Self::Names => "names.journal",
+        }
+    }
+
+    fn has(self, undo: &Undo) -> bool {
+        let scope = match undo {
+            Undo::Resolved { .. } | Undo::Resolvconf { .. } | Undo::ResolverFile { .. } => {
+                Self::Names
+            }
+            Undo::DeleteRoute(_)
+            | Undo::AddRoute(_)
+            | Undo::DeleteLink { .. }
+            | Undo::Firewall { .. } => Self::Network,
+        };
+        scope == self
+    }
+}
+
 impl Undo {
     /// Returns an object with one field: the kind of the operation, and its operand.
     fn to_json(&self) -> Value {
@@ -80,10 +115,15 @@ impl Undo {
             "resolvconf" => Self::Resolvconf { record: text()? },
             "resolver-file" => Self::ResolverFile { file: text()?.into() },
             "delete-link" => Self::DeleteLink { interface: text()? },
-            "firewall" => Self::Firewall { table: text()? },
+            "firewall" => Self::Firewall { table: text().filter(|it| is_table(it))? },
             _ => return None,
         })
     }
+}
+
+/// Returns whether nft reads this as one name, and nothing else.
+fn is_table(name: &str) -> bool {
+    !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 impl fmt::Display for Undo {
@@ -115,6 +155,7 @@ fn route_from_json(route: &Value) -> Option<Route> {
 /// The locked journal of one instance.
 #[derive(Debug)]
 pub struct Journal {
+    scope: Scope,
     file: File,
     /// The entries, each with its offset in the file.
     entries: Vec<(u64, Undo)>,
@@ -150,15 +191,15 @@ impl From<io::Error> for OpenError {
 }
 
 impl Journal {
-    /// Opens and locks an instance's journal. Existing entries are from a crash: call
+    /// Opens and locks an instance's journal of this scope. Existing entries are from a crash: call
     /// [`undo`](Self::undo) before making changes.
     ///
     /// # Errors
     ///
     /// See [`OpenError`].
-    pub fn open(directory: &Path, instance: &str) -> Result<Self, OpenError> {
+    pub fn open(directory: &Path, instance: &str, scope: Scope) -> Result<Self, OpenError> {
         DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
-        let path = directory.join(format!("{}.journal", file_name(instance)));
+        let path = directory.join(format!("{}.{}", file_name(instance), scope.suffix()));
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -180,10 +221,11 @@ impl Journal {
                 file.set_len(length)?;
                 break;
             };
-            entries.extend(Undo::parse(entry).map(|undo| (length, undo)));
+            let undo = Undo::parse(entry).filter(|undo| scope.has(undo));
+            entries.extend(undo.map(|undo| (length, undo)));
             length += line.len() as u64;
         }
-        Ok(Self { file, entries, length, resolver: None })
+        Ok(Self { scope, file, entries, length, resolver: None })
     }
 
     /// Records how to undo the next change.
@@ -192,6 +234,7 @@ impl Journal {
     ///
     /// The file cannot be written; then the change must not be made.
     pub fn record(&mut self, undo: Undo) -> io::Result<()> {
+        debug_assert!(self.scope.has(&undo), "{undo} is in the wrong journal");
         let line = format!("{}\n", undo.to_json());
         self.file.write_all(line.as_bytes())?;
         self.entries.push((self.length, undo));
@@ -319,7 +362,7 @@ mod tests {
 
     use super::*;
 
-    fn changes() -> Vec<Undo> {
+    fn network_changes() -> Vec<Undo> {
         let route = Route { interface: Some(3), ..Route::to("10.1.0.0/16".parse().unwrap()) };
         let default = Route {
             gateway: Some("fe80::1".parse().unwrap()),
@@ -332,19 +375,24 @@ mod tests {
         vec![
             Undo::DeleteRoute(route),
             Undo::AddRoute(default),
-            Undo::Resolved { interface: "tun0".into() },
-            Undo::Resolvconf { record: "tun0.cycloid-vpn".into() },
-            Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into() },
             Undo::Firewall { table: "cycloid_vpn_x".into() },
             Undo::DeleteLink { interface: "tun0".into() },
         ]
     }
 
+    fn name_changes() -> Vec<Undo> {
+        vec![
+            Undo::Resolved { interface: "tun0".into() },
+            Undo::Resolvconf { record: "tun0.cycloid-vpn".into() },
+            Undo::ResolverFile { file: "/a\tb\n%/resolv.conf".into() },
+        ]
+    }
+
     /// Reopens a closed journal. A thread that forked meanwhile may hold it briefly.
-    fn reopen(directory: &Path, instance: &str) -> Journal {
+    fn reopen(directory: &Path, instance: &str, scope: Scope) -> Journal {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
-            match Journal::open(directory, instance) {
+            match Journal::open(directory, instance, scope) {
                 Err(OpenError::Running) => assert!(Instant::now() < end, "the lock stays held"),
                 outcome => return outcome.unwrap(),
             }
@@ -355,46 +403,67 @@ mod tests {
     #[test]
     fn changes_left_by_a_crash_are_undone_in_reverse() {
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(directory.path(), "a/../b").unwrap();
+        let open = || Journal::open(directory.path(), "a/../b", Scope::Network);
+        let mut journal = open().unwrap();
         assert!(journal.is_empty());
-        assert!(matches!(Journal::open(directory.path(), "a/../b"), Err(OpenError::Running)));
-        changes().into_iter().for_each(|undo| journal.record(undo).unwrap());
+        assert!(matches!(open(), Err(OpenError::Running)));
+        let all = network_changes();
+        all.iter().for_each(|undo| journal.record(undo.clone()).unwrap());
         journal.file.write_all(br#"{"firewall":"cut o"#).unwrap();
         drop(journal);
 
-        let mut journal = reopen(directory.path(), "a/../b");
-        assert_eq!(journal.entries().cloned().collect::<Vec<_>>(), changes());
+        let mut journal = reopen(directory.path(), "a/../b", Scope::Network);
+        assert_eq!(journal.entries().cloned().collect::<Vec<_>>(), all);
         let mut undone = Vec::new();
         let failed = journal.undo_by(
             |undo| !matches!(undo, Undo::Firewall { .. }),
             |undo| match undo {
-                Undo::Resolved { .. } => Err(io::ErrorKind::PermissionDenied.into()),
+                Undo::AddRoute(_) => Err(io::ErrorKind::PermissionDenied.into()),
                 undo => {
                     undone.push(undo.clone());
                     Ok(())
                 }
             },
         );
-        let all = changes();
-        assert_eq!(undone, [&all[6], &all[4], &all[3], &all[1], &all[0]].map(Clone::clone));
+        assert_eq!(undone, [&all[3], &all[0]].map(Clone::clone));
         assert_eq!(failed.len(), 1);
         drop(journal);
 
-        let journal = reopen(directory.path(), "a/../b");
-        assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[2], &all[5]]);
+        let journal = reopen(directory.path(), "a/../b", Scope::Network);
+        assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[1], &all[2]]);
+    }
+
+    #[test]
+    fn a_journal_has_no_entries_of_the_other_scope() {
+        let directory = tempfile::tempdir().unwrap();
+        for (scope, own, others) in [
+            (Scope::Network, network_changes(), name_changes()),
+            (Scope::Names, name_changes(), network_changes()),
+        ] {
+            let mut journal = Journal::open(directory.path(), "x", scope).unwrap();
+            // As a process writes that was taken over after it had dropped root.
+            for undo in own.iter().zip(&others).flat_map(|(own, other)| [own, other]) {
+                journal.file.write_all(format!("{}\n", undo.to_json()).as_bytes()).unwrap();
+            }
+            drop(journal);
+            let journal = reopen(directory.path(), "x", scope);
+            let entries: Vec<_> = journal.entries().collect();
+            assert_eq!(entries, own.iter().take(others.len()).collect::<Vec<_>>());
+            assert!(Journal::open(directory.path(), "y", scope).unwrap().is_empty());
+        }
     }
 
     #[test]
     fn a_change_that_fails_leaves_no_entry() {
         let directory = tempfile::tempdir().unwrap();
-        let mut journal = Journal::open(directory.path(), "x").unwrap();
-        let [first, second] = [changes()[0].clone(), changes()[1].clone()];
+        let mut journal = Journal::open(directory.path(), "x", Scope::Network).unwrap();
+        let [first, second] = [0, 1].map(|at| network_changes()[at].clone());
         journal.change(first.clone(), || Ok(())).unwrap();
         let failure = journal.change(second.clone(), || Err(io::ErrorKind::AlreadyExists.into()));
         assert_eq!(failure.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         journal.record(second.clone()).unwrap();
         drop(journal);
-        let journal = reopen(directory.path(), "x");
+        let journal = reopen(directory.path(), "x", Scope::Network);
         assert_eq!(journal.entries().collect::<Vec<_>>(), [&first, &second]);
     }
 
@@ -406,6 +475,8 @@ mod tests {
             "{}",
             "[1]",
             r#"{"firewall":1}"#,
+            r#"{"firewall":""}"#,
+            r#"{"firewall":"x; include \"/etc/shadow\""}"#,
             r#"{"unknown":"x"}"#,
             r#"{"delete-route":"10.0.0.0/8"}"#,
             r#"{"delete-route":{"destination":"10.0.0.0/33"}}"#,

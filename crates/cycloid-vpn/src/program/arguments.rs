@@ -31,6 +31,9 @@ pub(crate) enum Command {
     /// Connect many clients, report the time taken, and stay until standard input ends.
     #[command(hide = true)]
     Crowd(Crowd),
+    /// Keep root for a client that drops it, whose socket is standard input.
+    #[command(hide = true)]
+    Helper,
     /// Explain a configuration file and list its weak settings.
     Check(Check),
     /// Generate a control channel key.

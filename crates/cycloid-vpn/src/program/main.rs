@@ -19,6 +19,7 @@ fn main() -> ExitCode {
         match &vpn.command {
             Command::Client(arguments) => run::client(arguments),
             Command::Server(arguments) => run::server(arguments),
+            Command::Helper => run::helper(),
             Command::Check(arguments) => check::run(arguments),
             Command::Genkey(arguments) => genkey::run(arguments),
             Command::Pki(arguments) => pki::run(arguments),

@@ -1,7 +1,9 @@
 //! `cycloid-vpn client` and `cycloid-vpn server`.
 
 use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 use cycloid_vpn::config::{self, LogTarget, Profile, Warning};
 use cycloid_vpn::service::log::{Level, Log, Stamp};
@@ -24,6 +26,11 @@ pub(super) fn client(arguments: &Run) -> Result<(), Stop> {
 /// Runs a server until it is told to stop.
 pub(super) fn server(arguments: &Run) -> Result<(), Stop> {
     whole_run(SERVER, || serve(arguments))
+}
+
+/// Runs the helper of a client.
+pub(super) fn helper() -> Result<(), Stop> {
+    service::helper::run().map_err(|failure| wrong(&failure))
 }
 
 fn connect(arguments: &Run) -> Result<(), Stop> {
@@ -181,6 +188,13 @@ impl Person for Terminal {
             }
             Self::secret(&prompt)
         })
+    }
+
+    /// The link names the running program, also after an upgrade has replaced its file.
+    fn helper(&self) -> Command {
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("cycloid-vpn").arg("helper");
+        command
     }
 
     /// Starts the profile thread only now: the kernel keeps privileges per thread, so a thread that

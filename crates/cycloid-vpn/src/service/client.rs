@@ -26,8 +26,10 @@ use self::offload::Offload;
 use self::question::Question;
 use self::start::{bind, shuffle, sockets};
 use self::wire::{SERVER, Wire, is_same};
-use super::context::{Context, MAX_EVENTS, Side, drop_privileges, is_end};
+use super::context::{Context, MAX_EVENTS, Side, drop_privileges, identity, is_end};
+use super::helper::{self, Helper};
 use super::log::Log;
+use super::names::{self, Names};
 use super::reports::OnePeer;
 use super::signals::Signal;
 use super::status::StatusFile;
@@ -35,7 +37,7 @@ use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config::{self, AuthRetry, Link};
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::udp::Endpoint;
-use crate::net::undo::Journal;
+use crate::net::undo::{Journal, Scope};
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
 use crate::proto::message::{Advance, Retry, TextChallenge};
@@ -77,6 +79,7 @@ struct Program<'a> {
     instance: String,
     context: &'a mut Context,
     journal: Journal,
+    names: Names,
     tls: TlsFactory,
     /// The control channel key of each of the configuration's remotes.
     control_keys: Vec<ProtectionKey>,
@@ -153,10 +156,14 @@ impl<'a> Program<'a> {
         let control_keys = control_keys(config)?;
         let credentials = stored_credentials(config)?;
         let at_proxy = AtProxy::read(config)?;
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance, Scope::Network)?;
         for (undo, error) in journal.undo() {
             let text = format!("cannot undo a change of an earlier run: {undo}: {error}");
             context.warn(&text);
+        }
+        let (names, problems) = names::journal::open(Path::new(STATE_DIRECTORY), instance)?;
+        for problem in problems {
+            context.warn(&format!("after an earlier run: {problem}"));
         }
         let status = StatusFile::of(&common.log)?;
         let threads = common.process.threads.unwrap_or(1);
@@ -171,6 +178,15 @@ impl<'a> Program<'a> {
         };
         let groups = bind(config, threads)?;
         let has_port = !groups.is_empty();
+        let names = match helper::is_needed(identity(&common.process)?) {
+            false => Names::Own(names),
+            true => {
+                // The helper opens it again.
+                drop(names);
+                let (command, environment) = (person.helper(), context.environment());
+                Names::Helped(Helper::start(command, instance, &interface, common, &environment)?)
+            }
+        };
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();
         let (handle, events) =
@@ -180,6 +196,7 @@ impl<'a> Program<'a> {
             instance: instance.to_owned(),
             context,
             journal,
+            names,
             tls,
             control_keys,
             handle,

@@ -19,14 +19,14 @@ use super::log::{Level, Log};
 use super::management::{AuthRetry, Endpoint, Event, Management, Settings};
 use super::metrics::Metrics;
 use super::notify::Notify;
-use super::privileges::{Identity, give_up};
+use super::privileges::{self, Identity, give_up};
 use super::signals::{Signal, Signals};
 use super::{Clock, Failure};
 use crate::config::{self, Common, ManagementAddress, ManagementPassword};
 use crate::proto::tls::External;
 
 /// Time limit of a script, deferral included.
-const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
+pub(super) const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Time limit for scripts that run at the program's end.
 const LAST_SCRIPTS: Duration = Duration::from_secs(10);
@@ -367,14 +367,25 @@ pub(super) fn job(
     Some(Job { kind, script, arguments, environment, lane, secret: Secret::None })
 }
 
+/// Returns the configured user and group.
+pub(super) fn identity(process: &config::Process) -> Result<Identity, Failure> {
+    let (user, group) = (process.user.as_deref(), process.group.as_deref());
+    if user.is_none() && group.is_none() {
+        return Ok(Identity { user: None, group: None });
+    }
+    Identity::find(user, group).map_err(|error| cannot_switch(&error))
+}
+
 /// Switches to the configured user and group. Must be called before any thread starts.
 pub(super) fn drop_privileges(process: &config::Process) -> Result<(), Failure> {
     if process.user.is_none() && process.group.is_none() {
         return Ok(());
     }
-    Identity::find(process.user.as_deref(), process.group.as_deref()).and_then(give_up).map_err(
-        |error| Failure::new(error.to_string()).hint("check the directives user and group"),
-    )
+    give_up(identity(process)?).map_err(|error| cannot_switch(&error))
+}
+
+fn cannot_switch(error: &privileges::Error) -> Failure {
+    Failure::new(error.to_string()).hint("check the directives user and group")
 }
 
 /// Rejects unsupported process directives.

@@ -234,24 +234,10 @@ fn resolve(name: &str) -> Option<IpAddr> {
     (name, 0).to_socket_addrs().ok()?.next().map(|address: SocketAddr| address.ip())
 }
 
-/// Registers the tunnel's name servers with the system's resolver. Returns warnings.
-pub fn set_names(
-    interface: &str,
-    dns: &config::Dns,
-    journal: &mut Journal,
-) -> Result<Vec<String>, Failure> {
-    let resolver = Resolver::detect();
-    let (names, warnings) = names(dns, &resolver);
-    resolver
-        .apply(&names, interface, journal)
-        .map_err(|error| Failure::new(format!("cannot set name servers: {error}")))?;
-    Ok(warnings)
-}
-
 /// Returns the settings for the resolver, and warnings. Of several `dns server`s, the first one
 /// that the resolver can ask as required is used, as in OpenVPN 2.7; its addresses replace each
 /// other.
-fn names(dns: &config::Dns, resolver: &Resolver) -> (Dns, Vec<String>) {
+pub fn names(dns: &config::Dns, resolver: &Resolver) -> (Dns, Vec<String>) {
     let domains = |names: &[String]| names.iter().filter_map(|name| Domain::new(name)).collect();
     let mut common = Dns { search: domains(&dns.search), ..Dns::default() };
     common.search.extend(dns.domain.iter().filter_map(|name| Domain::new(name)));

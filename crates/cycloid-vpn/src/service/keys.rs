@@ -2,6 +2,7 @@
 //! (`askpass`), the management interface (`management-query-passwords`), or the user.
 
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use zeroize::Zeroizing;
@@ -57,6 +58,9 @@ pub trait Person {
         question: &str,
         echo: bool,
     ) -> Box<dyn FnOnce() -> Result<Zeroizing<String>, Failure> + Send>;
+
+    /// Returns the command that runs [`helper::run`](super::helper::run) in this program.
+    fn helper(&self) -> Command;
 
     /// Called after privileges were dropped: from now on the program may start threads.
     fn privileges_are_dropped(&mut self) {}

@@ -67,6 +67,11 @@ impl Identity {
         Self::find_in(user, group, &passwd, &groups)
     }
 
+    /// Returns whether a process of root loses its privileges by the switch.
+    pub fn is_unprivileged(self) -> bool {
+        self.user.is_some_and(|user| is_real(user) && user != 0)
+    }
+
     fn find_in(
         user: Option<&str>,
         group: Option<&str>,
@@ -109,6 +114,11 @@ fn number(text: &str, name: &str) -> Option<u32> {
     numbers(text, name).map(|(id, _)| id).or_else(|| name.parse().ok())
 }
 
+/// Returns whether the kernel takes this as an id: the greatest number means "no change" to it.
+fn is_real(id: u32) -> bool {
+    id != u32::MAX
+}
+
 /// Switches to another user for good, and keeps only the capability to change the network.
 ///
 /// # Errors
@@ -120,15 +130,13 @@ pub fn give_up(identity: Identity) -> Result<(), Error> {
     if threads != 1 {
         return Err(Error::Threads(threads));
     }
-    // u32::MAX means "no change" to the kernel.
-    let real = |id: &u32| *id != u32::MAX;
     let kept = capabilities(None)?.permitted & CapabilitySet::NET_ADMIN;
-    if let Some(group) = identity.group.filter(real) {
+    if let Some(group) = identity.group.filter(|id| is_real(*id)) {
         let group = Gid::from_raw(group);
         set_thread_groups(&[group])?;
         set_thread_res_gid(group, group, group)?;
     }
-    if let Some(user) = identity.user.filter(real) {
+    if let Some(user) = identity.user.filter(|id| is_real(*id)) {
         let user = Uid::from_raw(user);
         set_keep_capabilities(true)?;
         set_thread_res_uid(user, user, user)?;
@@ -163,6 +171,15 @@ mod tests {
         assert_eq!(find(Some("1000"), None).unwrap(), identity(Some(1000), None));
         for (user, group) in [("bad", "root"), ("open", "root"), ("root", "open"), ("", "")] {
             assert!(matches!(find(Some(user), Some(group)), Err(Error::Unknown(_))), "{user}");
+        }
+    }
+
+    #[test]
+    fn only_another_user_than_root_is_unprivileged() {
+        let identity = |user, group| Identity { user, group };
+        assert!(identity(Some(65534), None).is_unprivileged());
+        for user in [None, Some(0), Some(u32::MAX)] {
+            assert!(!identity(user, Some(65534)).is_unprivileged(), "{user:?}");
         }
     }
 

@@ -4,8 +4,7 @@
 use zeroize::Zeroizing;
 
 use super::client::{AtProxy, control_keys, stored_credentials};
-use super::context::{unsupported_management, unsupported_process, unsupported_scripts};
-use super::privileges::Identity;
+use super::context::{identity, unsupported_management, unsupported_process, unsupported_scripts};
 use super::server::token_generator;
 use super::{Failure, keys, pkcs11, settings};
 use crate::config::{Common, ManagementPassword, Profile, Tls};
@@ -28,9 +27,7 @@ pub fn rehearse(profile: &Profile) -> Result<(), Failure> {
                 .map_err(|error| Failure::new(format!("management {}: {error}", path.display())))?;
         }
     }
-    Identity::find(common.process.user.as_deref(), common.process.group.as_deref()).map_err(
-        |error| Failure::new(error.to_string()).hint("check the directives user and group"),
-    )?;
+    identity(&common.process)?;
     match profile {
         Profile::Client(client) => {
             tls(Role::Client, common)?;

@@ -37,7 +37,7 @@ use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config;
 use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
 use crate::net::port_share::Service;
-use crate::net::undo::Journal;
+use crate::net::undo::{Journal, Scope};
 use crate::proto::auth_token::Tokens;
 use crate::proto::data::OCC_EXIT;
 use crate::proto::server::{PeerId, Server, ServerNotice};
@@ -141,7 +141,7 @@ impl<'a> Program<'a> {
             return Ok(None);
         }
         let tokens = token_generator::of(config)?;
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance, Scope::Network)?;
         let _ = journal.undo();
         let threads = common.process.threads.unwrap_or_else(|| {
             std::thread::available_parallelism().map_or(1, std::num::NonZero::get)

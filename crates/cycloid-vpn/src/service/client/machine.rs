@@ -177,30 +177,38 @@ impl Program<'_> {
         host::configure(&self.interface, &tunnel, self.mtu)?;
         let (environment, arguments) =
             host::script_inputs(environment, &self.interface, &tunnel, self.mtu, "init");
-        self.context.run(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
+        self.run_first(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
         self.state("ADD_ROUTES", "");
         let interface = &self.interface;
         for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
             self.context.warn(&warning);
         }
         if !tunnel.without_device {
-            match host::set_names(interface, &tunnel.dns, &mut self.journal) {
+            match self.names.set(interface, &tunnel.dns) {
                 Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
-                Err(failure) => {
-                    let may_not = match &self.config.common.process.user {
-                        Some(user) => format!("; {user} may not: leave out user and group"),
-                        None => String::new(),
-                    };
-                    self.context.warn(&format!("{failure}{may_not}"));
-                }
+                Err(failure) => self.context.warn(&failure.to_string()),
             }
         }
         let routed =
-            self.context.run(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
+            self.run_first(Kind::RouteUp, hooks.route_up.as_ref(), Vec::new(), environment);
         if let Err(failure) = routed {
             self.warn(&failure.to_string());
         }
         Ok(())
+    }
+
+    /// Runs a script, which the helper runs as root the first time.
+    fn run_first(
+        &mut self,
+        kind: Kind,
+        command: Option<&config::Command>,
+        arguments: Vec<String>,
+        environment: Environment,
+    ) -> Result<(), Failure> {
+        match self.names.helper().filter(|helper| helper.runs(kind)) {
+            Some(helper) => helper.run_script(kind, &environment),
+            None => self.context.run(kind, command, arguments, environment),
+        }
     }
 
     /// Sets `foreign_option_N` to the server's DHCP options, verbatim.
@@ -234,6 +242,9 @@ impl Program<'_> {
         run(self, Kind::RoutePreDown, &hooks.route_pre_down, Vec::new());
         if hooks.down_pre {
             run(self, Kind::Down, &hooks.down, arguments.clone());
+        }
+        for problem in self.names.restore() {
+            self.warn(&problem);
         }
         // These two last until the program ends.
         let stays = |undo: &Undo| matches!(undo, Undo::Firewall { .. } | Undo::DeleteLink { .. });

@@ -69,7 +69,8 @@ pub enum Kind {
 }
 
 impl Kind {
-    fn script_type(self) -> &'static str {
+    /// Returns the event's name in `script_type`, which is also the directive's name for most.
+    pub(super) fn script_type(self) -> &'static str {
         match self {
             Self::Up => "up",
             Self::Down => "down",

@@ -23,7 +23,7 @@ use super::{COMPRESSES, Failure, Person, host, settings};
 use crate::config::StaticTunnel;
 use crate::net::data_path::{self, Event, Events, Handle, PeerId, Peers, Remote};
 use crate::net::udp::Endpoint;
-use crate::net::undo::Journal;
+use crate::net::undo::{Journal, Scope};
 use crate::proto::data::{OCC_EXIT, PING, Parameters, static_keys};
 use crate::proto::static_key::StaticKey;
 use crate::proto::wire::KeyId;
@@ -98,7 +98,7 @@ impl<'a> Program<'a> {
         if !context.hold() {
             return Ok(None);
         }
-        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance)?;
+        let mut journal = Journal::open(Path::new(STATE_DIRECTORY), instance, Scope::Network)?;
         for (undo, error) in journal.undo() {
             context.warn(&format!("cannot undo a change of an earlier run: {undo}: {error}"));
         }

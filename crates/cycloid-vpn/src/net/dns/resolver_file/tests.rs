@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use super::super::super::undo::OpenError;
+use super::super::super::undo::{OpenError, Scope};
 use super::*;
 
 thread_local! {
@@ -59,7 +59,7 @@ impl Machine {
     fn process(&self, number: u8) -> Journal {
         let end = Instant::now() + Duration::from_secs(60);
         let mut journal = loop {
-            match Journal::open(self.directory.path(), &format!("tunnel-{number}")) {
+            match Journal::open(self.directory.path(), &format!("tunnel-{number}"), Scope::Names) {
                 // A forking thread may hold the lock briefly.
                 Err(OpenError::Running) => assert!(Instant::now() < end, "the lock stays held"),
                 outcome => break outcome.unwrap(),
