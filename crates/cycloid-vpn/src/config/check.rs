@@ -14,7 +14,7 @@ use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 use super::error::{Error, Problem, Warning};
 use super::{
-    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Dns, Link,
+    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Link,
     ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
     StaticTunnel, TlsVersion, VlanAccept,
 };
@@ -257,14 +257,38 @@ impl Writer<'_> {
                 self.say(format!("After setup it runs as {user}, and so do its scripts."));
                 if let Profile::Client(client) = profile
                     && user != "root"
-                    && (client.pull || common.tunnel.dns != Dns::default())
                 {
-                    self.warn(format!(
-                        "name servers are not set, because {user} may not change them: leave out user and group"
-                    ));
+                    self.helper(client, user);
                 }
             }
             None => self.say("It keeps the privileges of the user who starts it."),
+        }
+    }
+
+    /// Explains what a client does as root after it has dropped root.
+    fn helper(&mut self, client: &Client, user: &str) {
+        let hooks = &client.common.hooks;
+        let scripts = [
+            ("up", hooks.up.is_some()),
+            ("route-up", hooks.route_up.is_some()),
+            ("ipchange", hooks.ip_change.is_some() && client.pull),
+        ];
+        let scripts: Vec<_> = scripts.iter().filter(|it| it.1).map(|it| it.0).collect();
+        let runs = match &scripts[..] {
+            [] => String::new(),
+            [names @ .., last] if !names.is_empty() => {
+                format!(", and runs {} and {last} the first time", names.join(", "))
+            }
+            all => format!(", and runs {} the first time", all.join(", ")),
+        };
+        self.say(format!(
+            "If root starts it, a helper process stays root: it sets name servers{runs}."
+        ));
+        if hooks.up.is_some() && hooks.down.is_some() {
+            self.warn(format!(
+                "down runs as {user} and may be unable to undo what up did as root: if both set \
+                 name servers, leave them out, since the client sets and restores these itself"
+            ));
         }
     }
 

@@ -184,7 +184,7 @@ impl<'a> Program<'a> {
                 // The helper opens it again.
                 drop(names);
                 let (command, environment) = (person.helper(), context.environment());
-                Names::Helped(Helper::start(command, instance, &interface, common, &environment)?)
+                Names::Helped(Helper::start(command, instance, &interface, config, &environment)?)
             }
         };
         drop_privileges(&common.process)?;

@@ -39,8 +39,13 @@ impl Program<'_> {
         }
         environment.set_peer_address(Trust::Untrusted, address);
         environment.set_peer_address(Trust::Trusted, address);
-        let command = self.config.common.hooks.ip_change.as_ref();
-        self.context.tell_address(command, address, environment);
+        let Some(helper) = self.names.helper().filter(|it| it.runs(Kind::AddressChange)) else {
+            let command = self.config.common.hooks.ip_change.as_ref();
+            return self.context.tell_address(command, address, environment);
+        };
+        if let Err(failure) = helper.run_script(Kind::AddressChange, &environment) {
+            self.warn(&failure.to_string());
+        }
     }
 
     /// Configures the machine for a tunnel that came up.

@@ -5,7 +5,11 @@
 //! again. It can do two things:
 //!
 //! 1. set and restore the name servers of the tunnel's interface;
-//! 2. run `up` and `route-up` as root, each once.
+//! 2. run `up`, `route-up` and, in a client that pulls, `ipchange` as root, each once.
+//!
+//! These are the scripts that OpenVPN 2.6 runs before it drops root, except `tls-verify`: it judges
+//! a peer, and OpenVPN too runs it as the user at each renegotiation. Later runs of all scripts,
+//! also those of `up-restart`, and `down` have no root, as in OpenVPN.
 //!
 //! An attacker may take over the client, which talks to the network. So the helper takes nothing
 //! from it on trust:
@@ -20,11 +24,11 @@
 //!   script that still runs, and restores the name servers. After a crash of both processes, the
 //!   next start restores them.
 //!
-//! An attacker can still set any name servers and domains while the tunnel is up, and run the two
-//! scripts at a moment and with addresses, routes and `dhcp-option`s of their choice, if they have
-//! not run yet. A hostile server can do the same.
+//! An attacker can still set any name servers and domains while the client runs. If a script has not
+//! run yet, an attacker chooses when it runs, and the addresses, routes, `dhcp-option`s, pushed
+//! `setenv-safe` variables and certificate fields that it gets. A hostile server can do the same.
 //!
-//! Source: openvpn(8), "--user", "--up" and "Script Order of Execution".
+//! Source: openvpn(8), "--user", "--up" and "Script Order of Execution"; observed: OpenVPN 2.6.14.
 
 mod message;
 mod process;
@@ -49,7 +53,7 @@ use super::Failure;
 use super::context::SCRIPT_LIMIT;
 use super::hooks::{Environment, Kind};
 use super::privileges::Identity;
-use crate::config::{self, Common};
+use crate::config;
 use crate::net::dns::Dns;
 
 /// Time limit of an answer: a script's, and that of the programs that set name servers.
@@ -59,7 +63,7 @@ const ANSWER_LIMIT: Duration = Duration::from_secs(SCRIPT_LIMIT.as_secs() + 60);
 const END_LIMIT: Duration = Duration::from_secs(15);
 
 /// The scripts that run as root once.
-const SCRIPTS: [Kind; 2] = [Kind::Up, Kind::RouteUp];
+const SCRIPTS: [Kind; 3] = [Kind::Up, Kind::RouteUp, Kind::AddressChange];
 
 /// Returns whether a client that switches to this identity starts a helper: it is root now, and
 /// will not be.
@@ -87,7 +91,7 @@ impl Helper {
         mut command: Command,
         instance: &str,
         interface: &str,
-        common: &Common,
+        config: &config::Client,
         environment: &Environment,
     ) -> Result<Self, Failure> {
         let failed =
@@ -102,16 +106,20 @@ impl Helper {
         // The command still has the helper's end of the socket. It must close, or a helper that
         // ends would go unnoticed.
         drop(command);
-        let hooks = &common.hooks;
+        let hooks = &config.common.hooks;
+        let scripts = [
+            (Kind::Up, &hooks.up),
+            (Kind::RouteUp, &hooks.route_up),
+            // Without `pull`, OpenVPN is up before it knows the address.
+            (Kind::AddressChange, if config.pull { &hooks.ip_change } else { &None }),
+        ];
+        let scripts = scripts.into_iter();
         let setup = Setup {
             instance: instance.to_owned(),
             interface: interface.to_owned(),
             security: hooks.security.unwrap_or(1),
             environment: environment.clone(),
-            scripts: SCRIPTS
-                .into_iter()
-                .filter_map(|kind| Some((kind, command_of(hooks, kind)?.clone())))
-                .collect(),
+            scripts: scripts.filter_map(|(kind, it)| Some((kind, it.clone()?))).collect(),
         };
         let scripts = setup.scripts.iter().map(|(kind, _)| *kind).collect();
         let mut helper = Self { child, stream: Some(stream), scripts };
@@ -191,13 +199,5 @@ impl Drop for Helper {
         let mut ended = [PollFd::new(&ended, PollFlags::IN)];
         while matches!(poll(&mut ended, limit.as_ref()), Err(rustix::io::Errno::INTR)) {}
         let _ = self.child.try_wait();
-    }
-}
-
-fn command_of(hooks: &config::Hooks, kind: Kind) -> Option<&config::Command> {
-    match kind {
-        Kind::Up => hooks.up.as_ref(),
-        Kind::RouteUp => hooks.route_up.as_ref(),
-        _ => None,
     }
 }

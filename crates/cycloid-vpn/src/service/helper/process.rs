@@ -1,7 +1,7 @@
 //! The helper's process.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub fn run() -> Result<(), Failure> {
     // Scripts and programs do not inherit the copy.
     let socket = io::stdin().as_fd().try_clone_to_owned();
     let stream = socket.map(UnixStream::from).map_err(|error| unusable(&error))?;
-    serve(stream, Path::new(DIRECTORY), Resolver::detect)
+    serve(stream, Path::new(DIRECTORY), &Resolver::detect)
 }
 
 fn unusable(error: &io::Error) -> Failure {
@@ -47,7 +47,7 @@ fn unusable(error: &io::Error) -> Failure {
 pub(super) fn serve(
     mut stream: UnixStream,
     directory: &Path,
-    resolver: fn() -> Resolver,
+    resolver: &dyn Fn() -> Resolver,
 ) -> Result<(), Failure> {
     let first = message::read(&mut stream).map_err(|error| unusable(&error))?;
     let Some(setup) = first.as_deref().and_then(Setup::parse) else {
@@ -81,13 +81,13 @@ fn reply(stream: &mut UnixStream, problems: &[String]) -> io::Result<()> {
     message::write(stream, message::answer(problems).as_bytes())
 }
 
-struct Process {
+struct Process<'a> {
     setup: Setup,
     journal: Journal,
-    resolver: fn() -> Resolver,
+    resolver: &'a dyn Fn() -> Resolver,
 }
 
-impl Process {
+impl Process<'_> {
     /// Does what a client asks for. Returns what went wrong.
     fn act(&mut self, request: &[u8], client: &UnixStream) -> Vec<String> {
         let outcome = match Request::parse(request) {

@@ -8,6 +8,10 @@ use super::message::Setup;
 use crate::net::network::Network;
 use crate::service::hooks::{Environment, Kind};
 
+/// The beginnings of names that mean nothing to programs and the loader: variables of `setenv-safe`
+/// and of the peer's certificate.
+const PREFIXES: [&str; 3] = ["OPENVPN_", "X509_", "tls_"];
+
 /// Returns a script's variables: those of the setup, and the client's on top.
 ///
 /// # Errors
@@ -42,6 +46,10 @@ pub(super) fn arguments(kind: Kind, environment: &Environment) -> Vec<String> {
             let (local, context) = (value("ifconfig_local"), value("script_context"));
             vec![interface, mtu, "0".to_owned(), local, second, context]
         }
+        Kind::AddressChange => {
+            let address = environment.value("trusted_ip").or(environment.value("trusted_ip6"));
+            vec![address.unwrap_or_default().to_owned(), value("trusted_port")]
+        }
         _ => Vec::new(),
     }
 }
@@ -51,10 +59,14 @@ fn allows(name: &str, value: &str, interface: &str) -> bool {
         "dev" => value == interface,
         "dev_type" => matches!(value, "tun" | "tap"),
         "script_context" => value == "init",
-        "tun_mtu" | "ifconfig_ipv6_netbits" | "trusted_port" => is_number(value),
-        "ifconfig_local" | "ifconfig_remote" | "ifconfig_netmask" | "trusted_ip" => is_ipv4(value),
-        "ifconfig_ipv6_local" | "ifconfig_ipv6_remote" | "trusted_ip6" => is_ipv6(value),
-        _ if name.starts_with("OPENVPN_") => is_name(name) && is_printable(value),
+        "tun_mtu" | "ifconfig_ipv6_netbits" | "trusted_port" | "untrusted_port" => is_number(value),
+        "ifconfig_local" | "ifconfig_remote" | "ifconfig_netmask" => is_ipv4(value),
+        "trusted_ip" | "untrusted_ip" => is_ipv4(value),
+        "ifconfig_ipv6_local" | "ifconfig_ipv6_remote" => is_ipv6(value),
+        "trusted_ip6" | "untrusted_ip6" => is_ipv6(value),
+        _ if PREFIXES.iter().any(|prefix| name.starts_with(prefix)) => {
+            is_name(name) && is_printable(value)
+        }
         _ => is_numbered(name, value),
     }
 }

@@ -15,7 +15,10 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 ///
 /// # Errors
 /// See [`OpenError`].
-pub(in crate::service) fn open(directory: &Path, instance: &str) -> Result<(Journal, Vec<String>), OpenError> {
+pub(in crate::service) fn open(
+    directory: &Path,
+    instance: &str,
+) -> Result<(Journal, Vec<String>), OpenError> {
     let end = Instant::now() + TIMEOUT;
     let mut journal = loop {
         match Journal::open(directory, instance, Scope::Names) {
