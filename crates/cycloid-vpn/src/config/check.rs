@@ -268,22 +268,15 @@ impl Writer<'_> {
     /// Explains what a client does as root after it has dropped root.
     fn helper(&mut self, client: &Client, user: &str) {
         let hooks = &client.common.hooks;
-        let scripts = [
-            ("up", hooks.up.is_some()),
-            ("route-up", hooks.route_up.is_some()),
-            ("ipchange", hooks.ip_change.is_some() && client.pull),
-        ];
-        let scripts: Vec<_> = scripts.iter().filter(|it| it.1).map(|it| it.0).collect();
-        let runs = match &scripts[..] {
-            [] => String::new(),
-            [names @ .., last] if !names.is_empty() => {
-                format!(", and runs {} and {last} the first time", names.join(", "))
-            }
-            all => format!(", and runs {} the first time", all.join(", ")),
-        };
-        self.say(format!(
-            "If root starts it, a helper process stays root: it sets name servers{runs}."
-        ));
+        let names = client.may_set_names().then(|| "sets name servers".to_owned());
+        let scripts: Vec<_> = client.first_scripts().map(|(name, _)| name).collect();
+        let scripts = (!scripts.is_empty())
+            .then(|| format!("runs these scripts the first time: {}", scripts.join(", ")));
+        let tasks: Vec<_> = names.into_iter().chain(scripts).collect();
+        if !tasks.is_empty() {
+            let tasks = tasks.join(", and ");
+            self.say(format!("If root starts it, a helper process stays root: it {tasks}."));
+        }
         if hooks.up.is_some() && hooks.down.is_some() {
             self.warn(format!(
                 "down runs as {user} and may be unable to undo what up did as root: if both set \

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use super::common::Common;
+use super::common::{Command, Common};
 use super::credentials::Credentials;
 use super::link::Link;
+use super::tunnel::Dns;
 
 /// A client's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,24 @@ pub struct Client {
     /// `kill-switch`, a Cycloid directive: block all traffic outside the tunnel, also while the
     /// tunnel is down.
     pub kill_switch: bool,
+}
+
+impl Client {
+    /// Returns the scripts that run as root the first time, even if `user` then leaves root, as in
+    /// OpenVPN: those that run before the tunnel is up. Each comes with its directive's name.
+    pub fn first_scripts(&self) -> impl Iterator<Item = (&'static str, &Command)> {
+        let hooks = &self.common.hooks;
+        // Without `pull`, OpenVPN leaves root before it connects.
+        let ip_change = hooks.ip_change.as_ref().filter(|_| self.pull);
+        [("up", hooks.up.as_ref()), ("route-up", hooks.route_up.as_ref()), ("ipchange", ip_change)]
+            .into_iter()
+            .filter_map(|(name, command)| Some((name, command?)))
+    }
+
+    /// Returns whether name servers may be set.
+    pub fn may_set_names(&self) -> bool {
+        self.pull && !self.route_nopull || self.common.tunnel.dns != Dns::default()
+    }
 }
 
 /// A server to connect to, from `remote` or a `<connection>` block.

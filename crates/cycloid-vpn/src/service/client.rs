@@ -178,11 +178,12 @@ impl<'a> Program<'a> {
         };
         let groups = bind(config, threads)?;
         let has_port = !groups.is_empty();
-        let names = match helper::is_needed(identity(&common.process)?) {
+        let names = match helper::is_needed(config, identity(&common.process)?) {
             false => Names::Own(names),
             true => {
                 // The helper opens it again.
                 drop(names);
+                context.say(2, "a helper process stays root for name servers and first scripts");
                 let (command, environment) = (person.helper(), context.environment());
                 Names::Helped(Helper::start(command, instance, &interface, config, &environment)?)
             }

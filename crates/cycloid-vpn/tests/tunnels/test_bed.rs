@@ -319,9 +319,11 @@ impl Drop for TestBed {
     fn drop(&mut self) {
         for name in &self.namespaces {
             let _ = Command::new("ip").args(["netns", "delete", name]).output();
-            // The undo journal is left only if the program was killed before it restored the
+            // The undo journals have entries only if the program was killed before it restored the
             // namespace.
-            let _ = fs::remove_file(Path::new(DIRECTORY).join(format!("{name}.journal")));
+            for suffix in ["journal", "names.journal"] {
+                let _ = fs::remove_file(Path::new(DIRECTORY).join(format!("{name}.{suffix}")));
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use serde_json::{Map, Value, json};
 
-use super::SCRIPTS;
+use super::script;
 use crate::config::Command;
 use crate::net::dns::{Dns, Dnssec, Domain, MAX_ENTRIES, NameTransport, Server};
 use crate::service::hooks::{Environment, Kind};
@@ -98,7 +98,8 @@ impl Setup {
             environment.set(&name, value);
         }
         let Value::Object(scripts) = scripts else { return None };
-        let scripts = scripts.iter().map(|(name, command)| Some((kind(name)?, strings(command)?)));
+        let scripts =
+            scripts.iter().map(|(name, command)| Some((script(name)?, strings(command)?)));
         Some(Self {
             instance: instance.as_str()?.to_owned(),
             interface: interface.as_str()?.to_owned(),
@@ -130,13 +131,9 @@ impl Request {
         match &*name {
             "set" => dns_from_json(operand).map(Self::Set),
             "restore" => operand.is_null().then_some(Self::Restore),
-            name => Some(Self::Run(kind(name)?, pairs(operand)?)),
+            name => Some(Self::Run(script(name)?, pairs(operand)?)),
         }
     }
-}
-
-fn kind(name: &str) -> Option<Kind> {
-    SCRIPTS.into_iter().find(|kind| kind.script_type() == name)
 }
 
 fn dns_to_json(dns: &Dns) -> Value {

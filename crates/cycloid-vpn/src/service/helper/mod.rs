@@ -65,10 +65,15 @@ const END_LIMIT: Duration = Duration::from_secs(15);
 /// The scripts that run as root once.
 const SCRIPTS: [Kind; 3] = [Kind::Up, Kind::RouteUp, Kind::AddressChange];
 
-/// Returns whether a client that switches to this identity starts a helper: it is root now, and
-/// will not be.
-pub(super) fn is_needed(identity: Identity) -> bool {
-    geteuid().is_root() && identity.is_unprivileged()
+fn script(name: &str) -> Option<Kind> {
+    SCRIPTS.into_iter().find(|kind| kind.script_type() == name)
+}
+
+/// Returns whether a client that switches to this identity starts a helper: it is root now, will not
+/// be, and has work for root.
+pub(super) fn is_needed(config: &config::Client, identity: Identity) -> bool {
+    let has_work = config.may_set_names() || config.first_scripts().next().is_some();
+    has_work && geteuid().is_root() && identity.is_unprivileged()
 }
 
 /// The client's end of the helper. Drop ends the helper and waits until it has restored the name
@@ -106,20 +111,13 @@ impl Helper {
         // The command still has the helper's end of the socket. It must close, or a helper that
         // ends would go unnoticed.
         drop(command);
-        let hooks = &config.common.hooks;
-        let scripts = [
-            (Kind::Up, &hooks.up),
-            (Kind::RouteUp, &hooks.route_up),
-            // Without `pull`, OpenVPN is up before it knows the address.
-            (Kind::AddressChange, if config.pull { &hooks.ip_change } else { &None }),
-        ];
-        let scripts = scripts.into_iter();
+        let scripts = config.first_scripts();
         let setup = Setup {
             instance: instance.to_owned(),
             interface: interface.to_owned(),
-            security: hooks.security.unwrap_or(1),
+            security: config.common.hooks.security.unwrap_or(1),
             environment: environment.clone(),
-            scripts: scripts.filter_map(|(kind, it)| Some((kind, it.clone()?))).collect(),
+            scripts: scripts.filter_map(|(name, it)| Some((script(name)?, it.clone()))).collect(),
         };
         let scripts = setup.scripts.iter().map(|(kind, _)| *kind).collect();
         let mut helper = Self { child, stream: Some(stream), scripts };

@@ -30,7 +30,7 @@ fn dns(address: &str) -> Dns {
     Dns { servers: vec![server], ..Dns::default() }
 }
 
-fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+fn owned(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect()
 }
 
@@ -65,7 +65,7 @@ fn requests() -> Vec<Request> {
         }),
         Request::Set(Dns::default()),
         Request::Restore,
-        Request::Run(Kind::Up, variables(&[("dev", "tun3"), ("x", "\"\\\n")])),
+        Request::Run(Kind::Up, owned(&[("dev", "tun3"), ("x", "\"\\\n")])),
         Request::Run(Kind::RouteUp, Vec::new()),
         Request::Run(Kind::AddressChange, Vec::new()),
     ]
@@ -179,7 +179,7 @@ proptest! {
 fn a_client_sets_only_known_variables_to_values_of_their_kind() {
     let setup = setup(&[]);
     let check = |name: &str, value: &str| {
-        super::variables::checked(&setup, &variables(&[(name, value)]))
+        variables::checked(&setup, &owned(&[(name, value)]))
             .map(|environment| environment.value(name).map(str::to_owned))
     };
     for (name, value) in [
@@ -407,7 +407,7 @@ fn a_script_runs_once_with_arguments_of_the_helper() {
         (Kind::AddressChange, to_file("$script_type $*")),
     ];
     let mut client = machine.start(&setup(&scripts));
-    let run = |kind, pairs: &[(&str, &str)]| Request::Run(kind, variables(pairs));
+    let run = |kind, pairs: &[(&str, &str)]| Request::Run(kind, owned(pairs));
     // A refused variable does not use up the run.
     let refused = client.ask(&run(Kind::Up, &[("PATH", "/tmp")]));
     assert_eq!(refused, ["up is not run as root with this PATH"]);
