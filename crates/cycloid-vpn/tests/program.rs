@@ -150,6 +150,41 @@ fn check_and_start_agree() {
     }
 }
 
+#[test]
+fn check_says_what_a_client_without_root_can_do() {
+    let scratch = scratch();
+    let directory = scratch.path();
+    for arguments in [
+        &["pki", "init"][..],
+        &["pki", "server", "gate", "--host", "vpn.example"],
+        &["pki", "client", "alice"],
+    ] {
+        stdout(directory, arguments);
+    }
+    let alice = std::fs::read_to_string(directory.join("pki/alice.ovpn")).unwrap();
+    let check = |lines: &str| {
+        // Keeps the profile's mode.
+        std::fs::write(directory.join("pki/alice.ovpn"), format!("{alice}\n{lines}\n")).unwrap();
+        let json = stdout(directory, &["check", "--json", "pki/alice.ovpn"]);
+        let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+        (json["lines"].to_string(), json["warnings"].to_string())
+    };
+    let (text, warnings) = check("user nobody");
+    assert!(text.contains("a helper process stays root: it sets name servers.\""), "{text}");
+    assert_eq!(warnings, "[]");
+    let scripts = "script-security 2\nup /bin/true\nipchange /bin/true";
+    let (text, warnings) = check(&format!("user nobody\nroute-nopull\n{scripts}"));
+    assert!(text.contains("it runs these scripts the first time: up, ipchange.\""), "{text}");
+    assert_eq!(warnings, "[]");
+    let (_, warnings) = check(&format!("user nobody\n{scripts}\ndown /bin/true"));
+    assert!(warnings.contains("down runs as nobody"), "{warnings}");
+    for without in ["user nobody\nroute-nopull", "user root", ""] {
+        let (text, warnings) = check(without);
+        assert!(!text.contains("helper"), "{without}: {text}");
+        assert_eq!(warnings, "[]", "{without}");
+    }
+}
+
 /// The system limits the size of files, which stands for a full disk. In POSIX, the unit is 512
 /// bytes. Without the trap, the signal would end the program.
 #[test]
