@@ -458,8 +458,9 @@ fn a_running_script_ends_with_the_client() {
     let mut client = machine.start(&setup(&[(Kind::Up, shell(&script))]));
     client.does(&Request::Set(dns("10.8.0.1")));
     let request = Request::Run(Kind::Up, Vec::new()).to_json();
+    let asked = Instant::now();
     message::write(&mut client.stream, request.as_bytes()).unwrap();
-    let end = Instant::now() + LIMIT;
+    let end = asked + LIMIT;
     let process = loop {
         match fs::read_to_string(&started) {
             Ok(text) if text.ends_with('\n') => break text.trim().to_owned(),
@@ -468,6 +469,7 @@ fn a_running_script_ends_with_the_client() {
         std::thread::sleep(Duration::from_millis(5));
     };
     client.end().unwrap();
+    assert!(asked.elapsed() < SCRIPT_LIMIT, "the time limit has ended the script");
     machine.assert_restored();
     let status = Path::new("/proc").join(process).join("status");
     while fs::read_to_string(&status).is_ok_and(|text| !text.contains("State:\tZ")) {
