@@ -13,10 +13,11 @@
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
+use rustix::process::geteuid;
 use serde_json::{Map, Value, from_value, json};
 
 use super::lock::Lock;
@@ -64,7 +65,8 @@ pub enum Undo {
 pub enum Scope {
     /// Routes, firewall and interfaces.
     Network,
-    /// Name servers. Only a process that keeps its privileges writes this journal.
+    /// Name servers. Only a process that keeps its privileges writes this journal, and a file of
+    /// another user is taken as empty.
     Names,
 }
 
@@ -212,6 +214,9 @@ impl Journal {
             outcome => outcome.map_err(io::Error::from)?,
         }
         let mut text = String::new();
+        if scope == Scope::Names && file.metadata()?.uid() != geteuid().as_raw() {
+            file.set_len(0)?;
+        }
         file.read_to_string(&mut text)?;
         let mut entries = Vec::new();
         let mut length = 0;
@@ -450,6 +455,27 @@ mod tests {
             let entries: Vec<_> = journal.entries().collect();
             assert_eq!(entries, own.iter().take(others.len()).collect::<Vec<_>>());
             assert!(Journal::open(directory.path(), "y", scope).unwrap().is_empty());
+        }
+    }
+
+    /// Without root, a test cannot give a file away, and nothing is tested here.
+    #[test]
+    fn name_servers_in_the_journal_of_another_user_are_ignored() {
+        if !geteuid().is_root() {
+            return;
+        }
+        let directory = tempfile::tempdir().unwrap();
+        for (scope, change) in
+            [(Scope::Names, &name_changes()[0]), (Scope::Network, &network_changes()[0])]
+        {
+            let mut journal = Journal::open(directory.path(), "x", scope).unwrap();
+            journal.record(change.clone()).unwrap();
+            drop(journal);
+            assert!(!reopen(directory.path(), "x", scope).is_empty());
+            let path = directory.path().join(format!("x.{}", scope.suffix()));
+            std::os::unix::fs::chown(path, Some(65534), None).unwrap();
+            let is_ignored = reopen(directory.path(), "x", scope).is_empty();
+            assert_eq!(is_ignored, scope == Scope::Names);
         }
     }
 

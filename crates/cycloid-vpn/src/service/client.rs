@@ -178,15 +178,18 @@ impl<'a> Program<'a> {
         };
         let groups = bind(config, threads)?;
         let has_port = !groups.is_empty();
-        let names = match helper::is_needed(config, identity(&common.process)?) {
-            false => Names::Own(names),
-            true => {
-                // The helper opens it again.
-                drop(names);
+        let names = if helper::leaves_root(identity(&common.process)?) {
+            // Root trusts this journal, so it does not stay open here. The helper opens it again.
+            drop(names);
+            if helper::is_needed(config) {
                 context.say(2, "a helper process stays root for name servers and first scripts");
                 let (command, environment) = (person.helper(), context.environment());
                 Names::Helped(Helper::start(command, instance, &interface, config, &environment)?)
+            } else {
+                Names::Unused
             }
+        } else {
+            Names::Own(names)
         };
         drop_privileges(&common.process)?;
         person.privileges_are_dropped();

@@ -16,6 +16,8 @@ pub(super) enum Names {
     Own(Journal),
     /// A process that keeps root.
     Helped(Helper),
+    /// Nobody: the client has left root, and its file allows no name servers.
+    Unused,
 }
 
 impl Names {
@@ -35,6 +37,7 @@ impl Names {
                 .apply(&names, interface, journal)
                 .map_err(|error| Failure::new(format!("cannot set name servers: {error}")))?,
             Self::Helped(helper) => helper.set(names)?,
+            Self::Unused => return Err(Failure::new("cannot set name servers without root")),
         }
         Ok(warnings)
     }
@@ -46,14 +49,15 @@ impl Names {
             Self::Helped(helper) => {
                 helper.restore().err().into_iter().map(|failure| failure.to_string()).collect()
             }
+            Self::Unused => Vec::new(),
         }
     }
 
     /// Returns the helper, if there is one.
     pub(super) fn helper(&mut self) -> Option<&mut Helper> {
         match self {
-            Self::Own(_) => None,
             Self::Helped(helper) => Some(helper),
+            Self::Own(_) | Self::Unused => None,
         }
     }
 }

@@ -267,6 +267,23 @@ fn every_resolver_is_set_by_the_helper() {
     }
 }
 
+/// A client that leaves root keeps no journal open that root trusts, with a helper or without.
+#[test]
+fn a_client_without_root_cannot_write_the_journal_of_name_servers() {
+    for lines in ["", "route-nopull"] {
+        let bed = TestBed::new();
+        let machine = Machine::new(&bed, Resolver::File, lines);
+        let _gate = bed.start(Who::Cycloid, true, &machine.settings);
+        let alice = machine.start();
+        let open = fs::read_dir(format!("/proc/{}/fd", alice.id())).expect("a directory");
+        let open = open.flatten().filter_map(|it| fs::read_link(it.path()).ok());
+        let open: Vec<_> =
+            open.filter(|it| it.extension().is_some_and(|it| it == "journal")).collect();
+        assert_eq!(open.len(), 1, "{lines}: {open:?}");
+        assert!(!open[0].to_string_lossy().ends_with(".names.journal"), "{lines}: {open:?}");
+    }
+}
+
 /// A hostile user gets nothing from the helper's command.
 #[test]
 fn the_helper_needs_a_client() {

@@ -14,18 +14,18 @@
 //! An attacker may take over the client, which talks to the network. So the helper takes nothing
 //! from it on trust:
 //!
-//! - What is root's choice arrives in the first message ([`Setup`]), before the client drops root:
+//! - What is root's choice arrives in the first message (`Setup`), before the client drops root:
 //!   the instance, the interface, the scripts and the variables of the file. Nothing changes it
 //!   later.
-//! - A message has at most [`message::MAX_LENGTH`] bytes and known fields only. Addresses, numbers
-//!   and domain names are parsed. A script's variables are on a list ([`variables`]), and its
+//! - A message has at most `message::MAX_LENGTH` bytes and known fields only. Addresses, numbers
+//!   and domain names are parsed. A script's variables are on a list (`variables`), and its
 //!   arguments are made here.
 //! - The helper keeps its own journal of name servers. It ends when its socket closes, stops a
 //!   script that still runs, and restores the name servers. After a crash of both processes, the
 //!   next start restores them.
 //!
-//! An attacker can still set any name servers and domains while the client runs. If a script has not
-//! run yet, an attacker chooses when it runs, and the addresses, routes, `dhcp-option`s, pushed
+//! An attacker can still set any name servers and domains while the client runs. If a script has
+//! not run yet, an attacker chooses when it runs, and the addresses, routes, `dhcp-option`s, pushed
 //! `setenv-safe` variables and certificate fields that it gets. A hostile server can do the same.
 //!
 //! Source: openvpn(8), "--user", "--up" and "Script Order of Execution"; observed: OpenVPN 2.6.14.
@@ -69,11 +69,14 @@ fn script(name: &str) -> Option<Kind> {
     SCRIPTS.into_iter().find(|kind| kind.script_type() == name)
 }
 
-/// Returns whether a client that switches to this identity starts a helper: it is root now, will not
-/// be, and has work for root.
-pub(super) fn is_needed(config: &config::Client, identity: Identity) -> bool {
-    let has_work = config.may_set_names() || config.first_scripts().next().is_some();
-    has_work && geteuid().is_root() && identity.is_unprivileged()
+/// Returns whether a client that switches to this identity leaves root.
+pub(super) fn leaves_root(identity: Identity) -> bool {
+    geteuid().is_root() && identity.is_unprivileged()
+}
+
+/// Returns whether a client that leaves root has work for a helper.
+pub(super) fn is_needed(config: &config::Client) -> bool {
+    config.may_set_names() || config.first_scripts().next().is_some()
 }
 
 /// The client's end of the helper. Drop ends the helper and waits until it has restored the name
