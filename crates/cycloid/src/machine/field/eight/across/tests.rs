@@ -73,7 +73,7 @@ fn lane_of<const N: usize>(numbers: &[[Limb; FOUR]; N], lane: usize) -> [Limb; N
 /// Returns the limbs of a number, none in excess.
 fn full<P: Across<N>, const N: usize>(number: &BigUint) -> [Limb; N] {
     let mask = BigUint::from((1u64 << P::RADIX_BITS) - 1);
-    core::array::from_fn(|j| Limb::try_from(&number >> (P::RADIX_BITS * j) & &mask).unwrap())
+    core::array::from_fn(|j| Limb::try_from(number >> (P::RADIX_BITS * j) & &mask).unwrap())
 }
 
 /// Checks that limbs are carried, and each number is below so many units.
