@@ -34,7 +34,7 @@ use std::fs;
 use serde_json::Value;
 
 use super::emulated::{self, thousands};
-use super::records::{number, proportion, ratio, record, rows, table};
+use super::records::{self, number, proportion, ratio, record, rows, table};
 use super::scoreboard;
 use crate::layers::tree;
 use crate::process::{Failure, Outcome, say};
@@ -261,9 +261,7 @@ impl Part<'_> {
             }
             "rate" => thousands(number(row, "/time/operations_per_second")),
             measure @ ("lead" | "share") => {
-                let peers = rows(table).filter(|row| row["implementation"]["backend"].is_null());
-                let best = peers.map(ratio).min_by(f64::total_cmp);
-                let lead = best.map(|best| best / ratio(row));
+                let lead = records::lead(table, row);
                 let shown = lead.map(|lead| if measure == "lead" { lead } else { 1.0 / lead });
                 shown.map_or_else(|| NONE.into(), proportion)
             }

@@ -34,6 +34,18 @@ pub(super) fn ratio(row: &Value) -> f64 {
     number(row, "/ratio/median")
 }
 
+/// Returns how many times as fast as the best peer a row of the library is. blst is a peer, also as a
+/// backend, and peers' batches count only beside the library's.
+pub(super) fn lead(table: &Value, row: &Value) -> Option<f64> {
+    let batch = |row: &Value| row["operations_per_call"].as_u64().unwrap_or(1);
+    let peers = rows(table).filter(|peer| is_peer(peer) && batch(peer) <= batch(row));
+    Some(peers.map(ratio).min_by(f64::total_cmp)? / ratio(row))
+}
+
+pub(super) fn is_peer(row: &Value) -> bool {
+    row["implementation"]["backend"].is_null() || row["label"] == "blst"
+}
+
 /// Returns NaN if there is no number; every cell then shows that.
 pub(super) fn number(row: &Value, place: &str) -> f64 {
     row.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN)

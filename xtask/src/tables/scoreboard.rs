@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
-use super::records::{proportion, ratio, record, rows, table};
+use super::records::{self, is_peer, proportion, record, rows, table};
 
 /// The picture.
 pub(super) const PATH: &str = "docs/scoreboard.svg";
@@ -139,11 +139,8 @@ fn place(lead: f64) -> f64 {
 
 /// Returns how many times as fast as the best peer a row of the library is.
 fn lead(table: &Value, label: &str) -> Option<f64> {
-    let backend = |row: &&Value| row["implementation"]["backend"].clone();
-    let is_peer = |row: &&Value| backend(row).is_null() || row["label"] == "blst";
-    let best = rows(table).filter(is_peer).map(ratio).min_by(f64::total_cmp)?;
     let own = rows(table).find(|row| row["label"] == label && !is_peer(row))?;
-    Some(best / ratio(own))
+    records::lead(table, own)
 }
 
 #[cfg(test)]
@@ -156,14 +153,20 @@ mod tests {
             serde_json::json!({"label": label, "implementation": {"backend": backend},
                                "ratio": {"median": median}})
         };
+        let batch = |label: &str, backend: Value, median: f64| {
+            let mut row = row(label, backend, median);
+            row["operations_per_call"] = 8.into();
+            row
+        };
         let table = serde_json::json!({"records": [
             row("default", "adx".into(), 1.0),
-            row("×8", "ifma".into(), 0.5),
+            batch("×8", "ifma".into(), 0.5),
             row("sign", Value::Null, 3.0),
             row("blst", "blst".into(), 2.0),
+            batch("a peer's ×8", Value::Null, 1.5),
         ]});
         assert_eq!(lead(&table, "default"), Some(2.0));
-        assert_eq!(lead(&table, "×8"), Some(4.0));
+        assert_eq!(lead(&table, "×8"), Some(3.0));
         assert_eq!(lead(&table, "sign"), None);
     }
 
