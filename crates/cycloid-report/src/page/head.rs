@@ -144,7 +144,7 @@ pub(super) fn summary(sections: &[Section<'_>]) -> String {
     for (processor, suites) in &processors {
         let parts: Vec<(String, Vec<&Comparison<'_>>)> =
             suites.iter().map(|(suite, of)| (suite.clone(), of.0.iter().collect())).collect();
-        let name = if several { format!("<h4>{}</h4>", text(processor)) } else { String::new() };
+        let name = if several { format!("<h3>{}</h3>", text(processor)) } else { String::new() };
         let _ = write!(
             html,
             "<div class=\"picture\">{name}{}</div>",

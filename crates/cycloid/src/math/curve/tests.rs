@@ -377,6 +377,8 @@ fn check_across<C: Curve>() {
 
 #[test]
 fn multiples_across_lanes() {
+    check_across::<P256>();
+    check_across::<P384>();
     check_across::<P521>();
 }
 
