@@ -325,9 +325,10 @@ fn clear_below<V: Vectors>(v: V, columns: &mut Columns<V>, i: usize) {
     }
 }
 
-/// Implements the steps of the curve for backends whose factors are limbs.
+/// Implements the steps of the curve for backends whose factors are limbs: a token, the instructions
+/// of steps on eight numbers, and those of the sum of one.
 macro_rules! steps {
-    ($token:ty, ($($features:literal)?)) => {
+    ($token:ty, ($($features:literal)?), $features_of_one:tt) => {
         // SAFETY of every call below: the token proves the instructions that the function is
         // compiled for.
         #[allow(unused_unsafe, reason = "a function without special instructions is safe")]
@@ -354,13 +355,13 @@ macro_rules! steps {
                 unsafe { sum(self, point, addend) }
             }
 
-            across::of_one!($token, ($($features)?), P256 6);
+            across::of_one!($token, $features_of_one, P256 6);
         }
     };
 }
 
 #[cfg(any(test, not(target_arch = "x86_64")))]
-steps!(super::super::super::lanes::Portable, ());
+steps!(super::super::super::lanes::Portable, (), ());
 
 #[cfg(all(target_arch = "x86_64", feature = "avx512"))]
 mod x86_64 {
@@ -368,7 +369,11 @@ mod x86_64 {
     use super::*;
 
     impl CurveArithmetic<P256> for Avx512 {}
-    steps!(Ifma, ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma"));
+    steps!(
+        Ifma,
+        ("avx512f,avx512dq,avx512ifma"),
+        ("avx512f,avx512bw,avx512dq,avx512vl,avx512ifma")
+    );
 }
 
 #[cfg(test)]
