@@ -14,7 +14,7 @@ use crate::service::hooks::{Environment, Kind};
 /// Maximum length of a message in bytes: enough for the variables of a thousand routes.
 pub(super) const MAX_LENGTH: usize = 1 << 20;
 
-/// What the helper gets at its start, from a client that is still root.
+/// The first message to the helper. The client is still root when it sends it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Setup {
     /// The instance's name, which the journal has too.
@@ -29,7 +29,7 @@ pub(super) struct Setup {
     pub(super) scripts: Vec<(Kind, Command)>,
 }
 
-/// What a client may ask for.
+/// A request of the client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Request {
     /// Set name servers in place of the previous ones.

@@ -10,7 +10,7 @@ use crate::machine::lanes::Portable;
 /// Bounds of a point's X, Y, Y + Z and Z², in units.
 const COORDINATES: [u64; FOUR] = [128, 228, 760, 5];
 
-/// What the tests know of a prime.
+/// Properties of a prime, and its numbers as factors.
 trait Model<const N: usize>: Across<N> {
     /// The prime in a unit.
     const PRIMES: u64;
@@ -105,7 +105,7 @@ fn constants<P: Model<N>, const N: usize>() {
     assert_eq!(value::<P, N>(&P::COORDINATE) % &p, BigUint::ZERO);
     let most = if P::IS_MONTGOMERY { &p * (P::PRIMES * 228) } else { BigUint::ZERO };
     for j in 0..N {
-        // What twice a unit and a coordinate's offset are subtracted from may have these limbs.
+        // The largest limb of a number that is subtracted.
         let carried = |number: &BigUint| match j + 1 == N && P::IS_MONTGOMERY {
             true => Limb::try_from(number >> (P::RADIX_BITS * j)).unwrap() + 1,
             false => (1 << P::RADIX_BITS) + (1 << 23),
