@@ -122,7 +122,7 @@ fn numbers(cells: &Value) -> Vec<Option<f64>> {
 #[test]
 fn the_page_fits_and_works_on_a_telephone() {
     let page = page();
-    assert!(fs::metadata(&page).unwrap().len() < 5 << 18);
+    assert!(fs::metadata(&page).unwrap().len() < 1 << 20);
     for dark in [false, true] {
         let found = in_browser(&page, dark);
         assert_eq!(found["inner"], WIDTH);

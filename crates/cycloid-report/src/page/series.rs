@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::markup::text;
+use super::svg::Tenth;
 
 /// A colour of the page's palette (class `c0` to `c7`) and a shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,8 @@ impl Style {
     pub(super) fn mark(self, x: f64, y: f64, hollow: bool, title: &str) -> String {
         let hollow = if hollow { " h" } else { "" };
         let (colour, outline) = (self.colour, self.shape.outline());
-        let mut mark = format!(r#"<path class="m c{colour}{hollow}" d="M{x:.1} {y:.1}{outline}""#);
+        let mut mark =
+            format!(r#"<path class="m c{colour}{hollow}" d="M{} {}{outline}""#, Tenth(x), Tenth(y));
         if title.is_empty() {
             mark.push_str("/>");
         } else {
@@ -94,7 +96,7 @@ impl Shape {
     /// Returns a path around the centre, about nine units across.
     const fn outline(self) -> &'static str {
         match self {
-            Self::Circle => "m-4.2 0a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0-8.4 0z",
+            Self::Circle => "m-4.2 0a4.2 4.2 0 108.4 0a4.2 4.2 0 10-8.4 0z",
             Self::Square => "m-3.7-3.7h7.4v7.4h-7.4z",
             Self::Triangle => "m0-4.9l4.6 8h-9.2z",
             Self::Nabla => "m0 4.9l4.6-8h-9.2z",

@@ -1,6 +1,6 @@
 //! Drawing functions shared by all plots: the frame, text widths, label placement.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::markup::text;
 
@@ -10,6 +10,17 @@ pub(super) const WIDTH: f64 = 344.0;
 
 /// The height of a line of text.
 pub(super) const LINE: f64 = 13.0;
+
+/// A coordinate, which is written to a tenth, and without decimals if it is whole.
+pub(super) struct Tenth(pub(super) f64);
+
+impl fmt::Display for Tenth {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let tenths = (self.0 * 10.0).round();
+        let decimals = usize::from(tenths % 10.0 != 0.0);
+        write!(f, "{:.decimals$}", tenths / 10.0)
+    }
+}
 
 /// Estimates the drawn width of `words`, rounded up.
 pub(super) fn width(words: &str) -> f64 {
@@ -52,16 +63,19 @@ pub(super) fn picture(height: f64, title: &str, description: &str, body: &str) -
 /// colour.
 pub(super) fn words(body: &mut String, x: f64, y: f64, class: &str, words: &str) {
     let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
-    let _ = write!(body, r#"<text{class} x="{x:.1}" y="{y:.1}">{}</text>"#, text(words));
+    let (x, y) = (Tenth(x), Tenth(y));
+    let _ = write!(body, r#"<text{class} x="{x}" y="{y}">{}</text>"#, text(words));
 }
 
 /// Draws a straight line.
 pub(super) fn line(body: &mut String, class: &str, from: (f64, f64), to: (f64, f64)) {
-    let _ = write!(
-        body,
-        r#"<path class="{class}" d="M{:.1} {:.1}L{:.1} {:.1}"/>"#,
-        from.0, from.1, to.0, to.1
-    );
+    let [x, y, to_x, to_y] = [from.0, from.1, to.0, to.1].map(Tenth);
+    let _ = write!(body, r#"<path class="{class}" d="M{x} {y}"#);
+    let _ = match (from.0 == to.0, from.1 == to.1) {
+        (true, false) => write!(body, r#"V{to_y}"/>"#),
+        (false, true) => write!(body, r#"H{to_x}"/>"#),
+        _ => write!(body, r#"L{to_x} {to_y}"/>"#),
+    };
 }
 
 /// An occupied rectangle, by its corners.

@@ -37,12 +37,16 @@ impl Column {
 
 impl Grid {
     /// Returns the table in a box that scrolls if the table is wider. Omits columns without values.
+    /// The table's classes name the places of columns of words, so that cells need none.
     pub(super) fn html(&self) -> String {
         let known = |i: &usize| *i == 0 || self.rows.iter().any(|row| row[*i] != NONE);
         let shown: Vec<usize> = (0..self.columns.len()).filter(known).collect();
         let caption = text(&self.caption);
+        let words = shown.iter().zip(1..).filter(|(i, _)| self.columns[**i].words);
+        let classes: Vec<String> = words.map(|(_, place)| format!("w{place}")).collect();
+        let classes = classes.join(" ");
         let mut html = format!(
-            r#"<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table><caption>{caption}</caption><thead><tr>"#
+            r#"<div class="scroll" tabindex="0" role="region" aria-label="{caption}"><table class="{classes}"><caption>{caption}</caption><thead><tr>"#
         );
         for i in &shown {
             let Column { name, meaning, words } = &self.columns[*i];
@@ -59,13 +63,12 @@ impl Grid {
             html.push_str("<tr>");
             for i in &shown {
                 let cell = text(&row[*i]);
-                let _ = match (i, self.columns[*i].words) {
-                    (0, _) => write!(html, r#"<th scope="row">{cell}</th>"#),
-                    (_, true) => write!(html, r#"<td class="t">{cell}</td>"#),
-                    (_, false) => write!(html, "<td>{cell}</td>"),
+                let _ = match i {
+                    0 => write!(html, r#"<th scope="row">{cell}</th>"#),
+                    _ => write!(html, "<td>{cell}</td>"),
                 };
             }
-            html.push_str("</tr>\n");
+            html.push_str("</tr>");
         }
         html + "</tbody></table></div>"
     }
@@ -135,17 +138,17 @@ pub(super) fn full(caption: &str, tables: &[Measured<'_>]) -> Grid {
         Column::words("by", "a library, or one of our methods"),
         Column::numbers(format!("{statistic} {}", unit.sign), "the time of one operation"),
         Column::numbers("×", "time relative to the reference row"),
-        Column::numbers("± %", "half of the 95 % interval of that ratio"),
-        Column::numbers("per second", "operations per second"),
+        Column::numbers("± %", "half of its 95 % interval"),
+        Column::numbers("per second", ""),
         Column::numbers("p50 ms", "median time from request to response"),
         Column::numbers("p99 ms", "99th percentile of the time from request to response"),
         Column::numbers("cpu µs", "processor time per operation, clients and service"),
-        Column::words("ct", "constant-time, according to its own documentation"),
-        Column::numbers("scratch B", "bytes of scratch passed by the caller"),
-        Column::numbers("stack B", "bytes from the call to the deepest address written"),
-        Column::numbers("heap B", "peak bytes in use during a call"),
-        Column::numbers("held B", "bytes held by prepared contexts between calls"),
-        Column::numbers("allocated B", "total bytes allocated by a call"),
+        Column::words("ct", "constant-time, as documented"),
+        Column::numbers("scratch B", "scratch passed by the caller"),
+        Column::numbers("stack B", "stack down to the deepest write"),
+        Column::numbers("heap B", "peak bytes in use"),
+        Column::numbers("held B", "bytes held between calls"),
+        Column::numbers("allocated B", "bytes allocated by a call"),
         Column::numbers("allocations", "allocations per call"),
     ]);
     columns.extend(RARE.map(|(name, _, meaning)| Column::numbers(name, meaning)));
