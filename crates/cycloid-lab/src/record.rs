@@ -313,6 +313,12 @@ impl Record {
             && self.implementation.backend.as_deref() != Some(FOREIGN_BACKEND)
     }
 
+    /// Returns whether a peer's row is a fair comparison: for a single operation, its batches are
+    /// not.
+    pub fn is_comparable_with(&self, peer: &Self) -> bool {
+        peer.operations_per_call <= self.operations_per_call
+    }
+
     /// Returns whether the row is a peer's alone: one end of a tunnel may be the library's.
     pub fn is_whole_peer(&self) -> bool {
         !self.is_ours()

@@ -171,7 +171,7 @@ fn measures<'a>() -> [Measure<Comparison<'a>>; 8] {
     [
         Measure::number("per second", "our operations per second, one at a time", |c| rate(c.ours)),
         Measure::number("many", "operations per second of our fastest batch", |c| {
-            c.many.map_or_else(|| NONE.into(), rate)
+            c.many.map_or_else(|| NONE.into(), |[many, _]| rate(many))
         }),
         Measure::words(
             "best peer",
@@ -190,8 +190,10 @@ fn measures<'a>() -> [Measure<Comparison<'a>>; 8] {
         Measure::number("to", "upper end of the 95 % interval of the ratio", |c| {
             proportion(c.best.ratio.interval[1])
         }),
-        Measure::number("ratio, many", "our fastest batch relative to the best peer", |c| {
-            c.many().map_or_else(|| NONE.into(), proportion)
-        }),
+        Measure::number(
+            "ratio, many",
+            "our fastest batch relative to the best peer, also with batches",
+            |c| c.many().map_or_else(|| NONE.into(), proportion),
+        ),
     ]
 }

@@ -8,9 +8,10 @@ pub(super) struct Comparison<'a> {
     pub(super) of: Measured<'a>,
     /// Our single operation.
     pub(super) ours: &'a Record,
-    /// Our fastest parallel operation that does the same work: no peer has prepared keys.
-    pub(super) many: Option<&'a Record>,
-    /// The fastest peer.
+    /// Our fastest parallel operation that does the same work, since no peer has prepared keys, and
+    /// the fastest peer, with its batches.
+    pub(super) many: Option<[&'a Record; 2]>,
+    /// The fastest peer, one operation at a time.
     pub(super) best: &'a Record,
 }
 
@@ -21,16 +22,23 @@ impl<'a> Comparison<'a> {
         let ours = of.reference()?;
         let records = || of.table.records.iter();
         let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
-        let peers = || {
-            records().filter(|record| is_peer(&of, ours, record) && is_usable(record.ratio.median))
-        };
         let alike = |record: &&Record| record.constant_time || !ours.constant_time;
-        let best = peers().filter(alike).min_by(faster).or_else(|| peers().min_by(faster))?;
-        let many = records().filter(|record| {
+        let best_beside = |row: &Record| {
+            let peers = || {
+                records().filter(|record| {
+                    is_peer(&of, ours, record)
+                        && is_usable(record.ratio.median)
+                        && row.is_comparable_with(record)
+                })
+            };
+            peers().filter(alike).min_by(faster).or_else(|| peers().min_by(faster))
+        };
+        let batches = records().filter(|record| {
             let is_batch = record.method == Method::Batch && record.operations_per_call > 1;
             is_batch && of.is_ours(record) && is_usable(record.ratio.median)
         });
-        Some(Self { of, ours, many: many.min_by(faster), best })
+        let many = batches.min_by(faster).and_then(|many| Some([many, best_beside(many)?]));
+        Some(Self { of, ours, many, best: best_beside(ours)? })
     }
 
     /// Returns our operations per second divided by the best peer's: 2 does twice as many.
@@ -40,7 +48,7 @@ impl<'a> Comparison<'a> {
 
     /// Returns the same ratio for our parallel operations.
     pub(super) fn many(&self) -> Option<f64> {
-        self.many.map(|many| self.best.ratio.median / many.ratio.median)
+        self.many.map(|[many, best]| best.ratio.median / many.ratio.median)
     }
 
     /// Returns the name: the group and the operation.
@@ -89,15 +97,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn peers_are_not_compared_with_prepared_keys() {
+    fn rows_are_compared_with_peers_that_do_the_same() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/ec-zen-5.json");
         let text = std::fs::read_to_string(path).unwrap();
         let report = cycloid_lab::record::Report::from_json(&text, path).unwrap();
-        let is_wanted = |table: &&cycloid_lab::record::Table| table.title() == "P-256: verify";
-        let table = report.tables.iter().find(is_wanted).unwrap();
-        assert!(table.records.iter().any(|record| record.label == "prepared ×8"));
-        let of = Measured { source: "ec", report: &report, table };
-        assert_eq!(Comparison::new(of).unwrap().many.unwrap().label, "×8");
+        let table = |title: &str| {
+            let table = report.tables.iter().find(|table| table.title() == title).unwrap();
+            Measured { source: "ec", report: &report, table }
+        };
+        // No peer has prepared keys.
+        let of = table("P-256: verify");
+        assert!(of.table.records.iter().any(|record| record.label == "prepared ×8"));
+        assert_eq!(Comparison::new(of).unwrap().many.unwrap()[0].label, "×8");
+        // A peer's batch counts beside our batch, not beside our single operation.
+        let comparison = Comparison::new(table("P-256: sign")).unwrap();
+        let [many, best] = comparison.many.unwrap();
+        assert_eq!([&*many.label, &*best.label, &*best.group], ["×8", "×8", "crypto-mb"]);
+        assert_eq!((&*comparison.best.group, comparison.best.operations_per_call), ("graviola", 1));
     }
 
     #[test]

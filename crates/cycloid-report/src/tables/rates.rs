@@ -119,7 +119,10 @@ fn row(table: &Table, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<St
     let faster = |a: &&Record, b: &&Record| a.ratio.median.total_cmp(&b.ratio.median);
     let peer =
         |name: &str| table.records.iter().filter(|r| is_peer(r) && r.group == name).min_by(faster);
-    let best = table.records.iter().filter(|record| is_peer(record)).min_by(faster);
+    let best = |our: &Record| {
+        let peers = table.records.iter().filter(|peer| is_peer(peer));
+        peers.filter(|peer| our.is_comparable_with(peer)).min_by(faster)
+    };
 
     let rate = |record: Option<&Record>| {
         record.map_or_else(|| NONE.into(), |r| format!("{:.0}", r.time.operations_per_second))
@@ -128,9 +131,11 @@ fn row(table: &Table, ours: &[&str], peers: &[&str], with_ratio: bool) -> Vec<St
     cells.extend(ours.iter().map(|label| rate(our(label))));
     cells.extend(peers.iter().map(|name| rate(peer(name))));
     if with_ratio {
-        cells.extend(ours.iter().map(|label| match (our(label), best) {
-            (Some(our), Some(best)) => proportion(best.ratio.median / our.ratio.median),
-            _ => NONE.into(),
+        cells.extend(ours.iter().map(|label| {
+            let ratio = our(label)
+                .and_then(|our| Some(best(our)?.ratio.median / our.ratio.median))
+                .map(proportion);
+            ratio.unwrap_or_else(|| NONE.into())
         }));
     }
     cells
