@@ -14,6 +14,27 @@ pub(in super::super) const FOUR: usize = 4;
 #[repr(C, align(32))]
 pub(in super::super) struct Quad(pub(in super::super) [Limb; FOUR]);
 
+/// Returns vectors with one number of N limbs in each lane.
+pub(in super::super) const fn transposed<const N: usize>(numbers: &[[Limb; N]; FOUR]) -> [Quad; N] {
+    let mut quads = [Quad([0; FOUR]); N];
+    let mut j = 0;
+    while j < N {
+        let mut lane = 0;
+        while lane < FOUR {
+            quads[j].0[lane] = numbers[lane][j];
+            lane += 1;
+        }
+        j += 1;
+    }
+    quads
+}
+
+/// Returns a vector of constants.
+#[inline(always)]
+pub(in super::super) fn quad<V: FourVectors>(v: V, lanes: [Limb; FOUR]) -> V::Word {
+    v.load(&Quad(lanes))
+}
+
 /// Arithmetic on four lanes, modulo 2⁶⁴.
 ///
 /// Implemented by a backend's token, which proves that the instructions may be executed. Every

@@ -135,7 +135,7 @@ impl<C: Curve> CurveTask<C::Field> for WriteMultiples<'_, C> {
             &Affine::of_points(arithmetic, &point[..A::WIDTH]),
             &mut table,
         );
-        table.map(|multiple| multiple.map(|raw| integer::<C, A>(arithmetic, &raw)))
+        integers::<C, A>(arithmetic, &table)
     }
 }
 
@@ -150,24 +150,28 @@ impl<C: Curve> CurveTask<C::Field> for BaseMultiples<C> {
         if window < WINDOW {
             return WriteMultiples::<C> { point: &AffinePoint::GENERATOR }.run(arithmetic);
         }
-        core::array::from_fn(|i| {
-            [0, 1].map(|coordinate| {
-                let start = (2 * i + coordinate) * A::STORED_LIMBS;
-                let stored = arithmetic.stored(&limbs[start..][..A::STORED_LIMBS]);
-                integer::<C, A>(arithmetic, &stored)
-            })
-        })
+        let mut table = [[A::ZERO; 2]; MULTIPLES];
+        let stored = limbs.chunks_exact(A::STORED_LIMBS);
+        for (coordinate, limbs) in table.as_flattened_mut().iter_mut().zip(stored) {
+            *coordinate = arithmetic.stored(limbs);
+        }
+        integers::<C, A>(arithmetic, &table)
     }
 }
 
-/// Returns the integer of an element of one number.
-fn integer<C: Curve, A: CurveArithmetic<C::Field>>(
+/// Returns the integers of elements of one number.
+fn integers<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
-    element: &A::Element,
-) -> Words<C> {
-    let mut integer = [Words::<C>::ZERO; MAX_WIDTH];
-    arithmetic.store(element, &mut integer[..A::WIDTH]);
-    integer[0]
+    table: &[[A::Element; 2]; MULTIPLES],
+) -> Multiples<C> {
+    let mut integers = [[Words::<C>::ZERO; 2]; MULTIPLES];
+    let coordinates = table.as_flattened().iter();
+    for (integer, element) in integers.as_flattened_mut().iter_mut().zip(coordinates) {
+        let mut numbers = [Words::<C>::ZERO; MAX_WIDTH];
+        arithmetic.store(element, &mut numbers[..A::WIDTH]);
+        *integer = numbers[0];
+    }
+    integers
 }
 
 /// The additions of a sum; wiped when dropped, since digits may be secret.

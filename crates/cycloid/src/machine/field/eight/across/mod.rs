@@ -17,7 +17,7 @@ mod tests;
 
 use core::marker::PhantomData;
 
-use super::super::super::lanes::four::{FOUR, FourVectors, Quad};
+use super::super::super::lanes::four::{FOUR, FourVectors, Quad, quad, transposed};
 use super::super::super::words::{LIMB_BITS, Limb};
 use super::super::Prime;
 use super::super::curve::{Addition, MULTIPLES_OF_ONE as MULTIPLES, MultiplesOfOne};
@@ -50,7 +50,10 @@ pub(super) trait Across<const N: usize>: Prime {
     fn carry<V: FourVectors>(v: V, limbs: &[V::Word; N]) -> [V::Word; N];
 
     /// Makes factors of numbers below 64 units.
-    fn factor<V: FourVectors>(v: V, limbs: &[V::Word; N]) -> [V::Word; N];
+    #[inline(always)]
+    fn factor<V: FourVectors>(_: V, limbs: &[V::Word; N]) -> [V::Word; N] {
+        *limbs
+    }
 
     /// Reduces column i of a product into those above; it is complete with the carry from the one
     /// below, which becomes that to the one above.
@@ -230,21 +233,6 @@ fn joined<P: Across<N>, const N: usize>(limbs: &[Limb; N]) -> P::Words {
     integer
 }
 
-/// Returns vectors with one number in each lane.
-const fn transposed<const N: usize>(numbers: &[[Limb; N]; FOUR]) -> [Quad; N] {
-    let mut quads = [Quad([0; FOUR]); N];
-    let mut j = 0;
-    while j < N {
-        let mut lane = 0;
-        while lane < FOUR {
-            quads[j].0[lane] = numbers[lane][j];
-            lane += 1;
-        }
-        j += 1;
-    }
-    quads
-}
-
 /// Returns as many units as each lane has.
 const fn offsets<P: Across<N>, const N: usize>(units: [Limb; FOUR]) -> [Quad; N] {
     with_coordinates::<P, N>(units, [0; FOUR])
@@ -280,12 +268,6 @@ fn stored<V: FourVectors, const N: usize>(v: V, words: &[V::Word; N]) -> [Quad; 
     let mut quads = [Quad([0; FOUR]); N];
     each!(V, j < N => v.store(&mut quads[j], words[j]));
     quads
-}
-
-/// Returns a vector of constants.
-#[inline(always)]
-fn quad<V: FourVectors>(v: V, lanes: [Limb; FOUR]) -> V::Word {
-    v.load(&Quad(lanes))
 }
 
 /// Returns the columns of an empty product.
@@ -324,6 +306,18 @@ fn product<V: FourVectors, P: Across<N>, const N: usize>(
         P::reduce(v, i, &mut columns, &mut carry);
     });
     P::carry(v, &P::sum(v, &columns, carry))
+}
+
+/// Returns the products of factors and a constant, reduced.
+#[inline(always)]
+fn times<V: FourVectors, P: Across<N>, const N: usize>(
+    v: V,
+    factors: &[V::Word; N],
+    constant: &[Limb; N],
+) -> [V::Word; N] {
+    let mut constants = *factors;
+    each!(V, j < N => constants[j] = v.splat(constant[j]));
+    product::<V, P, N>(v, factors, &constants)
 }
 
 /// Returns the squares of factors, plus `addend`, with carried limbs. The products of different
@@ -495,6 +489,20 @@ fn add<V: FourVectors, P: Across<N>, const N: usize>(
         sum[j] = v.add_some::<0b1000>(t, third[j], zero);
     });
     P::carry(v, &sum)
+}
+
+/// Returns the upper columns with the carry from below, for limbs of 46 bits: what a product has
+/// left after Montgomery reduction.
+#[inline(always)]
+fn upper<V: FourVectors, const N: usize>(
+    v: V,
+    [low, high]: &[Columns<V, N>; 2],
+    carry: V::Word,
+) -> [V::Word; N] {
+    let mut sum = low[1];
+    each!(V, j < N => sum[j] = v.add(sum[j], v.shift_left::<6>(high[1][j])));
+    sum[0] = v.add(sum[0], carry);
+    sum
 }
 
 /// Returns the carries into the limbs: into each the excess of the one below, and zero into the first.

@@ -7,8 +7,7 @@
 use super::super::super::super::lanes::four::FourVectors;
 use super::super::super::super::words::Limb;
 use super::super::super::{P256, Prime};
-use super::super::columns::each;
-use super::{Across, Columns, carried, joined, multiple, power_of_two, product};
+use super::{Across, Columns, carried, joined, multiple, power_of_two, times, upper};
 
 /// The number of limbs.
 const N: usize = 6;
@@ -25,6 +24,9 @@ const FIFTH: Limb = (1 << BITS) - (1 << 40) + (1 << 8);
 /// The sixth limb of p + 1.
 const SIXTH: Limb = (1 << 26) - 1;
 
+/// The integer 1.
+const INTEGER_ONE: [Limb; N] = multiple(&[1], 1, BITS, 0);
+
 impl Across<N> for P256 {
     const RADIX_BITS: usize = BITS;
     const UNIT: [Limb; N] = multiple(&Self::MODULUS, 1, BITS, (1 << BITS) - (1 << 41));
@@ -34,11 +36,6 @@ impl Across<N> for P256 {
     #[inline(always)]
     fn carry<V: FourVectors>(v: V, limbs: &[V::Word; N]) -> [V::Word; N] {
         carried::<V, { BITS as u32 }, N>(v, limbs)
-    }
-
-    #[inline(always)]
-    fn factor<V: FourVectors>(_: V, limbs: &[V::Word; N]) -> [V::Word; N] {
-        *limbs
     }
 
     #[inline(always)]
@@ -64,25 +61,18 @@ impl Across<N> for P256 {
     }
 
     #[inline(always)]
-    fn sum<V: FourVectors>(v: V, [low, high]: &[Columns<V, N>; 2], carry: V::Word) -> [V::Word; N] {
-        let mut sum = low[1];
-        each!(V, j < N => sum[j] = v.add(sum[j], v.shift_left::<6>(high[1][j])));
-        sum[0] = v.add(sum[0], carry);
-        sum
+    fn sum<V: FourVectors>(v: V, columns: &[Columns<V, N>; 2], carry: V::Word) -> [V::Word; N] {
+        upper(v, columns, carry)
     }
 
     #[inline(always)]
     fn enter<V: FourVectors>(v: V, integers: &[V::Word; N]) -> [V::Word; N] {
-        let mut r_squared = *integers;
-        each!(V, j < N => r_squared[j] = v.splat(R_SQUARED[j]));
-        product::<V, Self, N>(v, integers, &r_squared)
+        times::<V, Self, N>(v, integers, &R_SQUARED)
     }
 
     #[inline(always)]
     fn leave<V: FourVectors>(v: V, factors: &[V::Word; N]) -> [V::Word; N] {
-        let mut one = [v.splat(0); N];
-        one[0] = v.splat(1);
-        product::<V, Self, N>(v, factors, &one)
+        times::<V, Self, N>(v, factors, &INTEGER_ONE)
     }
 
     /// A reduced integer is at most p.

@@ -27,7 +27,7 @@
 mod edwards;
 mod ladder;
 
-use super::super::super::super::lanes::four::{FOUR, FourVectors, Quad};
+use super::super::super::super::lanes::four::{FOUR, FourVectors, Quad, quad, transposed};
 use super::super::super::super::lanes::{LANE_LIMB_BITS, LIMB_MASK};
 use super::super::super::super::words::Limb;
 use super::super::columns::each;
@@ -56,21 +56,6 @@ const fn offset(multiple: Limb, units: Limb) -> [Limb; 5] {
         column - units,
         (multiple << TOP_BITS) - units,
     ]
-}
-
-/// Returns vectors with one number in each lane.
-const fn transposed(numbers: &[[Limb; 5]; FOUR]) -> [Quad; 5] {
-    let mut quads = [Quad([0; FOUR]); 5];
-    let mut j = 0;
-    while j < 5 {
-        let mut lane = 0;
-        while lane < FOUR {
-            quads[j].0[lane] = numbers[lane][j];
-            lane += 1;
-        }
-        j += 1;
-    }
-    quads
 }
 
 /// The initial columns of a product.
@@ -338,12 +323,6 @@ fn load<V: FourVectors>(v: V, limbs: &[Quad; 5]) -> Limbs<V> {
     let mut words = [v.splat(0); 5];
     each!(V, j < 5 => words[j] = v.load(&limbs[j]));
     words
-}
-
-/// Returns a vector of constants.
-#[inline(always)]
-fn quad<V: FourVectors>(v: V, lanes: [Limb; FOUR]) -> V::Word {
-    v.load(&Quad(lanes))
 }
 
 /// Returns the four numbers of factors, below 2²⁵⁵.
