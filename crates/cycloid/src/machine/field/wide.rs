@@ -231,15 +231,18 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     /// Writes the words that [`import`](Self::import) reads.
     fn export(self, element: &Self::Element, words: &mut [P::Words]);
 
-    /// Loads residues from words below the prime for [`butterflies`](Self::butterflies): with any
-    /// factor that [`export_linear`](Self::export_linear) undoes.
+    /// [`import_linear`](Self::import_linear) returns residues times 2^−`LINEAR_SHIFT`.
+    const LINEAR_SHIFT: u32 = 0;
+
+    /// Loads residues from words below the prime for [`butterflies`](Self::butterflies) and other
+    /// linear operations: with a factor that [`export_linear`](Self::export_linear) undoes.
     #[inline(always)]
     fn import_linear(self, words: &[P::Words]) -> Self::Element {
         self.import(words)
     }
 
-    /// Writes the words that [`import_linear`](Self::import_linear) reads, after at most four layers
-    /// of [`butterflies`](Self::butterflies).
+    /// Writes the words that [`import_linear`](Self::import_linear) reads, of residues or after at
+    /// most four layers of [`butterflies`](Self::butterflies).
     #[inline(always)]
     fn export_linear(self, element: &Self::Element, words: &mut [P::Words]) {
         self.export(element, words);

@@ -21,6 +21,18 @@ pub(crate) trait Slot {
     fn words_mut(&mut self) -> &mut ScalarWords;
 }
 
+impl Slot for ScalarWords {
+    #[inline(always)]
+    fn words(&self) -> &ScalarWords {
+        self
+    }
+
+    #[inline(always)]
+    fn words_mut(&mut self) -> &mut ScalarWords {
+        self
+    }
+}
+
 /// The fewest values for which each of eight lanes has work in each layer.
 pub(crate) const FEWEST_VALUES: usize = LANES * POINTS;
 
@@ -153,16 +165,6 @@ mod tests {
     use crate::machine::field::{Arithmetic, Dense, Prime, WideTask};
     use crate::machine::lanes;
     use crate::machine::words::{self, Portable};
-
-    impl Slot for ScalarWords {
-        fn words(&self) -> &ScalarWords {
-            self
-        }
-
-        fn words_mut(&mut self) -> &mut ScalarWords {
-            self
-        }
-    }
 
     struct Transform<'a> {
         values: &'a mut [ScalarWords],

@@ -13,6 +13,7 @@ mod fp2;
 mod generator;
 #[cfg(feature = "internals")]
 mod jacobian;
+mod lists;
 mod map;
 mod multiply;
 mod pairing;
@@ -31,6 +32,7 @@ pub(crate) use fp2::{Field, Fp2, reveal};
 pub(crate) use generator::multiply_generator;
 #[cfg(feature = "internals")]
 pub(crate) use jacobian::Jacobian;
+pub(crate) use lists::{FEWEST_ELEMENTS, inner_product, invert_each, multiply_each};
 pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};
 #[cfg(feature = "internals")]
 pub(crate) use multiply::multiply_integer;

@@ -144,7 +144,7 @@ impl<W: Sha2Word> StatesOf<W> {
 
     /// Returns the digest, of `length` bytes, of one lane's absorbed blocks followed by a message
     /// in parts.
-    #[cfg(any(test, all(target_arch = "x86_64", feature = "avx512")))]
+    #[cfg(all(any(test, all(target_arch = "x86_64", feature = "avx512")), not(feature = "small")))]
     pub(crate) fn finish_one<'a>(
         &self,
         backend: Backend,

@@ -179,6 +179,8 @@ macro_rules! wide {
     (@no_spread $token:ty, ($($features:literal)?)) => {};
     (@no_linear $token:ty, ($($features:literal)?)) => {};
     (@linear $token:ty, ($($features:literal)?)) => {
+        const LINEAR_SHIFT: u32 = 4;
+
         #[inline(always)]
         fn import_linear(self, words: &[[Limb; 4]]) -> [Lanes; 5] {
             $(#[target_feature(enable = $features)])?

@@ -11,8 +11,8 @@ use crate::machine::ct;
 use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
 use crate::machine::words::Limb;
 use crate::machine::{lanes, words};
-use crate::math::bls12_381::{self, FEWEST_VALUES, ScalarWords, Slot};
-use crate::math::field::Element;
+use crate::math::bls12_381::{self, FEWEST_ELEMENTS, FEWEST_VALUES, ScalarWords, Slot};
+use crate::math::field::{Element, MAX_WIDTH};
 
 /// An operation on one element or two.
 #[derive(Clone, Copy)]
@@ -74,80 +74,60 @@ fn power(a: &ScalarWords, exponent: &[Limb], is_public: bool) -> ScalarWords {
     Bls12Scalar::run_one_wide(words::Backend::best(), Power { a, exponent, is_public })
 }
 
-/// Computes a₀·b₀ + a₁·b₁ + …, reducing once for as many products as fit.
+/// Computes the inner product of two lists; the result is the sum of the integers.
 struct InnerProduct<'a> {
     a: &'a [Fr<Cycloid>],
     b: &'a [Fr<Cycloid>],
 }
 
 impl WideTask<Bls12Scalar> for InnerProduct<'_> {
-    type Output = ScalarWords;
+    type Output = [ScalarWords; MAX_WIDTH];
 
-    fn run<A: Wide<Bls12Scalar>>(self, f: A) -> ScalarWords {
-        const TERMS: usize = 16;
-        let import = |a: &Fr<Cycloid>| f.import(slice::from_ref(a.raw()));
-        let mut total = A::ZERO;
-        for (a, b) in self.a.chunks(TERMS).zip(self.b.chunks(TERMS)) {
-            let products = a.iter().zip(b).map(|(a, b)| f.mul_wide(&import(a), &import(b)));
-            if let Some(sum) = products.reduce(|sum, product| f.add_wide(&sum, &product)) {
-                total = f.add(&total, &f.reduce_wide(&sum));
-            }
-        }
-        let mut out = [ScalarWords::ZERO];
-        f.export(&total, &mut out);
-        out[0]
+    fn run<A: Wide<Bls12Scalar>>(self, f: A) -> [ScalarWords; MAX_WIDTH] {
+        bls12_381::inner_product(f, self.a, self.b)
     }
 }
 
-/// Computes aᵢ ← aᵢ + bᵢ or aᵢ·bᵢ.
-struct Each<'a> {
-    multiply: bool,
+/// Computes aᵢ ← aᵢ·bᵢ.
+struct MultiplyEach<'a> {
     a: &'a mut [Fr<Cycloid>],
     b: &'a [Fr<Cycloid>],
 }
 
-impl WideTask<Bls12Scalar> for Each<'_> {
+impl WideTask<Bls12Scalar> for MultiplyEach<'_> {
     type Output = ();
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) {
-        for (a, b) in self.a.iter_mut().zip(self.b) {
-            let (to, b) = (a.words_mut(), f.import(slice::from_ref(b.words())));
-            let a = f.import(slice::from_ref(to));
-            let result = if self.multiply { f.mul(&a, &b) } else { f.add(&a, &b) };
-            f.export(&result, slice::from_mut(to));
-        }
+        bls12_381::multiply_each(f, self.a, self.b);
     }
 }
 
-/// Computes aᵢ ← 1/aᵢ, and 0 for 0. Time depends on the number of elements only.
-struct InvertMany<'a> {
-    a: &'a mut [Fr<Cycloid>],
-    scratch: &'a mut [Fr<Cycloid>],
+/// Computes aᵢ ← 1/aᵢ, and 0 for 0.
+struct InvertEach<'a, T> {
+    a: &'a mut [T],
+    scratch: &'a mut [T],
 }
 
-impl WideTask<Bls12Scalar> for InvertMany<'_> {
+impl<T: Slot> WideTask<Bls12Scalar> for InvertEach<'_, T> {
     type Output = ();
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) {
-        let import = |a: &Fr<Cycloid>| Element::from_raw(f, f.import(slice::from_ref(a.words())));
-        let export = |element: &Element<Bls12Scalar, A>, to: &mut Fr<Cycloid>| {
-            f.export(element.raw(), slice::from_mut(to.words_mut()));
-        };
-        let one = Element::one(f);
-        // A zero counts as 1. `scratch` holds the products of the preceding elements.
-        let factor = |a: &Element<Bls12Scalar, A>| Element::select(a.is_zero(), &one, a);
-        let mut product = one;
-        for (a, before) in self.a.iter().zip(&mut *self.scratch) {
-            export(&product, before);
-            product = &product * &factor(&import(a));
-        }
-        let mut inverse = product.invert();
-        for (a, before) in self.a.iter_mut().zip(&*self.scratch).rev() {
-            let value = import(a);
-            let inverted = &inverse * &import(before);
-            inverse = &inverse * &factor(&value);
-            export(&Element::select(value.is_zero(), &value, &inverted), a);
-        }
+        bls12_381::invert_each(f, self.a, self.scratch, |products| match products {
+            [product] => *product = compute(Operation::Invert, product),
+            products => {
+                let mut scratch = [ScalarWords::ZERO; MAX_WIDTH];
+                let task = InvertEach { a: products, scratch: &mut scratch };
+                Bls12Scalar::run_one_wide(words::Backend::best(), task);
+            }
+        });
+    }
+}
+
+/// Runs a task on a list of this length, eight elements side by side if that takes less time.
+fn run_on_list<T: WideTask<Bls12Scalar>>(length: usize, fewest: usize, task: T) -> T::Output {
+    match lanes::Backend::best().filter(|_| length >= fewest) {
+        Some(backend) => Bls12Scalar::run_eight_wide(backend, task),
+        None => Bls12Scalar::run_one_wide(words::Backend::best(), task),
     }
 }
 
@@ -244,30 +224,26 @@ impl Scalars for Cycloid {
     }
 
     fn fr_inner_product(a: &[Fr<Self>], b: &[Fr<Self>]) -> ScalarWords {
-        Bls12Scalar::run_one_wide(words::Backend::best(), InnerProduct { a, b })
+        let sums = run_on_list(a.len(), FEWEST_ELEMENTS, InnerProduct { a, b });
+        sums.iter().fold(ScalarWords::ZERO, |sum, number| Bls12Scalar::add_words(&sum, number))
     }
 
     fn fr_add_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
-        let task = Each { multiply: false, a, b };
-        Bls12Scalar::run_one_wide(words::Backend::best(), task);
+        for (a, b) in a.iter_mut().zip(b) {
+            *a.words_mut() = Bls12Scalar::add_words(a.words(), b.words());
+        }
     }
 
     fn fr_mul_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
-        let task = Each { multiply: true, a, b };
-        Bls12Scalar::run_one_wide(words::Backend::best(), task);
+        run_on_list(a.len(), FEWEST_ELEMENTS, MultiplyEach { a, b });
     }
 
     fn fr_invert_many(a: &mut [Fr<Self>], scratch: &mut [Fr<Self>]) {
-        Bls12Scalar::run_one_wide(words::Backend::best(), InvertMany { a, scratch });
+        run_on_list(a.len(), FEWEST_ELEMENTS, InvertEach { a, scratch });
     }
 
     fn fr_transform(values: &mut [Fr<Self>], roots: &[Fr<Self>]) {
-        let eight = lanes::Backend::best().filter(|_| values.len() >= FEWEST_VALUES);
-        let task = Transform { values, roots };
-        match eight {
-            Some(backend) => Bls12Scalar::run_eight_wide(backend, task),
-            None => Bls12Scalar::run_one_wide(words::Backend::best(), task),
-        }
+        run_on_list(values.len(), FEWEST_VALUES, Transform { values, roots });
     }
 
     fn fr_apply<F: Formula<ScalarWords, T>, const T: usize>(
