@@ -235,10 +235,14 @@ pub trait Wide<P: Prime>: Arithmetic<P> {
     const LINEAR_SHIFT: u32 = 0;
 
     /// Loads residues from words below the prime for [`butterflies`](Self::butterflies) and other
-    /// linear operations: with a factor that [`export_linear`](Self::export_linear) undoes.
+    /// linear operations: with a factor that [`export_linear`](Self::export_linear) undoes. Those
+    /// beyond [`WIDTH`](Arithmetic::WIDTH) are ignored.
     #[inline(always)]
-    fn import_linear(self, words: &[P::Words]) -> Self::Element {
-        self.import(words)
+    fn import_linear(self, words: [&P::Words; LANES]) -> Self::Element {
+        if Self::WIDTH == 1 {
+            return self.import(core::slice::from_ref(words[0]));
+        }
+        self.import(&words.map(|words| *words))
     }
 
     /// Writes the words that [`import_linear`](Self::import_linear) reads, of residues or after at

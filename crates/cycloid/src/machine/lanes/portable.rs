@@ -35,6 +35,13 @@ impl Vectors for Portable {
     }
 
     #[inline(always)]
+    fn load_halves(self, [low, high]: [&[Limb; LANES / 2]; 2]) -> Self::Word {
+        core::array::from_fn(
+            |lane| if lane < LANES / 2 { low[lane] } else { high[lane - LANES / 2] },
+        )
+    }
+
+    #[inline(always)]
     fn store(self, to: &mut Lanes, word: Self::Word) {
         to.0 = word;
     }

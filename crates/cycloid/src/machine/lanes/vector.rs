@@ -28,6 +28,9 @@ pub(in super::super) trait Vectors: Copy {
     /// Loads words of any alignment.
     fn load_limbs(self, from: &[Limb; LANES]) -> Self::Word;
 
+    /// Loads the lower lanes from words of any alignment, and the upper ones from others.
+    fn load_halves(self, from: [&[Limb; LANES / 2]; 2]) -> Self::Word;
+
     fn store(self, to: &mut Lanes, word: Self::Word);
     fn load_factor(self, from: &Lanes) -> Self::Factor;
     fn store_factor(self, to: &mut Lanes, factor: Self::Factor);

@@ -93,6 +93,7 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
                         for i in 0..1 << layer {
                             let root = (place + i * half) * stride;
                             let words = read::<A, T>(roots, root, root_step * stride);
+                            let words = words.map(|words| *words);
                             factors[(1 << layer) + i] = f.import(&words[..A::WIDTH]);
                         }
                     }
@@ -100,7 +101,7 @@ fn pass<A: Wide<Bls12Scalar>, T: Slot, const K: u32>(
                 let mut points = [A::ZERO; POINTS];
                 for (i, point) in points[..1 << K].iter_mut().enumerate() {
                     let words = read::<A, T>(values, first + place + i * half, lane_step);
-                    *point = f.import_linear(&words[..A::WIDTH]);
+                    *point = f.import_linear(words);
                 }
                 // If every lane has ω⁰, no product is needed.
                 let one = place == 0 && (A::WIDTH == 1 || !neighbours);
@@ -121,10 +122,10 @@ fn read<A: Wide<Bls12Scalar>, T: Slot>(
     from: &[T],
     first: usize,
     step: usize,
-) -> [ScalarWords; MAX_WIDTH] {
-    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
+) -> [&ScalarWords; LANES] {
+    let mut words = [from[first].words(); LANES];
     for (lane, words) in words[..A::WIDTH].iter_mut().enumerate() {
-        *words = *from[first + lane * step].words();
+        *words = from[first + lane * step].words();
     }
     words
 }

@@ -4,14 +4,19 @@
 //! multiplies by c = 2^−[`LINEAR_SHIFT`](Wide::LINEAR_SHIFT). [`Wide::export_linear`] divides by c
 //! once, so a product must be divided by c once more.
 
+use core::slice;
+
 use super::ScalarWords;
 use super::fourier::Slot;
 use crate::machine::field::{Bls12Scalar, Limbs, Wide};
 use crate::machine::lanes::LANES;
 use crate::math::field::{Element, MAX_WIDTH};
 
-/// The fewest elements for which eight side by side take less time than one after another.
-pub(crate) const FEWEST_ELEMENTS: usize = 2 * LANES;
+/// The fewest products that take less time eight side by side than one after another, on integers.
+pub(crate) const FEWEST_PRODUCTS: usize = 2 * LANES;
+
+/// The same for inverses.
+pub(crate) const FEWEST_INVERSES: usize = 4 * LANES;
 
 /// The number of products that are added before they are reduced.
 const TERMS: usize = 16;
@@ -26,19 +31,22 @@ pub(crate) fn inner_product<A: Wide<Bls12Scalar>, T: Slot>(
     f.run(
         #[inline(always)]
         || {
-            let mut total = Element::zero(f);
+            let mut total = A::ZERO;
             for (a, b) in a.chunks(TERMS * A::WIDTH).zip(b.chunks(TERMS * A::WIDTH)) {
-                let mut pairs = a.chunks(A::WIDTH).zip(b.chunks(A::WIDTH)).map(
+                let products = a.chunks(A::WIDTH).zip(b.chunks(A::WIDTH)).map(
                     #[inline(always)]
-                    |(a, b)| f.mul_wide(load(f, a).raw(), load(f, b).raw()),
+                    |(a, b)| f.mul_wide(&load(f, a), &load(f, b)),
                 );
-                let Some(mut sum) = pairs.next() else { continue };
-                for product in pairs {
-                    sum = f.add_wide(&sum, &product);
+                let sum = products.reduce(
+                    #[inline(always)]
+                    |sum, product| f.add_wide(&sum, &product),
+                );
+                if let Some(sum) = sum {
+                    total = f.add(&total, &f.reduce_wide(&sum));
                 }
-                total = &total + &Element::from_raw(f, f.reduce_wide(&sum));
             }
-            f.export_linear(divide(&total).raw(), &mut sums[..A::WIDTH]);
+            let total = divide(&Element::from_raw(f, total), &divisor(f));
+            f.export_linear(total.raw(), &mut sums[..A::WIDTH]);
         },
     );
     sums
@@ -49,8 +57,10 @@ pub(crate) fn multiply_each<A: Wide<Bls12Scalar>, T: Slot>(f: A, a: &mut [T], b:
     f.run(
         #[inline(always)]
         || {
+            let divisor = divisor(f);
             for (a, b) in a.chunks_mut(A::WIDTH).zip(b.chunks(A::WIDTH)) {
-                store(&divide(&(&load(f, a) * &load(f, b))), a);
+                let product = &element(f, a) * &element(f, b);
+                store(&divide(&product, &divisor), a);
             }
         },
     );
@@ -71,20 +81,20 @@ pub(crate) fn invert_each<A: Wide<Bls12Scalar>, T: Slot>(
             let mut words = [ScalarWords::ZERO; MAX_WIDTH];
             let words = &mut words[..A::WIDTH];
             f.export(one.raw(), words);
-            let c = Element::from_raw(f, f.import_linear(words));
+            let c = element(f, words);
             // A zero counts as 1. `scratch` holds the products of the elements before.
             let mut product = one;
             for (a, before) in a.chunks(A::WIDTH).zip(scratch.chunks_mut(A::WIDTH)) {
                 store(&product, before);
-                product = &product * &nonzero(&load(f, a), &one);
+                product = &product * &nonzero(&element(f, a), &one);
             }
             f.export(product.raw(), words);
             invert(words);
             // Of an element a, c·a has been loaded; what is stored for c/a = c²/(c·a) is 1/a.
             let mut inverse = &Element::from_raw(f, f.import(words)) * &(&c * &c);
             for (a, before) in a.chunks_mut(A::WIDTH).zip(scratch.chunks(A::WIDTH)).rev() {
-                let value = load(f, a);
-                let inverted = &inverse * &load(f, before);
+                let value = element(f, a);
+                let inverted = &inverse * &element(f, before);
                 inverse = &inverse * &nonzero(&value, &one);
                 store(&Element::select(value.is_zero(), &value, &inverted), a);
             }
@@ -101,30 +111,44 @@ fn nonzero<A: Wide<Bls12Scalar>>(
     Element::select(a.is_zero(), one, a)
 }
 
-/// Returns a/c.
+/// Returns a/c, for 1/c by [`divisor`].
 #[inline(always)]
-fn divide<A: Wide<Bls12Scalar>>(a: &Element<Bls12Scalar, A>) -> Element<Bls12Scalar, A> {
-    if A::LINEAR_SHIFT == 0 {
-        return *a;
-    }
-    let mut factor = ScalarWords::ZERO;
-    factor[0] = 1 << A::LINEAR_SHIFT;
-    a * &Element::constant(a.arithmetic(), &factor)
+fn divide<A: Wide<Bls12Scalar>>(
+    a: &Element<Bls12Scalar, A>,
+    divisor: &Element<Bls12Scalar, A>,
+) -> Element<Bls12Scalar, A> {
+    if A::LINEAR_SHIFT == 0 { *a } else { a * divisor }
+}
+
+/// Returns 1/c.
+fn divisor<A: Wide<Bls12Scalar>>(f: A) -> Element<Bls12Scalar, A> {
+    let mut power = ScalarWords::ZERO;
+    power[0] = 1 << A::LINEAR_SHIFT;
+    Element::constant(f, &power)
 }
 
 /// Loads up to as many elements as there are numbers, times c, and zeros after them.
 #[inline(always)]
-fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, list: &[T]) -> Element<Bls12Scalar, A> {
-    let mut words = [ScalarWords::ZERO; MAX_WIDTH];
-    for (words, element) in words.iter_mut().zip(list) {
-        *words = *element.words();
+fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, list: &[T]) -> A::Element {
+    if A::WIDTH == 1 {
+        return f.import_linear([list[0].words(); LANES]);
     }
-    Element::from_raw(f, f.import_linear(&words[..A::WIDTH]))
+    f.import_linear(core::array::from_fn(|i| list.get(i).map_or(&ScalarWords::ZERO, T::words)))
+}
+
+/// The same as [`load`].
+#[inline(always)]
+fn element<A: Wide<Bls12Scalar>, T: Slot>(f: A, list: &[T]) -> Element<Bls12Scalar, A> {
+    Element::from_raw(f, load(f, list))
 }
 
 /// Writes elements divided by c.
 #[inline(always)]
 fn store<A: Wide<Bls12Scalar>, T: Slot>(a: &Element<Bls12Scalar, A>, list: &mut [T]) {
+    if A::WIDTH == 1 {
+        a.arithmetic().export_linear(a.raw(), slice::from_mut(list[0].words_mut()));
+        return;
+    }
     let mut words = [ScalarWords::ZERO; MAX_WIDTH];
     a.arithmetic().export_linear(a.raw(), &mut words[..A::WIDTH]);
     for (element, words) in list.iter_mut().zip(&words) {

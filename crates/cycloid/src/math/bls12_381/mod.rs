@@ -32,7 +32,9 @@ pub(crate) use fp2::{Field, Fp2, reveal};
 pub(crate) use generator::multiply_generator;
 #[cfg(feature = "internals")]
 pub(crate) use jacobian::Jacobian;
-pub(crate) use lists::{FEWEST_ELEMENTS, inner_product, invert_each, multiply_each};
+pub(crate) use lists::{
+    FEWEST_INVERSES, FEWEST_PRODUCTS, inner_product, invert_each, multiply_each,
+};
 pub(crate) use map::{Mapped, decompress, is_on_curve, map_to_curve, to_group};
 #[cfg(feature = "internals")]
 pub(crate) use multiply::multiply_integer;

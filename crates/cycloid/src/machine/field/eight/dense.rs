@@ -182,10 +182,10 @@ macro_rules! wide {
         const LINEAR_SHIFT: u32 = 4;
 
         #[inline(always)]
-        fn import_linear(self, words: &[[Limb; 4]]) -> [Lanes; 5] {
+        fn import_linear(self, words: [&[Limb; 4]; LANES]) -> [Lanes; 5] {
             $(#[target_feature(enable = $features)])?
             #[inline]
-            fn import(v: $token, words: &[[Limb; 4]]) -> [Lanes; 5] {
+            fn import(v: $token, words: [&[Limb; 4]; LANES]) -> [Lanes; 5] {
                 fourier::import(v, words)
             }
             // SAFETY: see above.

@@ -133,12 +133,9 @@ fn load<V: Vectors>(v: V, limbs: &[Lanes; M]) -> [V::Word; M] {
 
 /// Returns integers of four words as limbs.
 #[inline(always)]
-pub(super) fn import<V: Vectors>(v: V, words: &[[Limb; 4]]) -> [Lanes; M] {
+pub(super) fn import<V: Vectors>(v: V, words: [&[Limb; 4]; LANES]) -> [Lanes; M] {
     let mut rows = [v.splat(0); 4];
-    each!(V, k < 4 => {
-        let [[a, b, c, d], [e, f, g, h]] = [words[2 * k], words[2 * k + 1]];
-        rows[k] = v.load(&Lanes([a, b, c, d, e, f, g, h]));
-    });
+    each!(V, k < 4 => rows[k] = v.load_halves([words[2 * k], words[2 * k + 1]]));
     let mut parts = [v.splat(0); 4];
     each!(V, i < 4 => {
         let i = i as Limb;
@@ -246,7 +243,7 @@ mod tests {
                 });
                 let words = values.each_ref().map(|value| [0, 1, 2, 3].map(|i| word(value, i)));
                 expected.push(values);
-                import(Portable, &words)
+                import(Portable, words.each_ref())
             });
             layers::<_, 4>(Portable, &mut points, &factors, one);
             for layer in 0..4 {

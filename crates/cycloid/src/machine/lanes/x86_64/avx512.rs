@@ -9,14 +9,15 @@
 
 use core::arch::asm;
 use core::arch::x86_64::{
-    __m512d, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_ZERO, _mm512_add_epi64, _mm512_and_si512,
-    _mm512_castpd_si512, _mm512_cmpeq_epi64_mask, _mm512_cvtepu64_pd, _mm512_fmadd_round_pd,
-    _mm512_load_pd, _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_add_epi64,
-    _mm512_mask_sub_epi64, _mm512_maskz_mov_epi64, _mm512_maskz_permutex2var_epi64,
-    _mm512_movm_epi64, _mm512_mul_epi32, _mm512_permutex2var_epi64, _mm512_permutexvar_epi64,
-    _mm512_set1_epi64, _mm512_set1_pd, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srai_epi64,
-    _mm512_srli_epi64, _mm512_store_pd, _mm512_store_si512, _mm512_sub_epi64, _mm512_sub_pd,
-    _mm512_ternarylogic_epi64, _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
+    __m512d, __m512i, _MM_FROUND_NO_EXC, _MM_FROUND_TO_ZERO, _mm256_loadu_si256, _mm512_add_epi64,
+    _mm512_and_si512, _mm512_castpd_si512, _mm512_castsi256_si512, _mm512_cmpeq_epi64_mask,
+    _mm512_cvtepu64_pd, _mm512_fmadd_round_pd, _mm512_inserti64x4, _mm512_load_pd,
+    _mm512_load_si512, _mm512_loadu_si512, _mm512_mask_add_epi64, _mm512_mask_sub_epi64,
+    _mm512_maskz_mov_epi64, _mm512_maskz_permutex2var_epi64, _mm512_movm_epi64, _mm512_mul_epi32,
+    _mm512_permutex2var_epi64, _mm512_permutexvar_epi64, _mm512_set1_epi64, _mm512_set1_pd,
+    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srai_epi64, _mm512_srli_epi64, _mm512_store_pd,
+    _mm512_store_si512, _mm512_sub_epi64, _mm512_sub_pd, _mm512_ternarylogic_epi64,
+    _mm512_unpackhi_epi64, _mm512_unpacklo_epi64,
 };
 
 use super::super::super::cpu::Avx512;

@@ -16,6 +16,16 @@ macro_rules! integers {
         }
 
         #[inline(always)]
+        fn load_halves(self, [low, high]: [&[Limb; super::super::LANES / 2]; 2]) -> __m512i {
+            // SAFETY: the token proves AVX-512; each array has half the size of a vector.
+            unsafe {
+                let low = _mm256_loadu_si256(core::ptr::from_ref(low).cast());
+                let high = _mm256_loadu_si256(core::ptr::from_ref(high).cast());
+                _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high)
+            }
+        }
+
+        #[inline(always)]
         fn store(self, to: &mut Lanes, word: __m512i) {
             // SAFETY: as for `load`.
             unsafe { _mm512_store_si512(core::ptr::from_mut(to).cast(), word) }

@@ -10,8 +10,10 @@ use super::{Cycloid, formula};
 use crate::machine::ct;
 use crate::machine::field::{Bls12Scalar, Dense, Limbs, Wide, WideTask};
 use crate::machine::words::Limb;
-use crate::machine::{lanes, words};
-use crate::math::bls12_381::{self, FEWEST_ELEMENTS, FEWEST_VALUES, ScalarWords, Slot};
+use crate::machine::{lanes, lanes::Multiplication, words};
+use crate::math::bls12_381::{
+    self, FEWEST_INVERSES, FEWEST_PRODUCTS, FEWEST_VALUES, ScalarWords, Slot,
+};
 use crate::math::field::{Element, MAX_WIDTH};
 
 /// An operation on one element or two.
@@ -123,14 +125,6 @@ impl<T: Slot> WideTask<Bls12Scalar> for InvertEach<'_, T> {
     }
 }
 
-/// Runs a task on a list of this length, eight elements side by side if that takes less time.
-fn run_on_list<T: WideTask<Bls12Scalar>>(length: usize, fewest: usize, task: T) -> T::Output {
-    match lanes::Backend::best().filter(|_| length >= fewest) {
-        Some(backend) => Bls12Scalar::run_eight_wide(backend, task),
-        None => Bls12Scalar::run_one_wide(words::Backend::best(), task),
-    }
-}
-
 struct Transform<'a> {
     values: &'a mut [Fr<Cycloid>],
     roots: &'a [Fr<Cycloid>],
@@ -141,6 +135,31 @@ impl WideTask<Bls12Scalar> for Transform<'_> {
 
     fn run<A: Wide<Bls12Scalar>>(self, f: A) {
         bls12_381::transform(f, self.values, self.roots);
+    }
+}
+
+/// Runs a task on eight elements side by side if `eight` says so of the backend for that.
+fn run_on_list<T: WideTask<Bls12Scalar>>(
+    eight: impl FnOnce(lanes::Backend) -> bool,
+    task: T,
+) -> T::Output {
+    match lanes::Backend::best() {
+        Some(backend) if eight(backend) => Bls12Scalar::run_eight_wide(backend, task),
+        _ => Bls12Scalar::run_one_wide(words::Backend::best(), task),
+    }
+}
+
+/// Returns whether a backend multiplies a list of this length in less time side by side. A backend
+/// that multiplies floating-point numbers does not: conversions take more time than it saves.
+fn multiplies_eight(backend: lanes::Backend, length: usize) -> bool {
+    backend.multiplication() == Multiplication::Integer && length >= FEWEST_PRODUCTS
+}
+
+/// Returns the same for inverses, where several products share conversions.
+fn inverts_eight(backend: lanes::Backend, length: usize) -> bool {
+    match backend.multiplication() {
+        Multiplication::Integer => length >= FEWEST_INVERSES,
+        _ => length >= 2 * FEWEST_INVERSES,
     }
 }
 
@@ -224,7 +243,7 @@ impl Scalars for Cycloid {
     }
 
     fn fr_inner_product(a: &[Fr<Self>], b: &[Fr<Self>]) -> ScalarWords {
-        let sums = run_on_list(a.len(), FEWEST_ELEMENTS, InnerProduct { a, b });
+        let sums = run_on_list(|eight| multiplies_eight(eight, a.len()), InnerProduct { a, b });
         sums.iter().fold(ScalarWords::ZERO, |sum, number| Bls12Scalar::add_words(&sum, number))
     }
 
@@ -235,15 +254,18 @@ impl Scalars for Cycloid {
     }
 
     fn fr_mul_many(a: &mut [Fr<Self>], b: &[Fr<Self>]) {
-        run_on_list(a.len(), FEWEST_ELEMENTS, MultiplyEach { a, b });
+        let length = a.len();
+        run_on_list(|eight| multiplies_eight(eight, length), MultiplyEach { a, b });
     }
 
     fn fr_invert_many(a: &mut [Fr<Self>], scratch: &mut [Fr<Self>]) {
-        run_on_list(a.len(), FEWEST_ELEMENTS, InvertEach { a, scratch });
+        let length = a.len();
+        run_on_list(|eight| inverts_eight(eight, length), InvertEach { a, scratch });
     }
 
     fn fr_transform(values: &mut [Fr<Self>], roots: &[Fr<Self>]) {
-        run_on_list(values.len(), FEWEST_VALUES, Transform { values, roots });
+        let length = values.len();
+        run_on_list(|_| length >= FEWEST_VALUES, Transform { values, roots });
     }
 
     fn fr_apply<F: Formula<ScalarWords, T>, const T: usize>(
