@@ -26,6 +26,10 @@ use super::netlink::Route;
 /// The directory of journals.
 pub const DIRECTORY: &str = "/run/cycloid-vpn";
 
+/// The number of bytes of a journal that are read: of more than 10,000 changes. A process that has
+/// dropped root could write more, to exhaust the memory of the next start.
+const MAX_LENGTH: u64 = 1 << 20;
+
 /// The undo operation of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Undo {
@@ -202,7 +206,7 @@ impl Journal {
     pub fn open(directory: &Path, instance: &str, scope: Scope) -> Result<Self, OpenError> {
         DirBuilder::new().recursive(true).mode(0o755).create(directory)?;
         let path = directory.join(format!("{}.{}", file_name(instance), scope.suffix()));
-        let mut file = OpenOptions::new()
+        let file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
@@ -213,23 +217,21 @@ impl Journal {
             Err(rustix::io::Errno::WOULDBLOCK) => return Err(OpenError::Running),
             outcome => outcome.map_err(io::Error::from)?,
         }
-        let mut text = String::new();
         if scope == Scope::Names && file.metadata()?.uid() != geteuid().as_raw() {
             file.set_len(0)?;
         }
-        file.read_to_string(&mut text)?;
+        let mut bytes = Vec::new();
+        (&file).take(MAX_LENGTH).read_to_end(&mut bytes)?;
         let mut entries = Vec::new();
         let mut length = 0;
-        for line in text.split_inclusive('\n') {
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             // An incomplete line from a crash during writing belongs to no change.
-            let Some(entry) = line.strip_suffix('\n') else {
-                file.set_len(length)?;
-                break;
-            };
-            let undo = Undo::parse(entry).filter(|undo| scope.has(undo));
-            entries.extend(undo.map(|undo| (length, undo)));
+            let Some(entry) = line.strip_suffix(b"\n") else { break };
+            let undo = std::str::from_utf8(entry).ok().and_then(Undo::parse);
+            entries.extend(undo.filter(|undo| scope.has(undo)).map(|undo| (length, undo)));
             length += line.len() as u64;
         }
+        file.set_len(length)?;
         Ok(Self { scope, file, entries, length, resolver: None })
     }
 
@@ -436,6 +438,28 @@ mod tests {
 
         let journal = reopen(directory.path(), "a/../b", Scope::Network);
         assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[1], &all[2]]);
+    }
+
+    #[test]
+    fn a_journal_is_read_up_to_a_limit_and_past_what_is_no_text() {
+        let directory = tempfile::tempdir().unwrap();
+        let all = network_changes();
+        let mut journal = Journal::open(directory.path(), "x", Scope::Network).unwrap();
+        journal.record(all[0].clone()).unwrap();
+        journal.file.write_all(b"\xff\xfe{}\n").unwrap();
+        journal.record(all[1].clone()).unwrap();
+        journal.file.write_all(&vec![b' '; 2 << 20]).unwrap();
+        journal.file.write_all(b"\n").unwrap();
+        journal.record(all[2].clone()).unwrap();
+        drop(journal);
+
+        let mut journal = reopen(directory.path(), "x", Scope::Network);
+        assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[0], &all[1]]);
+        assert!(journal.file.metadata().unwrap().len() < 1000);
+        journal.record(all[2].clone()).unwrap();
+        drop(journal);
+        let journal = reopen(directory.path(), "x", Scope::Network);
+        assert_eq!(journal.entries().collect::<Vec<_>>(), [&all[0], &all[1], &all[2]]);
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn load<A: Wide<Bls12Scalar>, T: Slot>(f: A, list: &[T]) -> A::Element {
     f.import_linear(core::array::from_fn(|i| list.get(i).map_or(&ScalarWords::ZERO, T::words)))
 }
 
-/// The same as [`load`].
+/// Loads the same, for formulas.
 #[inline(always)]
 fn element<A: Wide<Bls12Scalar>, T: Slot>(f: A, list: &[T]) -> Element<Bls12Scalar, A> {
     Element::from_raw(f, load(f, list))

@@ -4,8 +4,7 @@
 //! The first part computes tables of affine multiples, the kernel the sum except its last addition,
 //! and the last part adds that one, which can be exceptional (see `multiply`).
 
-use core::marker::PhantomData;
-use core::slice::from_ref;
+use core::slice::{from_mut, from_ref};
 
 use super::digits::{OddScalar, digits};
 use super::jacobian::{Affine, Jacobian};
@@ -30,6 +29,11 @@ const MAX_ADDITIONS: usize = 2 * (521usize.div_ceil(vartime::WINDOW) + 1);
 
 /// The odd multiples of a point as integers.
 type Multiples<C> = MultiplesOfOne<<C as Curve>::Field>;
+
+/// Room for multiples.
+const fn room<C: Curve>() -> Multiples<C> {
+    [[Words::<C>::ZERO; 2]; MULTIPLES]
+}
 
 /// Computes k·P of one number, across the lanes if a backend can.
 pub(super) fn multiply_point<C: Curve>(task: MultiplyPoint<'_, C>) {
@@ -64,7 +68,11 @@ fn backend<C: Curve>() -> Option<lanes::Backend> {
 /// Computes k·P, across the lanes of a backend with a kernel.
 pub(super) fn multiply_point_on<C: Curve>(lanes: lanes::Backend, task: MultiplyPoint<'_, C>) {
     let one = words::Backend::best();
-    let multiples = C::Field::run_one_curve(one, WriteMultiples { point: &task.points[0] });
+    let mut multiples = room::<C>();
+    C::Field::run_one_curve(
+        one,
+        WriteMultiples { point: &task.points[0], multiples: &mut multiples },
+    );
     let scalar = OddScalar::new(&task.scalars[0], WINDOW);
     // Without the lowest digit.
     let mut additions = Additions::NONE;
@@ -103,10 +111,20 @@ fn sum_vartime<C: Curve>(
     q: &AffinePoint<C>,
 ) -> [Words<C>; 3] {
     let one = words::Backend::best();
-    let of_q = C::Field::run_one_curve(one, WriteMultiples { point: q });
-    let of_g = C::Field::run_one_curve(one, BaseMultiples(PhantomData::<C>));
-    let digits = [u1, u2].map(|u| NonAdjacent::new::<C>(u, vartime::WINDOW));
+    let [mut of_q, mut of_g] = [room::<C>(), room::<C>()];
+    C::Field::run_one_curve(one, WriteMultiples { point: q, multiples: &mut of_q });
+    C::Field::run_one_curve(one, BaseMultiples::<C> { multiples: &mut of_g });
     let mut additions = Additions::NONE;
+    write_additions_vartime::<C>(u1, u2, &mut additions);
+    let sum = SumOfOne::<C> { points: &[&of_g, &of_q], additions: &additions };
+    C::Field::run_eight_curve(lanes, sum).unwrap_or([Words::<C>::ZERO; 3])
+}
+
+/// Writes the additions of u₁·G + u₂·Q. Apart, so that the kernel need not share the stack with the
+/// digits.
+#[inline(never)]
+fn write_additions_vartime<C: Curve>(u1: &Scalar<C>, u2: &Scalar<C>, additions: &mut Additions) {
+    let digits = [u1, u2].map(|u| NonAdjacent::new::<C>(u, vartime::WINDOW));
     let places = digits.iter().map(NonAdjacent::places).max().unwrap_or(0);
     for place in (0..places).rev() {
         additions.double(1);
@@ -116,62 +134,59 @@ fn sum_vartime<C: Curve>(
             }
         }
     }
-    let sum = SumOfOne::<C> { points: &[&of_g, &of_q], additions: &additions };
-    C::Field::run_eight_curve(lanes, sum).unwrap_or([Words::<C>::ZERO; 3])
 }
 
 /// Computes the odd multiples of a point.
 struct WriteMultiples<'a, C: Curve> {
     point: &'a AffinePoint<C>,
+    multiples: &'a mut Multiples<C>,
 }
 
 impl<C: Curve> CurveTask<C::Field> for WriteMultiples<'_, C> {
-    type Output = Multiples<C>;
+    type Output = ();
 
-    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Multiples<C> {
-        let point = [*self.point; MAX_WIDTH];
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let mut table = [[A::ZERO; 2]; MULTIPLES];
-        write_affine_multiples::<C, A>(
-            &Affine::of_points(arithmetic, &point[..A::WIDTH]),
-            &mut table,
-        );
-        integers::<C, A>(arithmetic, &table)
+        let point = Affine::of_points(arithmetic, from_ref(self.point));
+        write_affine_multiples::<C, A>(&point, &mut table);
+        write_integers::<C, A>(arithmetic, &table, self.multiples);
     }
 }
 
 /// Reads the odd multiples of the generator from its table, or computes them.
-struct BaseMultiples<C>(PhantomData<C>);
+struct BaseMultiples<'a, C: Curve> {
+    multiples: &'a mut Multiples<C>,
+}
 
-impl<C: Curve> CurveTask<C::Field> for BaseMultiples<C> {
-    type Output = Multiples<C>;
+impl<C: Curve> CurveTask<C::Field> for BaseMultiples<'_, C> {
+    type Output = ();
 
-    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) -> Multiples<C> {
+    fn run<A: CurveArithmetic<C::Field>>(self, arithmetic: A) {
         let BaseTable { window, limbs, .. } = const { BaseTable::of::<C, A>() };
         if window < WINDOW {
-            return WriteMultiples::<C> { point: &AffinePoint::GENERATOR }.run(arithmetic);
+            let Self { multiples } = self;
+            WriteMultiples::<C> { point: &AffinePoint::GENERATOR, multiples }.run(arithmetic);
+            return;
         }
         let mut table = [[A::ZERO; 2]; MULTIPLES];
         let stored = limbs.chunks_exact(A::STORED_LIMBS);
         for (coordinate, limbs) in table.as_flattened_mut().iter_mut().zip(stored) {
             *coordinate = arithmetic.stored(limbs);
         }
-        integers::<C, A>(arithmetic, &table)
+        write_integers::<C, A>(arithmetic, &table, self.multiples);
     }
 }
 
-/// Returns the integers of elements of one number.
-fn integers<C: Curve, A: CurveArithmetic<C::Field>>(
+/// Writes the integers of elements of one number.
+fn write_integers<C: Curve, A: CurveArithmetic<C::Field>>(
     arithmetic: A,
     table: &[[A::Element; 2]; MULTIPLES],
-) -> Multiples<C> {
-    let mut integers = [[Words::<C>::ZERO; 2]; MULTIPLES];
+    multiples: &mut Multiples<C>,
+) {
     let coordinates = table.as_flattened().iter();
-    for (integer, element) in integers.as_flattened_mut().iter_mut().zip(coordinates) {
-        let mut numbers = [Words::<C>::ZERO; MAX_WIDTH];
-        arithmetic.store(element, &mut numbers[..A::WIDTH]);
-        *integer = numbers[0];
+    for (integer, element) in multiples.as_flattened_mut().iter_mut().zip(coordinates) {
+        arithmetic.store(element, from_mut(integer));
     }
-    integers
 }
 
 /// The additions of a sum; wiped when dropped, since digits may be secret.
@@ -203,7 +218,7 @@ impl Additions {
 impl Drop for Additions {
     fn drop(&mut self) {
         for addition in &mut self.additions[..self.count] {
-            ct::wipe_bytes(core::slice::from_mut(&mut addition.digit));
+            ct::wipe_bytes(from_mut(&mut addition.digit));
         }
     }
 }
