@@ -115,16 +115,19 @@ fn nonzero<A: Wide<Bls12Scalar>>(
 #[inline(always)]
 fn divide<A: Wide<Bls12Scalar>>(
     a: &Element<Bls12Scalar, A>,
-    divisor: &Element<Bls12Scalar, A>,
+    divisor: &Option<Element<Bls12Scalar, A>>,
 ) -> Element<Bls12Scalar, A> {
-    if A::LINEAR_SHIFT == 0 { *a } else { a * divisor }
+    match divisor {
+        Some(divisor) => a * divisor,
+        None => *a,
+    }
 }
 
-/// Returns 1/c.
-fn divisor<A: Wide<Bls12Scalar>>(f: A) -> Element<Bls12Scalar, A> {
+/// Returns 1/c, unless that is 1.
+fn divisor<A: Wide<Bls12Scalar>>(f: A) -> Option<Element<Bls12Scalar, A>> {
     let mut power = ScalarWords::ZERO;
     power[0] = 1 << A::LINEAR_SHIFT;
-    Element::constant(f, &power)
+    (A::LINEAR_SHIFT > 0).then(|| Element::constant(f, &power))
 }
 
 /// Loads up to as many elements as there are numbers, times c, and zeros after them.
