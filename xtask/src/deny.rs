@@ -61,7 +61,9 @@ fn installed() -> Result<PathBuf, Failure> {
         // Compiled soon rather than to run fast.
         let install =
             format!("install cargo-deny --debug --locked --version {VERSION} --root {folder}");
-        run_program(&mut cargo(&install)).map_err(|failure| {
+        let mut install = cargo(&install);
+        install.env("CARGO_PROFILE_DEV_DEBUG", "false");
+        run_program(&mut install).map_err(|failure| {
             failure.hint(format!("put cargo-deny {VERSION} or later on the path"))
         })?;
     }

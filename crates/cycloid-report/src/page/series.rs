@@ -58,6 +58,11 @@ impl Style {
     /// The appearance of the library's batches.
     pub(super) const BATCH: Self = Self { colour: 0, shape: Diamond };
 
+    /// Returns the appearance of the batches of an item with this one.
+    pub(super) const fn of_batch(self) -> Self {
+        Self { shape: Diamond, ..self }
+    }
+
     /// Returns the appearance of a named item; `place` applies if the name is unknown.
     pub(super) fn of(name: &str, place: usize) -> Self {
         let (colour, shape) = KNOWN
@@ -96,7 +101,7 @@ impl Shape {
     /// Returns a path around the centre, about nine units across.
     const fn outline(self) -> &'static str {
         match self {
-            Self::Circle => "m-4.2 0a4.2 4.2 0 108.4 0a4.2 4.2 0 10-8.4 0z",
+            Self::Circle => "m-4 0a4 4 0 108 0 4 4 0 10-8 0z",
             Self::Square => "m-3.7-3.7h7.4v7.4h-7.4z",
             Self::Triangle => "m0-4.9l4.6 8h-9.2z",
             Self::Nabla => "m0 4.9l4.6-8h-9.2z",

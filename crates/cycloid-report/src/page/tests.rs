@@ -142,6 +142,16 @@ fn each_question_has_its_plot() {
     assert!(html(&committed()) == page);
 }
 
+#[test]
+fn a_batch_of_a_peer_is_plotted_as_one() {
+    let page = html(&[source("ec", &record("ec-zen-5.json"))]);
+    let marks = || page.split("<title>").skip(1).map(|rest| rest.split('<').next().unwrap());
+    let of = |start: &str| marks().filter(|title| title.starts_with(start)).count();
+    // crypto_mb has no single operations.
+    assert!(of("crypto-mb ×8 ") >= 10, "{}", of("crypto-mb ×8 "));
+    assert_eq!(of("crypto-mb "), of("crypto-mb ×8 "));
+}
+
 /// Reads a committed record, by its path below docs/results.
 fn record(name: &str) -> Report {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results").join(name);

@@ -91,17 +91,27 @@ fn dots(name: &str, group: &str, rows: Vec<Row>, range: Vec<f64>) -> String {
     Dots { title, description, label: "relative operations per second →", rows, range }.svg()
 }
 
-/// Returns a table as a row: our single and parallel operations, and each peer's fastest method.
+/// Returns a table as a row: our single and parallel operations, and each peer's fastest ones.
 fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     let reference = of.reference();
     let rate = |record: &Record| per_second(record.time.operations_per_second);
+    let is_batch = |record: &Record| match record.method {
+        Method::Batch => true,
+        // A peer's batch stands beside ours, not in the place of its single operation.
+        Method::Single | Method::Other => {
+            !of.is_ours(record) && reference.is_some_and(|one| !one.is_comparable_with(record))
+        }
+    };
     let mut chosen: Vec<(String, &Record)> = Vec::new();
     let constant_time = reference.is_some_and(|record| record.constant_time);
     for record in &of.table.records {
         if of.is_ours(record) && record.method == Method::Other {
             continue;
         }
-        let name = of.product(record);
+        let mut name = of.product(record);
+        if is_batch(record) && !of.is_ours(record) {
+            name += &format!(" ×{}", record.operations_per_call);
+        }
         // If ours is constant-time, constant-time peers rank before faster ones.
         let rank = |record: &Record| (constant_time && !record.constant_time, record.ratio.median);
         match chosen.iter_mut().find(|(other, _)| *other == name) {
@@ -112,9 +122,10 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     }
     let dot = |(name, record): &(String, &Record)| {
         let place = key.iter().position(|(other, ..)| other == name);
-        let style = match record.method {
-            Method::Batch => Style::BATCH,
-            Method::Single | Method::Other => Style::of(name, place.unwrap_or(key.len())),
+        let style = match is_batch(record) {
+            true if of.is_ours(record) => Style::BATCH,
+            true => Style::of(&of.product(record), place.unwrap_or(key.len())).of_batch(),
+            false => Style::of(name, place.unwrap_or(key.len())),
         };
         if place.is_none() {
             key.push((name.clone(), style, false));

@@ -10,8 +10,6 @@ use super::vector::DigitVectors;
 pub(super) trait Steps {
     type Vectors: DigitVectors;
 
-    fn windows(v: Self::Vectors, windows: &mut [Lanes], room: &mut [Lanes], number: &[Lanes]);
-    fn select(v: Self::Vectors, out: &mut [Lanes], table: &[Lanes], index: usize);
     fn multiply_low(p: &mut Product<'_, Self::Vectors>, a: &[Lanes], b: &[Lanes]);
     fn multiply_high(p: &mut Product<'_, Self::Vectors>, b: &[Lanes]);
     fn square_low(p: &mut Product<'_, Self::Vectors>, a: &[Lanes]);

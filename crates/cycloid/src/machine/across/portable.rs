@@ -5,7 +5,7 @@ use super::super::words::Limb;
 use super::vector::{DigitVectors, across_lanes};
 use super::{DIGIT_BITS, DIGIT_MASK};
 
-across_lanes!(Portable, []; 0: 1 2 3 4 5 6);
+across_lanes!(Portable, []; 0: 1 2 3 4);
 
 impl DigitVectors for Portable {
     #[inline(always)]

@@ -20,11 +20,12 @@ pub(super) const MAX_TILE: usize = 6;
 const TURN: usize = 4;
 
 /// Evaluates the expression for each tile of a number of vectors, with the constant W as its width,
-/// chosen from those given, and `tile` as its first vector. The tiles are as equal as possible.
+/// chosen from those given in rising order, and `tile` as its first vector. There are as few tiles
+/// as possible, as equal as possible.
 macro_rules! by_tile {
     ($vectors:expr, $tile:ident, $W:ident => $body:expr, $($width:literal)*) => {{
         let vectors: usize = $vectors;
-        let count = vectors.div_ceil($crate::machine::across::triangle::MAX_TILE);
+        let count = vectors.div_ceil(*[$($width),*].last().expect("a width is given"));
         let mut $tile = 0;
         for i in 0..count {
             let width = (vectors + i) / count;

@@ -37,7 +37,7 @@ macro_rules! across_lanes {
             use $crate::machine::across::kernel::Product;
             use $crate::machine::across::montgomery::{self, Steps};
             use $crate::machine::across::triangle::{Reduction, by_tile};
-            use $crate::machine::across::vector::steps;
+            use $crate::machine::across::vector::{for_any_length, steps};
             use $crate::machine::across::{
                 AcrossLanes, Modulus, kernel, square, triangle, vectors,
             };
@@ -45,6 +45,7 @@ macro_rules! across_lanes {
 
             struct Digits<const N: usize>;
 
+            for_any_length!($token, $attributes);
             $(steps!($token, $attributes, $N: $($width)*);)*
 
             impl AcrossLanes for $token {
@@ -55,12 +56,12 @@ macro_rules! across_lanes {
                     memory: &'a mut [Lanes],
                     work: &mut [Lanes],
                 ) -> Modulus<'a, Self> {
-                    Modulus::prepare(self, modulus, bits, memory, work, Digits::<0>::windows)
+                    Modulus::prepare(self, modulus, bits, memory, work, windows)
                 }
 
                 fn select(self, out: &mut [Lanes], table: &[Lanes], index: usize) {
                     assert!(table.len().is_multiple_of(out.len()));
-                    Digits::<0>::select(self, out, table, index);
+                    select(self, out, table, index);
                 }
 
                 fn multiply(
@@ -93,41 +94,47 @@ macro_rules! across_lanes {
 }
 pub(super) use across_lanes;
 
-/// Implements [`Steps`](super::montgomery::Steps) for one number of digits.
-macro_rules! steps {
-    ($token:ident, [$($attribute:tt)*], $N:literal: $($width:literal)*) => {
-        impl Steps for Digits<$N> {
-            type Vectors = $token;
-
-            fn windows(
+/// Defines the functions that are the same for every number of digits.
+macro_rules! for_any_length {
+    ($token:ident, [$($attribute:tt)*]) => {
+        fn windows(
+            v: $token,
+            windows: &mut [Lanes],
+            room: &mut [Lanes],
+            number: &[Lanes],
+        ) {
+            $($attribute)*
+            fn step(
                 v: $token,
                 windows: &mut [Lanes],
                 room: &mut [Lanes],
                 number: &[Lanes],
             ) {
-                $($attribute)*
-                fn step(
-                    v: $token,
-                    windows: &mut [Lanes],
-                    room: &mut [Lanes],
-                    number: &[Lanes],
-                ) {
-                    kernel::windows(v, windows, room, number);
-                }
-                // SAFETY: see `across_lanes`.
-                unsafe { step(v, windows, room, number) }
+                kernel::windows(v, windows, room, number);
             }
+            // SAFETY: see `across_lanes`.
+            unsafe { step(v, windows, room, number) }
+        }
 
-            fn select(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
-                $($attribute)*
-                fn step(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
-                    by_tile!(out.len(), tile, W => {
-                        kernel::select::<_, W>(v, out, table, tile, index);
-                    }, 1 2 3 4 5 6);
-                }
-                // SAFETY: see `across_lanes`.
-                unsafe { step(v, out, table, index) }
+        fn select(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
+            $($attribute)*
+            fn step(v: $token, out: &mut [Lanes], table: &[Lanes], index: usize) {
+                by_tile!(out.len(), tile, W => {
+                    kernel::select::<_, W>(v, out, table, tile, index);
+                }, 1 2 3 4);
             }
+            // SAFETY: see `across_lanes`.
+            unsafe { step(v, out, table, index) }
+        }
+    };
+}
+pub(super) use for_any_length;
+
+/// Implements [`Steps`](super::montgomery::Steps) for one number of digits.
+macro_rules! steps {
+    ($token:ident, [$($attribute:tt)*], $N:literal: $($width:literal)*) => {
+        impl Steps for Digits<$N> {
+            type Vectors = $token;
 
             fn multiply_low(p: &mut Product<'_, $token>, a: &[Lanes], b: &[Lanes]) {
                 $($attribute)*

@@ -11,7 +11,7 @@ use super::super::super::words::Limb;
 use super::super::vector::{DigitVectors, across_lanes};
 use super::super::{DIGIT_BITS, DIGIT_MASK};
 
-across_lanes!(Ifma, [#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]]; 0: 1 2 3 4 5 6, 11: 2, 21: 3, 31: 4, 41: 6, 61: 4, 81: 5 6);
+across_lanes!(Ifma, [#[target_feature(enable = "avx512f,avx512dq,avx512ifma")]]; 0: 1 2 3 4, 21: 3, 31: 4, 41: 6, 61: 4, 81: 5 6);
 
 impl DigitVectors for Ifma {
     #[inline(always)]

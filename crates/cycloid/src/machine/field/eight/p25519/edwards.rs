@@ -111,6 +111,13 @@ mod tests {
         }
     }
 
+    /// Compiled once, for any number of times.
+    #[inline(never)]
+    fn doubled(mut point: Elements<4>, times: usize) -> Elements<4> {
+        double(Portable, &mut point, times);
+        point
+    }
+
     #[test]
     fn sums_of_elements_at_their_bounds() {
         let (p, mut source) = (prime(), Source(11));
@@ -136,11 +143,8 @@ mod tests {
         let (p, mut source) = (prime(), Source(12));
         for _ in 0..500 {
             let point = elements(&mut source);
-            let (mut once, mut thrice) = (point, point);
-            double(Portable, &mut once, 1);
-            double(Portable, &mut thrice, 3);
-            let mut one_by_one = once;
-            double(Portable, &mut one_by_one, 2);
+            let (once, thrice) = (doubled(point, 1), doubled(point, 3));
+            let one_by_one = doubled(once, 2);
             for lane in 0..LANES {
                 let [x, y, z, _] = values(&point, lane);
                 let (a, b, c) = (&x * &x % &p, &y * &y % &p, 2u8 * &z * &z % &p);
