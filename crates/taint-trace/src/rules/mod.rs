@@ -8,6 +8,8 @@ mod general;
 mod operands;
 mod vector;
 
+use iced_x86::OpKind;
+
 use crate::code::Code;
 use crate::engine::Engine;
 use crate::finding::Kind;
@@ -53,8 +55,10 @@ pub(crate) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) {
     *flags = if any && code.rule != Rule::Constant {
         *flags & !constant | written & !constant
     } else if is_shift(code.rule) {
-        // A shift by zero leaves the flags unchanged.
-        *flags
+        // A shift by zero leaves the flags unchanged; one by a constant modifies them, or none.
+        let by_register =
+            instruction.op_kind(instruction.op_count().saturating_sub(1)) == OpKind::Register;
+        if by_register { *flags } else { *flags & !(written & !instruction.rflags_undefined()) }
     } else {
         *flags & !written
     };

@@ -5,8 +5,9 @@ use std::hint::black_box;
 
 use taint_trace::{Kind, is_secret, marker, public, secret, trace};
 
-pub(crate) const ALL: [(&str, fn()); 12] = [
+pub(crate) const ALL: [(&str, fn()); 13] = [
     ("a branch", branch),
+    ("flags after shifts", shifted),
     ("an address", address),
     ("a division", division),
     ("a target of a call", target),
@@ -31,6 +32,8 @@ fn kinds(word: u64, work: fn(&[u64; 8]) -> u64) -> Vec<Kind> {
     assert!(regardless, "nothing is secret: {:?}", report.findings);
     secret(&words);
     let (_, report) = trace(|| work(black_box(&words)));
+    // The next test has its variables in the same memory.
+    public(&words);
     let mut kinds: Vec<Kind> = report.findings.iter().map(|finding| finding.kind).collect();
     for finding in &report.findings {
         assert!(!finding.instruction.is_empty());
@@ -49,6 +52,31 @@ fn branch() {
         result
     });
     assert_eq!(found, [Kind::Branch]);
+}
+
+/// A shift by a constant replaces the flags of a secret; one by a register may be by zero, and a
+/// rotation leaves the zero flag as it is.
+fn shifted() {
+    macro_rules! jumps_after {
+        ($shift:literal) => {
+            kinds(3, |words| {
+                let mut result = 1_u64;
+                // SAFETY: conditionally jumps over an instruction.
+                unsafe {
+                    asm!("test {0}, 1", $shift, "jz 2f", "inc {1}", "2:",
+                        in(reg) words[0], inout(reg) result, inout("rax") 8_u64 => _,
+                        in("rcx") 2_u64);
+                }
+                result
+            })
+        };
+    }
+    assert_eq!(jumps_after!("shr rax, 2"), []);
+    assert_eq!(jumps_after!("sar rax, 1"), []);
+    assert_eq!(jumps_after!("shr rax, 0"), [Kind::Branch]);
+    assert_eq!(jumps_after!("shr rax, 64"), [Kind::Branch]);
+    assert_eq!(jumps_after!("shr rax, cl"), [Kind::Branch]);
+    assert_eq!(jumps_after!("rol rax, 2"), [Kind::Branch]);
 }
 
 fn address() {
