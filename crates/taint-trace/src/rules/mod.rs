@@ -55,7 +55,8 @@ pub(crate) fn apply(engine: &mut Engine, code: &Code, values: &Values<'_>) {
     *flags = if any && code.rule != Rule::Constant {
         *flags & !constant | written & !constant
     } else if is_shift(code.rule) {
-        // A shift by zero leaves the flags unchanged; one by a constant modifies them, or none.
+        // A shift by zero leaves the flags unchanged. Only a count in a register may be zero here:
+        // with a constant of zero, the decoder lists no modified flags.
         let by_register =
             instruction.op_kind(instruction.op_count().saturating_sub(1)) == OpKind::Register;
         if by_register { *flags } else { *flags & !(written & !instruction.rflags_undefined()) }

@@ -95,12 +95,9 @@ fn dots(name: &str, group: &str, rows: Vec<Row>, range: Vec<f64>) -> String {
 fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     let reference = of.reference();
     let rate = |record: &Record| per_second(record.time.operations_per_second);
-    let is_batch = |record: &Record| match record.method {
-        Method::Batch => true,
-        // A peer's batch stands beside ours, not in the place of its single operation.
-        Method::Single | Method::Other => {
-            !of.is_ours(record) && reference.is_some_and(|one| !one.is_comparable_with(record))
-        }
+    // A peer's batch stands beside ours, not in the place of its single operation.
+    let is_peers_batch = |record: &Record| {
+        !of.is_ours(record) && reference.is_some_and(|one| !one.is_comparable_with(record))
     };
     let mut chosen: Vec<(String, &Record)> = Vec::new();
     let constant_time = reference.is_some_and(|record| record.constant_time);
@@ -109,7 +106,7 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
             continue;
         }
         let mut name = of.product(record);
-        if is_batch(record) && !of.is_ours(record) {
+        if is_peers_batch(record) {
             name += &format!(" ×{}", record.operations_per_call);
         }
         // If ours is constant-time, constant-time peers rank before faster ones.
@@ -122,10 +119,11 @@ fn row(of: &Measured<'_>, key: &mut Vec<(String, Style, bool)>) -> Row {
     }
     let dot = |(name, record): &(String, &Record)| {
         let place = key.iter().position(|(other, ..)| other == name);
-        let style = match is_batch(record) {
-            true if of.is_ours(record) => Style::BATCH,
-            true => Style::of(&of.product(record), place.unwrap_or(key.len())).of_batch(),
-            false => Style::of(name, place.unwrap_or(key.len())),
+        let style = |name: &str| Style::of(name, place.unwrap_or(key.len()));
+        let style = match record.method {
+            Method::Batch => Style::BATCH,
+            _ if is_peers_batch(record) => style(&of.product(record)).of_batch(),
+            Method::Single | Method::Other => style(name),
         };
         if place.is_none() {
             key.push((name.clone(), style, false));
