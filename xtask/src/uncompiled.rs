@@ -25,6 +25,6 @@ pub(crate) fn run() -> Outcome {
         eprintln!("{} files are compiled", compiled.len());
         return Ok(());
     }
-    Err(Failure::new(format!("no crate compiles:\n  {}", stray.join("\n  ")))
+    Err(Failure::new(format!("files that no crate compiles:\n  {}", stray.join("\n  ")))
         .hint("delete them, or declare their module"))
 }

@@ -3,7 +3,7 @@
 //!
 //! A client writes its request, and the daemon takes it when it looks; the answer takes the place
 //! of the request. While the daemon does not look, the client uses the socket, which wakes the
-//! daemon: before it sleeps, the daemon says that it looks no more, and then looks once more.
+//! daemon: before it sleeps, the daemon marks the slot as unwatched, and then checks it once more.
 //!
 //! Each side distrusts what it reads here. A message is copied before it is read, by a length that
 //! was read once. What the other side does at the wrong time harms its own connection alone.

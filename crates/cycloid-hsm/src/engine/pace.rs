@@ -1,4 +1,4 @@
-//! When the jobs of a queue leave it, and how many together.
+//! Decides when jobs leave their queue, and how many at once.
 
 use std::time::{Duration, Instant};
 

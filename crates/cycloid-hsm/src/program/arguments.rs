@@ -291,7 +291,7 @@ pub(crate) enum AuditCommand {
     Show(AuditShow),
     /// Verify the log's hash chain and print its head; keep the head elsewhere.
     Verify(AuditVerify),
-    /// Require that uses of keys are logged, or no longer; needs the security officer's PIN.
+    /// Turn the log of key uses on or off; needs the security officer's PIN.
     Uses(AuditUses),
 }
 

@@ -137,7 +137,7 @@ fn repair(hsm: &Hsm, repair: &Repair) -> Result<(), Stop> {
     };
     if survey.needs_decision && decision == Decision::Refuse {
         return Err(Stop::failed(
-            "some rows are authentic, but earlier states or destroyed earlier; nothing was changed",
+            "some rows are authentic, but reverted or deleted before; nothing was changed",
             "decide with --reverted keep or --reverted set-aside",
         ));
     }

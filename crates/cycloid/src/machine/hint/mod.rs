@@ -1,4 +1,4 @@
-//! What plain Rust cannot say: optimisation barriers, marks for the tracer, prefetching.
+//! Optimisation barriers, marks for the tracer, prefetching: what plain Rust cannot express.
 
 #[cfg(any(not(target_arch = "x86_64"), miri))]
 mod plain;
