@@ -295,8 +295,9 @@ module Make (B : Buffer) (R : Random with type buffer = B.t) = struct
     let secret_to secret = secret
 
     let gen_key ?compress:_ ?g () =
-      let secret = R.generate ?g length in
-      (secret, share secret)
+      match secret_of (R.generate ?g length) with
+      | Ok pair -> pair
+      | Error _ -> failwith "cycloid: X25519: the generator gave another length"
 
     let key_exchange secret peer =
       if B.length peer <> length then Error `Invalid_length

@@ -199,6 +199,10 @@ let curve25519 () =
   check "low order" (error `Low_order (X25519.key_exchange a (String.make 32 '\000')));
   check "length" (error `Invalid_length (X25519.key_exchange a ""));
   check "key" (error `Invalid_length (X25519.secret_of_octets "short"));
+  check "generator"
+    (match X25519.gen_key ~g:(fun _ -> "short") () with
+    | exception Failure _ -> true
+    | _ -> false);
   (* RFC 8032, section 7.1, test 2. *)
   let seed = hex "4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb" in
   let pub = hex "3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c" in

@@ -8,7 +8,7 @@ use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, SignatureScheme,
 };
-use pyo3::exceptions::{PyArithmeticError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use zeroize::Zeroizing;
@@ -214,7 +214,8 @@ impl PrivateKey {
         py.detach(|| KeyPair::from_pem(data)).map(Self::from).or_raise()
     }
 
-    /// Makes a key from its numbers, as PKCS #1 names them, and checks them.
+    /// Makes a key from its numbers, as PKCS #1 names them, and checks them. If `d` is 0, or both
+    /// primes are, the others determine it.
     #[staticmethod]
     #[pyo3(signature = (n, e, d, p, q))]
     fn from_numbers(
@@ -226,28 +227,14 @@ impl PrivateKey {
         q: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let numbers = [integer(n)?, integer(e)?, integer(d)?, integer(p)?, integer(q)?];
-        // The exponents and the coefficient follow from the rest, unless a prime is 0 or 1, or they
-        // have a common factor.
-        let derive = || {
-            let exponent = |prime: &Bound<'_, PyAny>| integer(&d.rem(prime.sub(1)?)?);
-            Ok((exponent(p)?, exponent(q)?, integer(&q.pow(-1, p)?)?))
-        };
-        let (exponent1, exponent2, coefficient) = derive().map_err(|error: PyErr| {
-            let is_arithmetic = error.is_instance_of::<PyValueError>(py)
-                || error.is_instance_of::<PyArithmeticError>(py);
-            let no_key = || InvalidKey::new_err("the numbers are not an RSA key");
-            if is_arithmetic { no_key() } else { error }
-        })?;
+        // The library computes the rest in constant time.
         let components = PrivateComponents {
             modulus: &numbers[0],
             public_exponent: &numbers[1],
             private_exponent: &numbers[2],
             prime1: &numbers[3],
             prime2: &numbers[4],
-            exponent1: &exponent1,
-            exponent2: &exponent2,
-            coefficient: &coefficient,
-            other_primes: &[],
+            ..PrivateComponents::default()
         };
         py.detach(|| KeyPair::from_components(&components)).map(Self::from).or_raise()
     }

@@ -107,13 +107,13 @@
 // The job has not been run.
 #define CYCLOID_ERROR_NOT_DONE 26
 
-// An output overlaps an input or another output.
+// An output or scratch overlaps another argument.
 #define CYCLOID_ERROR_OVERLAP 27
 
 // A defect of the library.
 #define CYCLOID_ERROR_INTERNAL 28
 
-// SHA-1, for verification only.
+// SHA-1: for old signatures, and for OAEP. RSA refuses to sign with it.
 #define CYCLOID_SHA1 1
 
 // SHA-224.
@@ -1294,8 +1294,8 @@ cycloid_error cycloid_rsa_batch_new(struct cycloid_rsa_batch *batch,
 // batch is initialised memory of at least 128 bytes, which nothing else uses meanwhile.
 cycloid_error cycloid_rsa_batch_wipe(struct cycloid_rsa_batch *batch);
 
-// Signs digests. Writes the outcome of each job, and returns the first that is an error. If the
-// random generator fails, every job has that error.
+// Signs digests. Writes the outcome of each job, and returns the first that is an error. Jobs run
+// in groups of 16: if the random generator fails, every job of its group has that error.
 //
 // Requirements:
 // batch is a batch that nothing else uses meanwhile. jobs has count jobs, and each is as for
@@ -1360,7 +1360,8 @@ cycloid_error cycloid_dh_private_key_from_bytes(struct cycloid_dh_private_key *k
 // scratch has scratch_size bytes, at best cycloid_dh_scratch_size(group), is aligned to 8
 // bytes, and is wiped.
 //
-// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_MEMORY_TOO_SMALL.
+// Errors: CYCLOID_ERROR_KEY, CYCLOID_ERROR_LENGTH, CYCLOID_ERROR_MEMORY_TOO_SMALL,
+// CYCLOID_ERROR_OVERLAP.
 //
 // Requirements:
 // key is a key. value has length bytes to write. scratch is memory of this size, which need

@@ -141,7 +141,8 @@ pub unsafe extern "C" fn cycloid_dh_private_key_from_bytes(
 /// `scratch` has `scratch_size` bytes, at best `cycloid_dh_scratch_size(group)`, is aligned to 8
 /// bytes, and is wiped.
 ///
-/// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_LENGTH`, `CYCLOID_ERROR_MEMORY_TOO_SMALL`.
+/// Errors: `CYCLOID_ERROR_KEY`, `CYCLOID_ERROR_LENGTH`, `CYCLOID_ERROR_MEMORY_TOO_SMALL`,
+/// `CYCLOID_ERROR_OVERLAP`.
 ///
 /// # Safety
 /// `key` is a key. `value` has `length` bytes to write. `scratch` is memory of this size, which need
@@ -155,12 +156,13 @@ pub unsafe extern "C" fn cycloid_dh_public_value(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(value, length)];
         // SAFETY: the caller promises it.
         let (key, value, scratch) = unsafe {
             (
                 sized::value::<Private>(key.cast())?,
                 slice_mut(value, length)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         Ok(key.public_value(value, scratch)?)
@@ -190,13 +192,14 @@ pub unsafe extern "C" fn cycloid_dh_agree(
 ) -> ErrorCode {
     run(|| {
         disjoint(&[Extent::of(secret, length)], &[Extent::of(peer, peer_length)])?;
+        let others = [Extent::of(peer, peer_length), Extent::of(secret, length)];
         // SAFETY: the caller promises it, and the secret does not overlap the peer's value.
         let (key, peer, secret, scratch) = unsafe {
             (
                 sized::value::<Private>(key.cast())?,
                 slice(peer, peer_length)?,
                 slice_mut(secret, length)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         Ok(key.agree(peer, Validation::Full, secret, scratch)?)

@@ -4,7 +4,7 @@ use cycloid::scheme::ec::{self, Curve, P224, P256, P384, P521};
 use cycloid::scheme::nist;
 
 use crate::error::{CYCLOID_ERROR_CURVE, ErrorCode, Failure, Outcome, run};
-use crate::memory::{reference, slice, slice_mut, write_within};
+use crate::memory::{output_and_length, reference, slice, slice_mut, write_within};
 use crate::object::{self, Kind, Words, words};
 use crate::random::{RandomSource, Source};
 
@@ -279,8 +279,8 @@ pub unsafe extern "C" fn cycloid_ec_private_key_to_der(
 ) -> ErrorCode {
     run(|| {
         // SAFETY: the caller promises it.
-        let (key, der, length) =
-            unsafe { (reference(key)?, slice_mut(der, capacity)?, crate::memory::unique(length)?) };
+        let (key, (der, length)) =
+            unsafe { (reference(key)?, output_and_length(der, capacity, length)?) };
         on_curve!(key.curve()?, C => {
             *length = object::value::<ec::PrivateKey<C>>(key)?.to_pkcs8_der(der)?.len();
             Ok(())
@@ -423,8 +423,8 @@ pub unsafe extern "C" fn cycloid_ec_public_key_to_der(
 ) -> ErrorCode {
     run(|| {
         // SAFETY: the caller promises it.
-        let (key, der, length) =
-            unsafe { (reference(key)?, slice_mut(der, capacity)?, crate::memory::unique(length)?) };
+        let (key, (der, length)) =
+            unsafe { (reference(key)?, output_and_length(der, capacity, length)?) };
         on_curve!(key.curve()?, C => {
             *length = object::value::<ec::PublicKey<C>>(key)?.to_spki_der(der)?.len();
             Ok(())

@@ -66,7 +66,7 @@ pub const CYCLOID_ERROR_NOT_IN_GROUP: c_int = 24;
 pub const CYCLOID_ERROR_LIST: c_int = 25;
 /// The job has not been run.
 pub const CYCLOID_ERROR_NOT_DONE: c_int = 26;
-/// An output overlaps an input or another output.
+/// An output or scratch overlaps another argument.
 pub const CYCLOID_ERROR_OVERLAP: c_int = 27;
 /// A defect of the library.
 pub const CYCLOID_ERROR_INTERNAL: c_int = 28;

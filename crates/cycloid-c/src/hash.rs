@@ -7,7 +7,7 @@ use crate::error::{CYCLOID_ERROR_HASH, Failure, Outcome};
 /// A hash function: one of `CYCLOID_SHA256` and so on.
 pub type HashNumber = u32;
 
-/// SHA-1, for verification only.
+/// SHA-1: for old signatures, and for OAEP. RSA refuses to sign with it.
 pub const CYCLOID_SHA1: u32 = 1;
 /// SHA-224.
 pub const CYCLOID_SHA224: u32 = 2;

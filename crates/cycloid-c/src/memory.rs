@@ -97,6 +97,21 @@ pub(crate) unsafe fn write_exactly(bytes: &[u8], output: *mut u8, length: usize)
     Ok(())
 }
 
+/// Returns an output to write, and the number to which its length is written.
+///
+/// # Safety
+/// Unless they are null or misaligned, `output` is to `capacity` bytes and `length` to a number,
+/// which nothing else uses meanwhile.
+pub(crate) unsafe fn output_and_length<'a>(
+    output: *mut u8,
+    capacity: usize,
+    length: *mut usize,
+) -> Outcome<(&'a mut [u8], &'a mut usize)> {
+    disjoint(&[Extent::of(output, capacity)], &[Extent::of(length, 1)])?;
+    // SAFETY: the caller promises it, and they do not overlap.
+    Ok(unsafe { (slice_mut(output, capacity)?, unique(length)?) })
+}
+
 /// Copies `bytes` to the start of an output, and stores their number.
 ///
 /// # Safety
@@ -109,7 +124,7 @@ pub(crate) unsafe fn write_within(
     length: *mut usize,
 ) -> Outcome {
     // SAFETY: the caller promises it.
-    let (output, length) = unsafe { (slice_mut(output, capacity)?, unique(length)?) };
+    let (output, length) = unsafe { output_and_length(output, capacity, length) }?;
     let output = output.get_mut(..bytes.len()).ok_or(Failure(CYCLOID_ERROR_OUTPUT_TOO_SMALL))?;
     output.copy_from_slice(bytes);
     *length = bytes.len();
@@ -117,6 +132,7 @@ pub(crate) unsafe fn write_within(
 }
 
 /// Memory that an argument occupies.
+#[derive(Clone, Copy)]
 pub(crate) struct Extent {
     start: usize,
     end: usize,
@@ -129,7 +145,8 @@ impl Extent {
     }
 
     fn overlaps(&self, other: &Self) -> bool {
-        self.start < other.end && other.start < self.end
+        // Empty ones overlap nothing.
+        self.start.max(other.start) < self.end.min(other.end)
     }
 }
 

@@ -13,7 +13,7 @@ use zeroize::Zeroize as _;
 use crate::error::{
     CYCLOID_ERROR_ALIGNMENT, CYCLOID_ERROR_MEMORY_TOO_SMALL, CYCLOID_ERROR_NULL, Failure, Outcome,
 };
-use crate::memory;
+use crate::memory::{self, Extent};
 use crate::object::no_key;
 
 /// The start of the memory of a key or context.
@@ -130,13 +130,16 @@ pub(crate) unsafe fn wipe<T: Kind>(memory: *mut c_void) -> Outcome {
     Ok(())
 }
 
-/// Returns the caller's scratch memory of `size` bytes as limbs.
+/// Returns the caller's scratch memory of `size` bytes as limbs; an error if it overlaps `others`,
+/// the other arguments of the call.
 ///
 /// # Safety
-/// Unless it is null or misaligned, `memory` is to `size` bytes that nothing else uses meanwhile.
+/// Unless it is null or misaligned, `memory` is to `size` bytes that nothing but these arguments
+/// uses meanwhile.
 pub(crate) unsafe fn scratch_limbs<'a>(
     memory: *mut c_void,
     size: usize,
+    others: &[Extent],
 ) -> Outcome<&'a mut [Limb]> {
     let first = memory.cast::<Limb>();
     if memory.is_null() {
@@ -145,6 +148,7 @@ pub(crate) unsafe fn scratch_limbs<'a>(
     if !first.is_aligned() {
         return Err(Failure(CYCLOID_ERROR_ALIGNMENT));
     }
+    memory::disjoint(&[Extent::of(memory.cast::<u8>(), size)], others)?;
     // SAFETY: it is neither null nor misaligned, and the caller promises the rest. Limbs have no
     // invalid values, and the library writes scratch before it reads it.
     unsafe { memory::slice_mut(first, size / 8) }

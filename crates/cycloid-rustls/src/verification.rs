@@ -59,18 +59,19 @@ macro_rules! algorithms {
                     #[cfg(feature = "post-quantum")]
                     ML_DSA_87,
                 ],
+                // In rustls's order: a client offers them in it.
                 mapping: &[
-                    (
-                        SignatureScheme::ECDSA_NISTP256_SHA256,
-                        &[ECDSA_P256_SHA256, ECDSA_P384_SHA256, ECDSA_P521_SHA256],
-                    ),
                     (
                         SignatureScheme::ECDSA_NISTP384_SHA384,
                         &[ECDSA_P384_SHA384, ECDSA_P256_SHA384, ECDSA_P521_SHA384],
                     ),
                     (
+                        SignatureScheme::ECDSA_NISTP256_SHA256,
+                        &[ECDSA_P256_SHA256, ECDSA_P384_SHA256, ECDSA_P521_SHA256],
+                    ),
+                    (
                         SignatureScheme::ECDSA_NISTP521_SHA512,
-                        &[ECDSA_P521_SHA512, ECDSA_P256_SHA512, ECDSA_P384_SHA512],
+                        &[ECDSA_P521_SHA512, ECDSA_P384_SHA512, ECDSA_P256_SHA512],
                     ),
                     (SignatureScheme::ED25519, &[ED25519]),
                     (SignatureScheme::RSA_PSS_SHA512, &[RSA_PSS_SHA512]),

@@ -6,7 +6,7 @@ use cycloid::bls12_381::signature;
 
 use super::{BlsPublicKey, BlsSignature, Message, Public, Signed, scheme_of};
 use crate::error::{CYCLOID_ERROR_MEMORY_TOO_SMALL, ErrorCode, Failure, Outcome, run};
-use crate::memory::{reference, slice};
+use crate::memory::{Extent, reference, slice};
 use crate::object::{self, Kind};
 use crate::random::{RandomSource, Source};
 use crate::sized::scratch_limbs;
@@ -74,9 +74,10 @@ pub unsafe extern "C" fn cycloid_bls_aggregate_signatures(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(sum, 1), Extent::of(signatures, count)];
         // SAFETY: the caller promises it.
         let (list, scratch) =
-            unsafe { (slice(signatures, count)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (slice(signatures, count)?, scratch_limbs(scratch, scratch_size, &others)?) };
         let list = Room(scratch).list(count, |i| copies::<Signed, _>(list, i))?;
         // SAFETY: the caller promises it.
         unsafe { object::make(sum, || Signed::aggregate(list)) }
@@ -99,9 +100,10 @@ pub unsafe extern "C" fn cycloid_bls_aggregate_public_keys(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(sum, 1), Extent::of(keys, count)];
         // SAFETY: the caller promises it.
         let (list, scratch) =
-            unsafe { (slice(keys, count)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (slice(keys, count)?, scratch_limbs(scratch, scratch_size, &others)?) };
         let list = Room(scratch).list(count, |i| copies::<Public, _>(list, i))?;
         // SAFETY: the caller promises it.
         unsafe { object::make(sum, || Public::aggregate(list)) }
@@ -128,13 +130,18 @@ pub unsafe extern "C" fn cycloid_bls_fast_aggregate_verify(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [
+            Extent::of(keys, count),
+            Extent::of(message, message_length),
+            Extent::of(signature, 1),
+        ];
         // SAFETY: the caller promises it.
         let (keys, message, signature, scratch) = unsafe {
             (
                 slice(keys, count)?,
                 slice(message, message_length)?,
                 reference(signature)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         let keys = Room(scratch).list(count, |i| copies::<Public, _>(keys, i))?;
@@ -165,13 +172,14 @@ pub unsafe extern "C" fn cycloid_bls_aggregate_verify(
 ) -> ErrorCode {
     run(|| {
         let scheme = scheme_of(scheme)?;
+        let others = [Extent::of(keys, count), Extent::of(list, count), Extent::of(signature, 1)];
         // SAFETY: the caller promises it.
         let (keys, list, signature, scratch) = unsafe {
             (
                 slice(keys, count)?,
                 slice(list, count)?,
                 reference(signature)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         let mut room = Room(scratch);
@@ -204,6 +212,8 @@ pub unsafe extern "C" fn cycloid_bls_batch_verify(
 ) -> ErrorCode {
     run(|| {
         let scheme = scheme_of(scheme)?;
+        let others =
+            [Extent::of(keys, count), Extent::of(list, count), Extent::of(signatures, count)];
         // SAFETY: the caller promises it.
         let (keys, list, signatures, mut random, scratch) = unsafe {
             (
@@ -211,7 +221,7 @@ pub unsafe extern "C" fn cycloid_bls_batch_verify(
                 slice(list, count)?,
                 slice(signatures, count)?,
                 Source::new(random)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         let mut room = Room(scratch);

@@ -6,7 +6,7 @@ use cycloid::bls12_381::{Cycloid, Fr, G1, G1Affine, G2, G2Affine, pairing_check}
 
 use super::lists::Room;
 use crate::error::{CYCLOID_ERROR_LIST, CYCLOID_ERROR_VERIFICATION, ErrorCode, Failure, run};
-use crate::memory::{slice, write_exactly};
+use crate::memory::{Extent, slice, write_exactly};
 use crate::sized::scratch_limbs;
 
 /// Computes a multiple of a point of G1: compressed points of 48 bytes, and a scalar of 32
@@ -77,9 +77,14 @@ pub unsafe extern "C" fn cycloid_bls_pairing_check(
 ) -> ErrorCode {
     run(|| {
         let bytes = |each: usize| count.checked_mul(each).ok_or(Failure(CYCLOID_ERROR_LIST));
+        let others = [Extent::of(g1, bytes(48)?), Extent::of(g2, bytes(96)?)];
         // SAFETY: the caller promises it.
         let (g1, g2, scratch) = unsafe {
-            (slice(g1, bytes(48)?)?, slice(g2, bytes(96)?)?, scratch_limbs(scratch, scratch_size)?)
+            (
+                slice(g1, bytes(48)?)?,
+                slice(g2, bytes(96)?)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
+            )
         };
         let mut room = Room(scratch);
         let p = room.list(count, |i| {

@@ -14,7 +14,7 @@ use crate::error::{
     ErrorCode, Failure, Outcome, code, run,
 };
 use crate::hash::{self, HashNumber};
-use crate::memory::{slice, slice_mut};
+use crate::memory::{Extent, slice, slice_mut};
 use crate::object;
 use crate::random::{RandomSource, Recording, Source};
 use crate::sized::{self, Kind, scratch_limbs};
@@ -157,8 +157,8 @@ pub unsafe extern "C" fn cycloid_rsa_batch_wipe(batch: *mut RsaBatch) -> ErrorCo
 /// Jobs that run in one go.
 const WINDOW: usize = 2 * LANES;
 
-/// Signs digests. Writes the outcome of each job, and returns the first that is an error. If the
-/// random generator fails, every job has that error.
+/// Signs digests. Writes the outcome of each job, and returns the first that is an error. Jobs run
+/// in groups of 16: if the random generator fails, every job of its group has that error.
 ///
 /// # Safety
 /// `batch` is a batch that nothing else uses meanwhile. `jobs` has `count` jobs, and each is as for
@@ -222,9 +222,10 @@ pub unsafe extern "C" fn cycloid_rsa_verify_batch(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(jobs, count)];
         // SAFETY: the caller promises it.
         let (jobs, scratch) =
-            unsafe { (slice_mut(jobs, count)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (slice_mut(jobs, count)?, scratch_limbs(scratch, scratch_size, &others)?) };
         jobs.iter_mut().for_each(|job| job.error = CYCLOID_ERROR_NOT_DONE);
         for window in jobs.chunks_mut(WINDOW) {
             let mut made = ArrayVec::<VerifyJob<'_>, WINDOW>::new();

@@ -42,8 +42,9 @@ pub unsafe extern "C" fn cycloid_rsa_encrypt_oaep(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let output = Extent::of(ciphertext, ciphertext_length);
         let inputs = [Extent::of(label, label_length), Extent::of(message, message_length)];
-        disjoint(&[Extent::of(ciphertext, ciphertext_length)], &inputs)?;
+        disjoint(&[output], &inputs)?;
         // SAFETY: the caller promises it, and the ciphertext overlaps no input.
         let (key, label, message, source, ciphertext, scratch) = unsafe {
             (
@@ -52,7 +53,7 @@ pub unsafe extern "C" fn cycloid_rsa_encrypt_oaep(
                 slice(message, message_length)?,
                 Source::new(random)?,
                 slice_mut(ciphertext, ciphertext_length)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &[output, inputs[0], inputs[1]])?,
             )
         };
         let mut random = Recording::new(source);
@@ -91,7 +92,9 @@ pub unsafe extern "C" fn cycloid_rsa_decrypt_oaep(
     message_length: *mut usize,
 ) -> ErrorCode {
     run(|| {
-        disjoint(&[Extent::of(message, capacity)], &[Extent::of(label, label_length)])?;
+        let outputs = [Extent::of(message, capacity), Extent::of(message_length, 1)];
+        let inputs = [Extent::of(label, label_length), Extent::of(ciphertext, ciphertext_length)];
+        disjoint(&outputs, &inputs)?;
         // SAFETY: the caller promises it, and the message overlaps no input.
         let (label, message_length) =
             unsafe { (slice(label, label_length)?, unique(message_length)?) };

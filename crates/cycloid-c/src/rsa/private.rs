@@ -7,7 +7,7 @@ use cycloid::scheme::rsa::PrivateKey;
 use super::{Private, RsaPrivateKey, RsaPublicKey};
 use crate::ec::is_pem;
 use crate::error::{ErrorCode, run};
-use crate::memory::{slice, slice_mut, unique};
+use crate::memory::{Extent, output_and_length, slice};
 use crate::random::{RandomSource, Recording, Source};
 use crate::sized::{self, scratch_limbs};
 
@@ -34,9 +34,10 @@ pub unsafe extern "C" fn cycloid_rsa_generate(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(key.cast::<u8>(), size)];
         // SAFETY: the caller promises it.
         let (source, scratch) =
-            unsafe { (Source::new(random)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (Source::new(random)?, scratch_limbs(scratch, scratch_size, &others)?) };
         let mut random = Recording::new(source);
         // SAFETY: the caller promises it.
         let made = unsafe {
@@ -76,9 +77,10 @@ pub unsafe extern "C" fn cycloid_rsa_private_key_from_file(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(key.cast::<u8>(), size), Extent::of(file, length)];
         // SAFETY: the caller promises it.
         let (file, scratch) =
-            unsafe { (slice(file, length)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (slice(file, length)?, scratch_limbs(scratch, scratch_size, &others)?) };
         // SAFETY: the caller promises it.
         unsafe {
             sized::make(key.cast(), size, |limbs| {
@@ -108,8 +110,8 @@ pub unsafe extern "C" fn cycloid_rsa_private_key_to_der(
 ) -> ErrorCode {
     run(|| {
         // SAFETY: the caller promises it.
-        let (key, der, length) = unsafe {
-            (sized::value::<Private>(key.cast())?, slice_mut(der, capacity)?, unique(length)?)
+        let (key, (der, length)) = unsafe {
+            (sized::value::<Private>(key.cast())?, output_and_length(der, capacity, length)?)
         };
         *length = key.to_pkcs8_der(der)?.len();
         Ok(())
@@ -146,9 +148,10 @@ pub unsafe extern "C" fn cycloid_rsa_private_key_public(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(public_key.cast::<u8>(), size)];
         // SAFETY: the caller promises it.
         let (key, scratch) = unsafe {
-            (sized::value::<Private>(key.cast())?, scratch_limbs(scratch, scratch_size)?)
+            (sized::value::<Private>(key.cast())?, scratch_limbs(scratch, scratch_size, &others)?)
         };
         // SAFETY: the caller promises it.
         unsafe { super::public::copy(&key.public(), public_key, size, scratch) }

@@ -8,7 +8,7 @@ use cycloid::scheme::rsa::{MAX_BITS, PublicKey};
 use super::{Public, RsaPublicKey};
 use crate::ec::is_pem;
 use crate::error::{CYCLOID_ERROR_NUMBERS, ErrorCode, Failure, Outcome, run};
-use crate::memory::{slice, slice_mut, unique};
+use crate::memory::{Extent, output_and_length, slice};
 use crate::sized::{self, scratch_limbs};
 
 /// Makes a public key from the modulus and the public exponent, both big-endian.
@@ -34,12 +34,17 @@ pub unsafe extern "C" fn cycloid_rsa_public_key_from_numbers(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [
+            Extent::of(key.cast::<u8>(), size),
+            Extent::of(modulus, modulus_length),
+            Extent::of(exponent, exponent_length),
+        ];
         // SAFETY: the caller promises it.
         let (modulus, exponent, scratch) = unsafe {
             (
                 slice(modulus, modulus_length)?,
                 slice(exponent, exponent_length)?,
-                scratch_limbs(scratch, scratch_size)?,
+                scratch_limbs(scratch, scratch_size, &others)?,
             )
         };
         // SAFETY: the caller promises it.
@@ -67,9 +72,10 @@ pub unsafe extern "C" fn cycloid_rsa_public_key_from_file(
     scratch_size: usize,
 ) -> ErrorCode {
     run(|| {
+        let others = [Extent::of(key.cast::<u8>(), size), Extent::of(file, length)];
         // SAFETY: the caller promises it.
         let (file, scratch) =
-            unsafe { (slice(file, length)?, scratch_limbs(scratch, scratch_size)?) };
+            unsafe { (slice(file, length)?, scratch_limbs(scratch, scratch_size, &others)?) };
         // SAFETY: the caller promises it.
         unsafe {
             sized::make(key.cast(), size, |limbs| {
@@ -99,8 +105,8 @@ pub unsafe extern "C" fn cycloid_rsa_public_key_to_der(
 ) -> ErrorCode {
     run(|| {
         // SAFETY: the caller promises it.
-        let (key, der, length) = unsafe {
-            (sized::value::<Public>(key.cast())?, slice_mut(der, capacity)?, unique(length)?)
+        let (key, (der, length)) = unsafe {
+            (sized::value::<Public>(key.cast())?, output_and_length(der, capacity, length)?)
         };
         *length = key.to_spki_der(der)?.len();
         Ok(())

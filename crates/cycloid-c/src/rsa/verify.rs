@@ -8,7 +8,7 @@ use cycloid::scheme::rsa;
 use super::{Public, RsaPublicKey};
 use crate::error::{ErrorCode, Outcome, run};
 use crate::hash::{self, HashNumber};
-use crate::memory::slice;
+use crate::memory::{Extent, slice};
 use crate::sized::{self, scratch_limbs};
 
 /// The salt of a signature may have any length: `SIZE_MAX`, which cbindgen cannot write.
@@ -154,13 +154,14 @@ unsafe fn with(
     (scratch, scratch_size): (*mut c_void, usize),
     verify: impl FnOnce(&Public, &[u8], &[u8], &mut [Limb]) -> Result<(), rsa::Error>,
 ) -> Outcome {
+    let others = [Extent::of(input, input_length), Extent::of(signature, signature_length)];
     // SAFETY: the caller promises it.
     let (key, input, signature, scratch) = unsafe {
         (
             sized::value::<Public>(key.cast())?,
             slice(input, input_length)?,
             slice(signature, signature_length)?,
-            scratch_limbs(scratch, scratch_size)?,
+            scratch_limbs(scratch, scratch_size, &others)?,
         )
     };
     Ok(verify(key, input, signature, scratch)?)

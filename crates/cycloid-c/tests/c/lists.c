@@ -259,6 +259,8 @@ static void bls(void) {
     points[48] ^= 0x20;
     OK(cycloid_bls_g2_multiply(images, images + 96, scalar));
     OK(cycloid_bls_pairing_check(points, images, 2, scratch, size));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_bls_pairing_check(points, scratch, 2, scratch, size));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_bls_aggregate_signatures(scratch, made, N, scratch, size));
     points[48] ^= 0x20;
     CODE(CYCLOID_ERROR_VERIFICATION, cycloid_bls_pairing_check(points, images, 2, scratch, size));
     memset(scalar, 0xff, 32);

@@ -73,6 +73,12 @@ static void rsa(const char *path) {
     CODE(CYCLOID_ERROR_OUTPUT_TOO_SMALL, cycloid_rsa_private_key_to_der(key, der, 100, &length));
     OK(cycloid_rsa_public_key_to_der(pub, der, sizeof der, &length));
     EXPECT(length <= BITS / 8 + 128);
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_rsa_public_key_to_der(pub, (uint8_t *)&length, 600, &length));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_rsa_public_key_from_file(pub, sizeof public_memory, (uint8_t *)scratch,
+                                                                 length, scratch, sizeof scratch));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_rsa_encrypt_oaep(pub, CYCLOID_SHA256, NULL, 0, MESSAGE, 6, NULL,
+                                                         (uint8_t *)scratch, sizeof signature, scratch,
+                                                         sizeof scratch));
     OK(cycloid_rsa_public_key_from_file(pub, sizeof public_memory, der, length, scratch, sizeof scratch));
 
     CODE(CYCLOID_ERROR_MEMORY_TOO_SMALL, cycloid_rsa_context_new(context, 128, key, NULL));
@@ -240,6 +246,9 @@ static void dh(void) {
     EXPECT(memcmp(secret, other, bytes) == 0);
     CODE(CYCLOID_ERROR_LENGTH, cycloid_dh_agree(a, value_b, bytes, secret, 255, work, scratch_size));
     CODE(CYCLOID_ERROR_OVERLAP, cycloid_dh_agree(a, value_b, bytes, value_b, bytes, work, scratch_size));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_dh_agree(a, value_b, bytes, work, bytes, work, scratch_size));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_dh_agree(a, work, bytes, secret, bytes, work, scratch_size));
+    CODE(CYCLOID_ERROR_OVERLAP, cycloid_dh_public_value(a, work, bytes, work, scratch_size));
     memset(value_b, 0xff, bytes);
     CODE(CYCLOID_ERROR_RANGE, cycloid_dh_agree(a, value_b, bytes, secret, bytes, work, scratch_size));
     OK(cycloid_dh_private_key_wipe(a));

@@ -108,9 +108,19 @@ impl RsaEncryption {
         outcome.map_err(|error| Failure::Encryption.because(error))
     }
 
-    /// Decrypts a ciphertext. With PKCS #1 v1.5, an invalid one has a synthetic message.
+    /// Decrypts a ciphertext. With PKCS #1 v1.5, an invalid one has a synthetic message. As in
+    /// OpenSSL, leading zeros may be missing: some formats store a ciphertext as an integer.
     pub(crate) fn decrypt(&self, ciphertext: &[u8]) -> Result<Zeroizing<Vec<u8>>, Error> {
         let mut rng = random::generator()?;
+        let mut whole = Vec::new();
+        let ciphertext = match self.length().checked_sub(ciphertext.len()) {
+            Some(missing) if missing > 0 && !ciphertext.is_empty() => {
+                whole.resize(missing, 0);
+                whole.extend_from_slice(ciphertext);
+                &whole
+            }
+            _ => ciphertext,
+        };
         let key = self.key.private().ok_or(Failure::NoPrivateKey)?;
         let outcome = roomy(|| match self.padding {
             Padding::Pkcs1 => key.decrypt_pkcs1v15(ciphertext, &mut rng),

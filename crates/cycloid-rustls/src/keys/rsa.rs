@@ -11,22 +11,22 @@ use rustls::{Error, SignatureAlgorithm, SignatureScheme};
 use crate::random;
 use crate::verification::digest;
 
-/// The schemes of an unrestricted key (rsaEncryption), in order of preference.
+/// The schemes of an unrestricted key (rsaEncryption), in rustls's order of preference.
 const SCHEMES: [Scheme; 6] = [
-    Scheme::new(SignatureScheme::RSA_PSS_SHA256, rsa::SignatureScheme::pss(Hash::Sha256)),
-    Scheme::new(SignatureScheme::RSA_PSS_SHA384, rsa::SignatureScheme::pss(Hash::Sha384)),
     Scheme::new(SignatureScheme::RSA_PSS_SHA512, rsa::SignatureScheme::pss(Hash::Sha512)),
-    Scheme::new(SignatureScheme::RSA_PKCS1_SHA256, rsa::SignatureScheme::Pkcs1v15(Hash::Sha256)),
-    Scheme::new(SignatureScheme::RSA_PKCS1_SHA384, rsa::SignatureScheme::Pkcs1v15(Hash::Sha384)),
+    Scheme::new(SignatureScheme::RSA_PSS_SHA384, rsa::SignatureScheme::pss(Hash::Sha384)),
+    Scheme::new(SignatureScheme::RSA_PSS_SHA256, rsa::SignatureScheme::pss(Hash::Sha256)),
     Scheme::new(SignatureScheme::RSA_PKCS1_SHA512, rsa::SignatureScheme::Pkcs1v15(Hash::Sha512)),
+    Scheme::new(SignatureScheme::RSA_PKCS1_SHA384, rsa::SignatureScheme::Pkcs1v15(Hash::Sha384)),
+    Scheme::new(SignatureScheme::RSA_PKCS1_SHA256, rsa::SignatureScheme::Pkcs1v15(Hash::Sha256)),
 ];
 
 /// The schemes of a key restricted to RSASSA-PSS: rsa_pss_pss_sha256 and so on (RFC 8446, section
 /// 4.2.3), for which rustls has no names.
 const PSS_SCHEMES: [Scheme; 3] = [
-    Scheme::new(SignatureScheme::Unknown(0x0809), rsa::SignatureScheme::pss(Hash::Sha256)),
-    Scheme::new(SignatureScheme::Unknown(0x080a), rsa::SignatureScheme::pss(Hash::Sha384)),
     Scheme::new(SignatureScheme::Unknown(0x080b), rsa::SignatureScheme::pss(Hash::Sha512)),
+    Scheme::new(SignatureScheme::Unknown(0x080a), rsa::SignatureScheme::pss(Hash::Sha384)),
+    Scheme::new(SignatureScheme::Unknown(0x0809), rsa::SignatureScheme::pss(Hash::Sha256)),
 ];
 
 /// A signature scheme of TLS. The salt of PSS is as long as the digest (RFC 8446, section 4.2.3).

@@ -25,7 +25,7 @@ use crate::machine::ct;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hash {
-    /// SHA-1: for verifying old signatures only, and for OAEP.
+    /// SHA-1: for old signatures, and for OAEP. RSA refuses to sign with it.
     #[cfg(feature = "sha1")]
     Sha1,
     /// SHA-224.

@@ -220,8 +220,8 @@ impl words::Task for PowOdd<'_> {
     }
 }
 
-/// Computes `result = a · b mod modulus` in constant time. `a` has any length and value, `b` at
-/// most as many limbs as the modulus. Otherwise like [`pow`]; `scratch` has at least
+/// Computes `result = a · b mod modulus` in constant time. Both factors have any length and value,
+/// and time depends on their lengths. Otherwise like [`pow`]; `scratch` has at least
 /// [`pow_minimum_scratch_limbs`].
 ///
 /// # Errors
@@ -238,7 +238,7 @@ pub fn mul(
     let scratch = checked_scratch(scratch, pow_minimum_scratch_limbs(n))?;
     padding.fill(0);
     stack::clean(STACK_USE_WORDS, || {
-        Backend::best().run(Mul { result, a, b: &b[..n.min(b.len())], modulus, scratch });
+        Backend::best().run(Mul { result, a, b, modulus, scratch });
     });
     ct::wipe(scratch);
     Ok(())
@@ -263,12 +263,16 @@ impl words::Task for Mul<'_> {
         }
         let (work, other) = scratch.split_at_mut(words::montgomery_work_limbs(result.len()));
         let other = &mut other[..result.len()];
-        let r_squared = Some(modulus.r_squared);
-        let mut residues = Montgomery::new(words, modulus.limbs(), r_squared, work);
+        let mut residues = Montgomery::new(words, modulus.limbs(), None, work);
         // (a · R) · b / R is a · b.
-        residues.enter(other, result, a);
-        other[..b.len()].copy_from_slice(b);
-        other[b.len()..].fill(0);
+        residues.represent(result, a, modulus.r_squared);
+        if b.len() <= other.len() {
+            other[..b.len()].copy_from_slice(b);
+            other[b.len()..].fill(0);
+        } else {
+            residues.represent(other, b, modulus.r_squared);
+            residues.leave(other);
+        }
         residues.mul(result, other);
     }
 }

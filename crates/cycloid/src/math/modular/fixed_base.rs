@@ -36,6 +36,9 @@ impl Comb {
     /// The maximum number of teeth. The time for reading a block grows as 2^teeth.
     pub const MAX_TEETH: usize = 8;
 
+    /// The maximum number of blocks. More would only lengthen the table.
+    pub const MAX_BLOCKS: usize = 256;
+
     /// Four teeth, one block: the least memory; about 2.5 times as fast as without a table.
     pub const COMPACT: Self = Self { teeth: 4, blocks: 1 };
 
@@ -46,10 +49,10 @@ impl Comb {
     /// little more, since reading a whole block takes time too.
     pub const FASTEST: Self = Self { teeth: 5, blocks: 5 };
 
-    /// Creates a comb of 1 to [`MAX_TEETH`](Self::MAX_TEETH) teeth and at least one block; `None`
-    /// otherwise.
+    /// Creates a comb of 1 to [`MAX_TEETH`](Self::MAX_TEETH) teeth and 1 to
+    /// [`MAX_BLOCKS`](Self::MAX_BLOCKS) blocks; `None` otherwise.
     pub const fn new(teeth: usize, blocks: usize) -> Option<Self> {
-        if teeth == 0 || teeth > Self::MAX_TEETH || blocks == 0 {
+        if teeth == 0 || teeth > Self::MAX_TEETH || blocks == 0 || blocks > Self::MAX_BLOCKS {
             return None;
         }
         Some(Self { teeth, blocks })

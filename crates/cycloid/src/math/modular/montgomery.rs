@@ -54,6 +54,22 @@ impl<'a, W: Words> Montgomery<'a, W> {
         self.words.montgomery_reduce(result, wide, self.modulus, self.n0);
     }
 
+    /// Computes `result = x · R mod modulus`, for x of any length and value.
+    pub(super) fn represent(&mut self, result: &mut [Limb], x: &[Limb], r_squared: &[Limb]) {
+        let n = self.modulus.len();
+        result.fill(0);
+        if x.len() <= n {
+            result[..x.len()].copy_from_slice(x);
+        } else {
+            // (result · R + chunk) / R; multiplying by R² / R restores the factor R.
+            for_each_chunk(x, n, |chunk| {
+                self.append(result, chunk);
+                self.mul(result, r_squared);
+            });
+        }
+        self.mul(result, r_squared);
+    }
+
     /// Computes R² mod modulus.
     pub(super) fn r_squared(&mut self, result: &mut [Limb]) {
         if let Some(known) = self.r_squared {
@@ -92,21 +108,9 @@ impl<'a, W: Words> Montgomery<'a, W> {
 
 impl<W: Words> Residues for Montgomery<'_, W> {
     fn enter(&mut self, one: &mut [Limb], base: &mut [Limb], x: &[Limb]) {
-        let n = self.modulus.len();
         let r_squared = one;
         self.r_squared(r_squared);
-        base.fill(0);
-        if x.len() <= n {
-            base[..x.len()].copy_from_slice(x);
-        } else {
-            // base = base · R + chunk: (base · R + chunk) / R; multiplying by R² / R restores the
-            // factor R.
-            for_each_chunk(x, n, |chunk| {
-                self.append(base, chunk);
-                self.mul(base, r_squared);
-            });
-        }
-        self.mul(base, r_squared);
+        self.represent(base, x, r_squared);
         // R² / R = R, which represents 1.
         self.divide_by_r(r_squared);
     }

@@ -93,13 +93,16 @@ fn check_default(
         pow_vartime(&mut result, base, &exponent, &modulus, scratch).unwrap();
     });
     assert_eq!(number(&result), *expected, "default for public exponents");
-    let factor = &exponent_limbs[..n.min(exponent_limbs.len())];
-    let mut result = vec![GUARD; n + 1];
-    with_guarded_scratch(pow_minimum_scratch_limbs(n), |scratch| {
-        mul(&mut result, base, factor, &modulus, scratch).unwrap();
-    });
-    let product = number(base) * number(factor) % number(modulus.limbs());
-    assert_eq!(number(&result), product, "product");
+    // The first one is not longer than the modulus, the last one is.
+    let longer = [exponent_limbs, &[1; 2], modulus.limbs()].concat();
+    for factor in [&exponent_limbs[..n.min(exponent_limbs.len())], exponent_limbs, &longer] {
+        let mut result = vec![GUARD; n + 1];
+        with_guarded_scratch(pow_minimum_scratch_limbs(n), |scratch| {
+            mul(&mut result, base, factor, &modulus, scratch).unwrap();
+        });
+        let product = number(base) * number(factor) % number(modulus.limbs());
+        assert_eq!(number(&result), product, "product");
+    }
     let again = Modulus::prepared(modulus.limbs(), modulus.r_squared()).unwrap();
     assert_eq!((again.limbs(), again.bits()), (modulus.limbs(), modulus.bits()));
 }

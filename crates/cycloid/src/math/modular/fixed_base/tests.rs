@@ -55,6 +55,10 @@ fn every_shape() {
 #[test]
 fn invalid_shapes_are_refused() {
     assert!(Comb::new(0, 1).is_none() && Comb::new(1, 0).is_none() && Comb::new(9, 1).is_none());
+    for blocks in [Comb::MAX_BLOCKS + 1, 1 << (usize::BITS - 8), usize::MAX] {
+        assert!(Comb::new(8, blocks).is_none());
+    }
+    assert!(Comb::new(8, Comb::MAX_BLOCKS).is_some());
 }
 
 #[test]
