@@ -84,7 +84,7 @@ impl<C: Curve> AffinePoint<C> {
         Ok(if point.y_is_odd() == odd { point } else { point.negate() })
     }
 
-    /// Declares the point public.
+    /// Declares the point public: it is sent to others.
     pub(crate) fn mark_public(&self) {
         ct::mark_public(self.x.as_ref());
         ct::mark_public(self.y.as_ref());

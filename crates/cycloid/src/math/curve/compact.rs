@@ -71,7 +71,7 @@ pub(super) fn sum_of_multiples<C: Curve, A: CurveArithmetic<C::Field>>(
                 continue;
             }
             let multiple = term.multiple(arithmetic, place);
-            // Nothing was added before the highest digit.
+            // With public scalars the sum is public. Nothing was added before the highest digit.
             if place == top && !is_public || is_public && sum.is_infinity().reveal_any() {
                 sum = multiple;
                 continue;

@@ -126,6 +126,7 @@ pub(super) fn finish(m: &[Limb], f: &mut [Limb], d: &mut [Limb]) -> Result<(), E
     negate_if(negative, f);
     negate_if(negative, d);
     let excess = f[1..].iter().fold(f[0] ^ 1, |any, limb| any | limb);
+    // The caller learns that there is no inverse.
     if !Mask::is_zero(excess).reveal() {
         return Err(Error::NotInvertible);
     }
@@ -196,6 +197,7 @@ fn with_checked(
     let n = modulus.limbs.len();
     let (result, padding) = split_result(result, n)?;
     let scratch = checked_scratch(scratch, invert_scratch_limbs(n))?;
+    // The caller learns that x is out of range.
     if x.len() != whole.len() || !words::is_less(x, whole).reveal() {
         return Err(Error::NotInvertible);
     }

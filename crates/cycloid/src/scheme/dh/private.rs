@@ -90,6 +90,7 @@ impl<'g, M: AsRef<[Limb]> + AsMut<[Limb]>> PrivateKey<'g, M> {
             words::from_be_bytes(limbs, bytes);
             Mask::is_zero(beyond).value() & is_allowed(group, limbs).value()
         });
+        // Refused numbers are not used, so the refusal may be public.
         if Mask::is_zero(!allowed).reveal() {
             Ok(Self { group: *group, memory, bits })
         } else {
@@ -199,7 +200,7 @@ fn draw(
     Err(Error::RandomGenerator)
 }
 
-/// Writes a public value and declares it public.
+/// Writes a public value, which is sent to the other party, and declares it public.
 pub(super) fn write_public(value: &mut [u8], power: &[Limb]) {
     ct::mark_public(power);
     words::to_be_bytes(value, power);
@@ -215,6 +216,7 @@ pub(super) fn write_secret(
     let small = Mask::is_zero(secret[1..].iter().fold(secret[0] & !1, |any, limb| any | limb));
     let prime = group.prime();
     let minus_one = Mask::is_zero(others(&prime[1..]) | (secret[0] ^ (prime[0] - 1)));
+    // A refused secret is not used, so the refusal may be public.
     if !Mask::is_zero(small.value() | minus_one.value()).reveal() {
         return Err(Error::SharedSecret);
     }

@@ -95,6 +95,7 @@ impl<C: Curve> Signature<C> {
 
     /// Returns whether s is at most n/2, as some protocols require.
     pub fn is_low_s(&self) -> bool {
+        // Signatures are public.
         !self.s.is_high().reveal()
     }
 

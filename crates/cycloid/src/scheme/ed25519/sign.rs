@@ -68,6 +68,7 @@ impl SigningKey {
         let scalar = Scalar::reduced(&number, &[0; 4]);
         ct::wipe(&mut number);
         let point = one::<Base>(&scalar);
+        // It is the public key.
         ct::mark_public(&point);
         let encoding = one::<Encode>(&point);
         let verifying_key = VerifyingKey::of_point(&bytes(&encoding), &point);
@@ -222,6 +223,7 @@ pub(super) fn sign_all<const MOST: usize>(
     // Step 3: R.
     let mut points = [[0; 4]; MOST];
     each::<EncodeBase>(backend, &nonces.each_ref()[..count], &mut points[..count]);
+    // R is half of the signature.
     ct::mark_public(points.as_flattened());
     let points = points.map(|point| bytes(&point));
 
@@ -236,6 +238,7 @@ pub(super) fn sign_all<const MOST: usize>(
     // Steps 5 and 6: S = r + k·s, and the signature.
     for (i, signature) in signatures.iter_mut().enumerate() {
         let number = challenges[i].multiply_add(&jobs[i].key.scalar, &nonces[i]);
+        // S is the other half.
         ct::mark_public(number.limbs());
         signature[..32].copy_from_slice(&points[i]);
         signature[32..].copy_from_slice(&bytes(number.limbs()));

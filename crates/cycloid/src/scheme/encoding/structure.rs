@@ -46,6 +46,7 @@ fn reveal_fields(mut der: &[u8], depth: usize) {
 /// public.
 fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     let (header, rest) = der.split_at_checked(2)?;
+    // Types and lengths follow from the kind of file and the size of the key.
     ct::mark_public(header);
     let (tag, short) = (header[0], header[1]);
     let (length, rest) = if short < 0x80 {
@@ -53,6 +54,7 @@ fn element(der: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     } else {
         let (bytes, rest) =
             rest.split_at_checked(usize::from(short & 0x7f).min(size_of::<u32>()))?;
+        // The length of a part is as public as the header.
         ct::mark_public(bytes);
         (bytes.iter().fold(0, |length, byte| length << 8 | usize::from(*byte)), rest)
     };

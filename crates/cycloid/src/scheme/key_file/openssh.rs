@@ -161,7 +161,7 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
             let pair: &[u8; 64] = pair.try_into().map_err(|_| DAMAGED)?;
             let (seed, public) = pair.split_first_chunk().ok_or(DAMAGED)?;
             let key = Box::new(ed25519::SigningKey::from_seed(seed));
-            // The public key.
+            // The public key is also in the unencrypted part.
             ct::mark_public(public);
             if key.verifying_key().as_bytes() != public {
                 return Err(Error::Mismatch);
@@ -174,7 +174,7 @@ fn read_decrypted(text: &[u8], public: &[u8]) -> Result<PrivateKey, Error> {
         _ => return Err(unsupported(kind)),
     };
     next()?;
-    // After the comment: 1, 2, 3 and so on, as many as the cipher's blocks need.
+    // Padding is part of the format: 1, 2, 3 and so on, as many as the cipher's blocks need.
     ct::mark_public(rest);
     if rest.iter().zip(1..).any(|(byte, count)| *byte != count) {
         return Err(DAMAGED);

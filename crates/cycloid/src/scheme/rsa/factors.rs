@@ -135,6 +135,7 @@ fn check_factors(
     for (i, factor) in of(memory, lengths).enumerate() {
         let Factor { prime, exponent: residue, coefficient } = factor;
         let l = prime.len();
+        // Whether the parts form a key is the result of the import.
         if !Mask::from_bit(prime[0] & 1).reveal() {
             return Err(KeyError::Even.into());
         }

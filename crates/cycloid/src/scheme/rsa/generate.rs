@@ -95,6 +95,7 @@ fn fill(
     // and 10·nlen candidates.
     let usable = |prime: &[Limb]| inverse_of(less_one_modulo(prime, exponent), exponent).is_some();
     prime::generate_within(5 * bits, p, bits / 2, usable, rng, scratch)?;
+    // A refused prime is not used, so the refusal may be public.
     let far = |prime: &[Limb]| usable(prime) && are_apart(p, prime, bits, &mut *d_p).reveal();
     prime::generate_within(10 * bits, q, bits / 2, far, rng, scratch)?;
 

@@ -418,6 +418,7 @@ fn load_complete(
 /// Checks that p·q = n, that both are odd, and that they are far enough apart (FIPS 186-5, appendix
 /// A.1.3, step 5.4).
 fn check_primes(parts: &Parts<&[Limb]>, bits: usize, scratch: &mut [Limb]) -> Result<(), Error> {
+    // Whether the parts form a key is the result of the import.
     if !Mask::from_bit(parts.p[0] & parts.q[0] & 1).reveal() {
         return Err(KeyError::Even.into());
     }

@@ -204,7 +204,7 @@ impl<B: SignatureBackend<V>, V: Variant> VerifyAfterSign<'_, SecretKey<B, V>, Pu
     }
 }
 
-/// Declares a result computed from a secret public.
+/// Declares a public key or a signature public: both are sent to others.
 fn published<T>(value: T) -> T {
     ct::mark_public(slice::from_ref(&value));
     value
