@@ -8,12 +8,12 @@ use cycloid::scheme::Hash;
 use cycloid::scheme::rsa::{
     Error, KeyPair, Oaep, OwnedPublicKey, PrivateComponents, Pss, SignatureScheme,
 };
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 use zeroize::Zeroizing;
 
-use crate::error::{self, InvalidKey, OrRaise, decryption, parameter, signature};
+use crate::error::{self, OrRaise, decryption, parameter, signature};
 use crate::input::{Bytes, Document, HashName, Many, check_digest, integer, named};
 use crate::output::number;
 use crate::random::Recording;
