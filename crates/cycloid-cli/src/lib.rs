@@ -17,12 +17,12 @@ mod emulated;
 mod helper;
 mod history;
 mod interrupts;
-mod other;
 mod peers;
 mod processes;
 mod profile;
 mod progress;
 mod report;
+mod run_program;
 mod stream;
 mod suites;
 
@@ -32,12 +32,14 @@ use arguments::Command;
 
 /// Runs the program with the arguments of this process.
 pub fn main() -> ExitCode {
-    cycloid_command::run(|| match other::dispatch().and_then(|()| arguments::parse())?.command {
-        Command::Bench(bench) => bench::run(&bench),
-        Command::Compare(compare) => compare::run(&compare),
-        Command::History(history) => history::run(&history),
-        Command::Profile(profile) => profile::run(&profile),
-        Command::Report(report) => report::run(&report),
-        Command::Helper(helper) => helper::run(&helper),
+    cycloid_command::run(|| {
+        match run_program::dispatch().and_then(|()| arguments::parse())?.command {
+            Command::Bench(bench) => bench::run(&bench),
+            Command::Compare(compare) => compare::run(&compare),
+            Command::History(history) => history::run(&history),
+            Command::Profile(profile) => profile::run(&profile),
+            Command::Report(report) => report::run(&report),
+            Command::Helper(helper) => helper::run(&helper),
+        }
     })
 }

@@ -13,7 +13,7 @@ mod cases;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod check;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod elsewhere;
+mod child_process;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod planted_leaks;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

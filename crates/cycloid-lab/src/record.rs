@@ -9,7 +9,7 @@
 //! [`Table::series`]) and for the method of a row ([`Record::method`]). Formats 1 and 2 had only
 //! titles and labels; `old.rs` converts them on reading.
 
-mod old;
+mod older_formats;
 pub mod printable;
 
 use std::collections::BTreeMap;
@@ -80,7 +80,7 @@ impl Report {
             ));
         }
         if format < u64::from(FORMAT) {
-            return old::read(value).map_err(foreign);
+            return older_formats::read(value).map_err(foreign);
         }
         if is_changed {
             return Self::deserialize(value).map_err(malformed);

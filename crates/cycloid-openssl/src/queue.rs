@@ -23,7 +23,7 @@ use cycloid::{LANES, cpu};
 
 use crate::failure::{Error, Failure};
 use crate::ffi::asynchronous::{self, Timer};
-use crate::ffi::roomy::roomy;
+use crate::ffi::large_stack::on_large_stack;
 use crate::key::rsa::RsaKey;
 use crate::log::{self, By};
 use crate::random;
@@ -146,7 +146,7 @@ pub(crate) fn sign(
         }
     };
     let mut rng = random::generator()?;
-    let signature = roomy(|| pair.sign_prehashed(scheme, &input, &mut rng));
+    let signature = on_large_stack(|| pair.sign_prehashed(scheme, &input, &mut rng));
     signature.map(|it| it.to_vec()).map_err(|error| Failure::Signing.because(error))
 }
 
@@ -256,7 +256,7 @@ fn compute(tasks: &[Arc<Task>]) {
             RsaOperation::Raw => Job::raw_private_operation(key, input, output),
         });
     }
-    with_batch(first.bits(), |batch| roomy(|| batch.run(&mut jobs)));
+    with_batch(first.bits(), |batch| on_large_stack(|| batch.run(&mut jobs)));
     let outcomes: Vec<_> = jobs.iter().map(Job::outcome).collect();
     drop(jobs);
     for ((task, output), outcome) in tasks.iter().zip(outputs).zip(outcomes) {

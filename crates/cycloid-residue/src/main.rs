@@ -7,11 +7,11 @@
 //! operations.
 
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
-mod alive;
-#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod cases;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod check;
+#[cfg(all(target_arch = "x86_64", target_os = "linux"))]
+mod live_values;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]
 mod needles;
 #[cfg(all(target_arch = "x86_64", target_os = "linux"))]

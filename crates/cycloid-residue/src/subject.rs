@@ -7,8 +7,8 @@ use std::io::Write;
 
 use cycloid::cpu::{self, Level};
 
-use crate::alive;
 use crate::cases::{self, Case};
+use crate::live_values;
 use crate::pipe::{read, receive};
 use crate::protocol::{Extent, Input};
 use crate::stop::{Stop, paint};
@@ -23,7 +23,7 @@ pub(crate) fn run(level: Level) {
     let body = || {
         let cases = cases::all();
         let input: &'static mut [u8] = vec![0; INPUT].leak();
-        let arena = alive::reserve();
+        let arena = live_values::reserve();
         let mut output = std::io::stdout();
         for part in [Extent::of(input), Extent::of(arena)] {
             output.write_all(&part.to_bytes()).expect("the other process reads the pipe");
@@ -31,7 +31,7 @@ pub(crate) fn run(level: Level) {
         output.flush().expect("the other process reads the pipe");
         while let Some((case, length)) = header() {
             arena.fill(0);
-            alive::clear();
+            live_values::clear();
             receive(&mut input[..length]);
             // SAFETY: nothing writes to this memory while the operation runs.
             let given = unsafe { std::slice::from_raw_parts(input.as_ptr(), length) };

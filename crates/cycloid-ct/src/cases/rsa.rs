@@ -10,7 +10,7 @@ use cycloid::scheme::rsa::{
 use num_bigint::BigUint;
 
 use crate::check::{Check, Held, Secrets, big, marked};
-use crate::elsewhere::elsewhere;
+use crate::child_process::in_child_process;
 
 const BITS: usize = 2048;
 const EXPONENT: u32 = 65537;
@@ -26,7 +26,7 @@ const HALF: usize = BITS / 16;
 /// Builds a key from its parts, which are secret.
 pub(crate) fn imported(check: &mut Check) -> Held<Key> {
     let mut rng = check.rng();
-    let parts = elsewhere(2 * WHOLE + 5 * HALF, || parts(&mut rng));
+    let parts = in_child_process(2 * WHOLE + 5 * HALF, || parts(&mut rng));
     let (modulus, parts) = parts.split_at(WHOLE);
     let secret = marked(parts);
     let (private_exponent, halves) = secret.split_at(WHOLE);
@@ -55,7 +55,7 @@ pub(crate) fn imported(check: &mut Check) -> Held<Key> {
 /// Recovers the primes from the private exponent, and everything else from the primes.
 pub(crate) fn completed(check: &mut Check) {
     let mut rng = check.rng();
-    let parts = elsewhere(2 * WHOLE + 5 * HALF, || parts(&mut rng));
+    let parts = in_child_process(2 * WHOLE + 5 * HALF, || parts(&mut rng));
     let (modulus, parts) = parts.split_at(WHOLE);
     let secret = marked(parts);
     let (private_exponent, halves) = secret.split_at(WHOLE);

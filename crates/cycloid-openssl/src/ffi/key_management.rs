@@ -16,8 +16,8 @@ use super::abi::{Callback, Dispatch, Param, key_management as number, operation,
 use super::boundary::{guarded, succeeds};
 use super::default::{self, Object, Table};
 use super::errors::Errors;
+use super::large_stack::on_large_stack;
 use super::params::{OwnedParams, Params, Requests};
-use super::roomy::roomy;
 use crate::failure::Failure;
 use crate::key::ec::EcKey;
 use crate::key::ed25519::Ed25519Key;
@@ -191,7 +191,8 @@ impl<T: Kind> Functions<T> {
                 unsafe { (KeyObject::<T::Key>::at(object), Params::from_raw(params)) };
             let Some(object) = object else { return false };
             if object.is_empty()
-                && let Some(key) = roomy(|| T::Key::read(&params, selected, Reading::Whole))
+                && let Some(key) =
+                    on_large_stack(|| T::Key::read(&params, selected, Reading::Whole))
             {
                 object.forms().own = Own::Is(Arc::new(key));
                 return true;
@@ -285,7 +286,7 @@ impl<T: Kind> Functions<T> {
                 return true;
             }
             if let Some(own) = object.only_own()
-                && let Some(changed) = roomy(|| own.changed(&params))
+                && let Some(changed) = on_large_stack(|| own.changed(&params))
             {
                 object.forms().own = Own::Is(Arc::new(changed));
                 return true;
@@ -353,7 +354,7 @@ impl<T: Kind> Functions<T> {
             if !matches!(template, Some(None)) {
                 let template = template.flatten();
                 let generated = making.settings.with(|settings| {
-                    roomy(|| {
+                    on_large_stack(|| {
                         T::Key::generate(name, making.selection, &settings, template.as_deref())
                     })
                 });

@@ -7,7 +7,7 @@ use zeroize::Zeroizing;
 
 use super::Agreement;
 use crate::failure::{Error, Failure};
-use crate::ffi::roomy::roomy;
+use crate::ffi::large_stack::on_large_stack;
 use crate::key::ec::EcKey;
 use crate::key::x25519::X25519Key;
 
@@ -44,8 +44,8 @@ impl Agreement for Ecdh {
     fn derive(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         let private = self.key.private().ok_or(Failure::NoPrivateKey)?;
         let peer = self.peer.as_ref().and_then(|peer| peer.public()).ok_or(Failure::NoPeer)?;
-        let secret =
-            roomy(|| private.agree(peer)).map_err(|error| Failure::Derivation.because(error))?;
+        let secret = on_large_stack(|| private.agree(peer))
+            .map_err(|error| Failure::Derivation.because(error))?;
         Ok(Zeroizing::new(secret.to_vec()))
     }
 }
@@ -83,8 +83,8 @@ impl Agreement for X25519 {
     fn derive(&self) -> Result<Zeroizing<Vec<u8>>, Error> {
         let private = self.key.private().ok_or(Failure::NoPrivateKey)?;
         let peer = self.peer.as_ref().and_then(|peer| peer.public()).ok_or(Failure::NoPeer)?;
-        let secret =
-            roomy(|| private.agree(peer)).map_err(|error| Failure::Derivation.because(error))?;
+        let secret = on_large_stack(|| private.agree(peer))
+            .map_err(|error| Failure::Derivation.because(error))?;
         Ok(Zeroizing::new(secret.as_bytes().to_vec()))
     }
 }

@@ -9,8 +9,8 @@ use cycloid::scheme::nist::{Curve, Signature};
 
 use super::{Purpose, Scheme};
 use crate::failure::Error;
+use crate::ffi::large_stack::on_large_stack;
 use crate::ffi::params::Params;
-use crate::ffi::roomy::roomy;
 use crate::key::ec::{EcKey, longest_signature};
 use crate::{digest, random};
 
@@ -72,7 +72,7 @@ impl Scheme for Ecdsa {
             Curve::P521 => Hash::Sha512,
         };
         let random = random::bytes::<32>()?;
-        let signature = roomy(|| private.sign_hedged(nonce_hash, digest, &*random));
+        let signature = on_large_stack(|| private.sign_hedged(nonce_hash, digest, &*random));
         Ok(Some(signature.to_der().to_vec()))
     }
 
@@ -80,6 +80,6 @@ impl Scheme for Ecdsa {
         let public = self.key.public().filter(|_| self.fits(digest))?;
         // OpenSSL tells malformed signatures from wrong ones by its answer, −1 instead of 0.
         let signature = Signature::from_der(public.curve(), signature).ok()?;
-        Some(roomy(|| public.verify_prehashed(digest, &signature).is_ok()))
+        Some(on_large_stack(|| public.verify_prehashed(digest, &signature).is_ok()))
     }
 }

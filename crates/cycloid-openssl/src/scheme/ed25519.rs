@@ -7,8 +7,8 @@ use cycloid::scheme::Hash;
 
 use super::{Purpose, Scheme};
 use crate::failure::Error;
+use crate::ffi::large_stack::on_large_stack;
 use crate::ffi::params::Params;
-use crate::ffi::roomy::roomy;
 use crate::key::ed25519::Ed25519Key;
 
 /// Ed25519 without context and prehashing.
@@ -35,13 +35,13 @@ impl Scheme for Ed25519 {
     }
 
     fn sign(&self, message: &[u8]) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.0.private().map(|key| roomy(|| key.sign(message).to_vec())))
+        Ok(self.0.private().map(|key| on_large_stack(|| key.sign(message).to_vec())))
     }
 
     fn verify(&self, message: &[u8], signature: &[u8]) -> Option<bool> {
         // OpenSSL checks the equation without the cofactor as well.
         let signature = signature.try_into();
-        let verify = |it| roomy(|| self.0.public().verify(message, it).is_ok());
+        let verify = |it| on_large_stack(|| self.0.public().verify(message, it).is_ok());
         Some(signature.is_ok_and(verify))
     }
 }

@@ -10,8 +10,8 @@ use cycloid::scheme::rsa::{Pss, SignatureScheme, encrypt_scratch_limbs};
 use super::{Purpose, Scheme};
 use crate::digest;
 use crate::failure::Error;
+use crate::ffi::large_stack::on_large_stack;
 use crate::ffi::params::{Params, Value};
-use crate::ffi::roomy::roomy;
 use crate::key::rsa::RsaKey;
 use crate::queue::{self, RsaOperation};
 
@@ -192,7 +192,7 @@ impl Scheme for Rsa {
     }
 
     fn verify(&self, digest: &[u8], signature: &[u8]) -> Option<bool> {
-        roomy(|| self.verified(digest, signature))
+        on_large_stack(|| self.verified(digest, signature))
     }
 }
 

@@ -7,8 +7,8 @@ use cycloid::scheme::rsa::Oaep;
 use zeroize::Zeroizing;
 
 use crate::failure::{Error, Failure};
+use crate::ffi::large_stack::on_large_stack;
 use crate::ffi::params::{Params, Value};
-use crate::ffi::roomy::roomy;
 use crate::key::rsa::RsaKey;
 use crate::{digest, random};
 
@@ -101,7 +101,7 @@ impl RsaEncryption {
     pub(crate) fn encrypt(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let mut rng = random::generator()?;
         let key = self.key.public();
-        let outcome = roomy(|| match self.padding {
+        let outcome = on_large_stack(|| match self.padding {
             Padding::Pkcs1 => key.encrypt_pkcs1v15(message, &mut rng),
             Padding::Oaep => key.encrypt_oaep(&self.oaep(), message, &mut rng),
         });
@@ -122,7 +122,7 @@ impl RsaEncryption {
             _ => ciphertext,
         };
         let key = self.key.private().ok_or(Failure::NoPrivateKey)?;
-        let outcome = roomy(|| match self.padding {
+        let outcome = on_large_stack(|| match self.padding {
             Padding::Pkcs1 => key.decrypt_pkcs1v15(ciphertext, &mut rng),
             Padding::Oaep => key.decrypt_oaep(&self.oaep(), ciphertext, &mut rng),
         });

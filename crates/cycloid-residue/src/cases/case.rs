@@ -1,6 +1,6 @@
 //! A case: an operation, its inputs, and the secrets that it uses.
 
-use crate::alive::alive;
+use crate::live_values::live;
 use crate::needles::Needles;
 use crate::protocol::Input;
 use crate::stop::Stop;
@@ -75,7 +75,7 @@ pub(crate) fn case<T: 'static>(
     operation: impl Fn(&mut T) + 'static,
 ) -> Case {
     Case::new(name, stack, prepare, move |input, stop| {
-        let made = alive(|| make(input));
+        let made = live(|| make(input));
         stop.after(&mut || operation(made));
     })
 }

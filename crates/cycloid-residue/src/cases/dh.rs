@@ -8,7 +8,7 @@ use num_bigint::BigUint;
 
 use super::case::{Case, Prepared, case};
 use super::random::{Random, Tape, big_endian};
-use crate::alive::limbs;
+use crate::live_values::limbs;
 
 const BITS: usize = 2048;
 const EXPONENT_BITS: usize = dh::exponent_bits(BITS);

@@ -6,7 +6,7 @@ use num_bigint::BigUint;
 
 use super::case::{Case, Prepared, case};
 use super::random::Random;
-use crate::alive::limbs;
+use crate::live_values::limbs;
 use crate::protocol::Input;
 
 const BITS: usize = 2048;

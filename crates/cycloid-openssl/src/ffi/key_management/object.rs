@@ -7,8 +7,8 @@ use super::super::abi::{Callback, Param, key_management as number, operation, se
 use super::super::boundary::succeeds;
 use super::super::default::{self, Object, Table};
 use super::super::errors::Errors;
+use super::super::large_stack::on_large_stack;
 use super::super::params::Params;
-use super::super::roomy::roomy;
 use crate::failure::Failure;
 use crate::key::{Key, Reading};
 
@@ -162,7 +162,7 @@ pub(super) fn read_back<K: Key>(object: &Object) -> Option<K> {
             // SAFETY: the default provider passes an array, and the place given below.
             let (params, place) =
                 unsafe { (Params::from_raw(params), &mut *place.cast::<Option<K>>()) };
-            *place = roomy(|| K::read(&params, selection::ALL, Reading::ForUse));
+            *place = on_large_stack(|| K::read(&params, selection::ALL, Reading::ForUse));
             true
         })
     }

@@ -2,14 +2,14 @@
 //! stack grows as it is used.
 
 #[cfg(not(unix))]
-pub(crate) use direct::roomy;
+pub(crate) use direct::on_large_stack;
 #[cfg(unix)]
-pub(crate) use switched::roomy;
+pub(crate) use switched::on_large_stack;
 
 #[cfg(not(unix))]
 mod direct {
     /// Runs a computation.
-    pub(crate) fn roomy<T>(compute: impl FnOnce() -> T) -> T {
+    pub(crate) fn on_large_stack<T>(compute: impl FnOnce() -> T) -> T {
         compute()
     }
 }
@@ -62,7 +62,7 @@ mod switched {
 
     /// Runs a computation: within a job on a larger stack, else directly. The computation must not
     /// pause the job.
-    pub(crate) fn roomy<T>(compute: impl FnOnce() -> T) -> T {
+    pub(crate) fn on_large_stack<T>(compute: impl FnOnce() -> T) -> T {
         if Job::current().is_none() {
             return compute();
         }

@@ -23,7 +23,7 @@ pub(crate) fn clear() {
 ///
 /// It is made in frames that are painted over later.
 #[inline(never)]
-pub(crate) fn alive<T>(make: impl FnOnce() -> T) -> &'static mut T {
+pub(crate) fn live<T>(make: impl FnOnce() -> T) -> &'static mut T {
     let room = room(size_of::<T>(), align_of::<T>());
     let place = room.as_mut_ptr().cast::<T>();
     // SAFETY: the space belongs to this value alone, with its size and alignment.

@@ -1,10 +1,10 @@
-//! Work in another process, so that the heap of this one does not depend on its secrets.
+//! Work in a child process, so that the heap of this one does not depend on its secrets.
 
 use std::ptr;
 use std::slice;
 
 /// Runs `work` in a process of its own, and returns its result of `length` bytes.
-pub(crate) fn elsewhere(length: usize, work: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
+pub(crate) fn in_child_process(length: usize, work: impl FnOnce() -> Vec<u8>) -> Vec<u8> {
     // SAFETY: a fresh mapping, shared with the child; this process has only one thread, so the
     // child may call any function.
     unsafe {
