@@ -105,9 +105,9 @@ pub struct Verify {
     pub client_key: Option<Option<Metadata>>,
     /// The identity from its certificate.
     pub identity: Option<Identity>,
-    /// The user name; may be empty.
+    /// The user name, without control characters; may be empty.
     pub username: Zeroizing<String>,
-    /// The password; may be empty.
+    /// The password, without control characters; may be empty.
     pub password: Zeroizing<String>,
     /// The client's peer information.
     pub peer_info: PeerInfo,
