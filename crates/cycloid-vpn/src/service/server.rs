@@ -9,6 +9,7 @@ mod peers;
 mod point_to_point;
 mod remotes;
 mod requests;
+mod settings_file;
 mod streams;
 mod token;
 mod token_generator;

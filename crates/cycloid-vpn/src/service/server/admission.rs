@@ -16,9 +16,9 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 use std::time::Duration;
 
-use super::Program;
 use super::peers::Peer;
 use super::waiting::{Admission, Refusal, Step};
+use super::{Program, settings_file};
 use crate::config::{DeviceType, PasswordVia, PerClient};
 use crate::proto::Now;
 use crate::proto::peer_info::protocol;
@@ -447,17 +447,13 @@ impl Program<'_> {
         let Some(directory) = &self.config.client_config_dir else {
             return Ok(PerClient::default());
         };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
-        let safe = name.chars().all(plain) && !name.starts_with('.');
-        let own = directory.join(name);
-        let file = if safe && own.is_file() { own } else { directory.join("DEFAULT") };
-        if !file.is_file() {
+        let Some(file) = settings_file::find(directory, name)? else {
             return if self.config.ccd_exclusive {
                 Err(format!("{name} has no file in {}", directory.display()))
             } else {
                 Ok(PerClient::default())
             };
-        }
+        };
         let (own, warnings) = PerClient::read(&file).map_err(|error| error.to_string())?;
         warnings.iter().for_each(|warning| self.context.warn(&warning.to_string()));
         Ok(own)
