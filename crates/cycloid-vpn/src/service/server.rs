@@ -392,6 +392,7 @@ impl<'a> Program<'a> {
                 self.say(3, &format!("{name}: a new key is in use"));
             }
             ServerNotice::RenegotiationFailed(error) => {
+                self.give_up(id);
                 let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
                 self.warn(&format!(
                     "{name}: a renegotiation has failed, and the old key stays in use until it \

@@ -1,9 +1,9 @@
-//! The names of users, and their files.
+//! Users: the files of their names, and unfinished logins.
 
 use std::fs;
 
 use crate::service::script;
-use crate::test_bed::{ALL, LIMIT, Settings, TestBed, UP};
+use crate::test_bed::{ALL, LIMIT, Settings, TestBed, UP, Who, wait_for_file};
 
 #[test]
 fn the_file_of_a_name_with_a_space_is_read() {
@@ -34,5 +34,37 @@ fn the_file_of_a_name_with_a_space_is_read() {
         let mut alice = bed.launch(client, false, &settings);
         alice.wait_for("AUTH_FAILED", 1, LIMIT);
         assert!(!alice.text().contains(UP), "{server:?}: {}", alice.text());
+    }
+}
+
+#[test]
+fn the_login_of_a_client_that_has_left_is_forgotten() {
+    let bed = TestBed::new();
+    let account = bed.file("account");
+    fs::write(&account, "alice\nright\n").expect("a file");
+    let exchange = bed.file("exchange");
+    fs::create_dir(&exchange).expect("a directory");
+    let text = "printf '3600\\nwebauth\\nWEB_AUTH::https://x\\n' > $auth_pending_file\n\
+                echo $auth_control_file > $DIR/asked\nexit 2";
+    let verify = script(&bed, "verify", text);
+    let settings = Settings {
+        tcp: true,
+        server: format!(
+            "script-security 2\nauth-user-pass-verify {verify} via-file\ntmp-dir {}",
+            exchange.display()
+        ),
+        client: format!("auth-user-pass {}", account.display()),
+        ..Settings::default()
+    };
+    let gate = bed.start(Who::Cycloid, true, &settings);
+    let mut alice = bed.launch(Who::Cycloid, false, &settings);
+    alice.wait_for("https://x", 1, LIMIT);
+    let file = wait_for_file(&bed.file("asked"), |text| text.ends_with('\n'));
+    assert!(fs::exists(file.trim()).expect("a path"), "{}", gate.text());
+    alice.end("KILL");
+    let end = std::time::Instant::now() + LIMIT;
+    while fs::read_dir(&exchange).expect("a directory").count() > 0 {
+        assert!(std::time::Instant::now() < end, "{}", gate.text());
+        std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }

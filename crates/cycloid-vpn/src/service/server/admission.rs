@@ -29,6 +29,9 @@ use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
 use crate::service::management::ClientEvent;
 use crate::service::settings;
 
+/// The refusal of a client whose scripts would have to wait too long. It tries again later.
+const BUSY: &str = "TEMP[backoff 10,advance no]:the server is busy";
+
 /// The longest reason sent to a client, in characters.
 const MAX_REASON: usize = 200;
 
@@ -46,14 +49,23 @@ impl Program<'_> {
     /// Starts an admission. Discards an earlier admission of the same peer.
     pub(super) fn verify(&mut self, id: PeerId, verify: Box<Verify>, now: Now) {
         let address = verify.address;
+        self.give_up(id);
         match self.examine(id, verify, now) {
             Ok(admission) => {
                 self.admissions.insert(id, admission);
                 self.advance(id, now);
             }
-            Err(refusal) => {
-                self.admissions.remove(&id);
-                self.refuse(id, &format!("{address}"), refusal, now);
+            Err(refusal) => self.refuse(id, &format!("{address}"), refusal, now),
+        }
+    }
+
+    /// Discards a peer's admission, if any, and its scripts that have not started.
+    pub(super) fn give_up(&mut self, id: PeerId) {
+        self.admissions.remove(&id);
+        let client = self.peers.get(&id).map_or(0, |peer| peer.client_id);
+        if client != 0 {
+            for ticket in self.context.cancel(client) {
+                self.asked.remove(&ticket);
             }
         }
     }
@@ -267,6 +279,10 @@ impl Program<'_> {
             && let Some(Some(metadata)) = admission.verify.client_key.take()
         {
             job.secret = Secret::Metadata(metadata);
+        }
+        if self.context.is_busy(lane) {
+            let why = "too many scripts are waiting".into();
+            return Err(Refusal { why, for_client: Some(BUSY.into()) });
         }
         let ticket = self.context.begin(job)?;
         self.asked.insert(ticket, super::Purpose::Admission(id, number));

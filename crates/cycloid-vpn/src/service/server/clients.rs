@@ -55,7 +55,7 @@ impl Program<'_> {
     }
 
     pub(super) fn ended(&mut self, id: PeerId, end: &ServerEnd) {
-        self.admissions.remove(&id);
+        self.give_up(id);
         let counters = self.handle.counters(id.0).unwrap_or_default();
         self.handle.remove_peer(id.0);
         let Some(mut peer) = self.peers.remove(&id) else { return };
@@ -116,6 +116,11 @@ impl Program<'_> {
         let command = self.config.common.hooks.client_response.as_ref();
         let job = job(Kind::ChallengeResponse, command, Vec::new(), &environment, client);
         if let Some(mut job) = job {
+            if self.context.is_busy(client) {
+                return self
+                    .context
+                    .warn("ignoring an answer to a challenge: too many scripts wait");
+            }
             job.secret = Secret::Response(text.to_owned().into());
             if let Err(error) = self.context.begin(job) {
                 self.context.warn(&error);
