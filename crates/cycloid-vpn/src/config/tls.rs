@@ -7,6 +7,7 @@ use rustls::{CipherSuite, NamedGroup};
 
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
+use crate::proto::tls::NameField;
 
 use super::material::Material;
 
@@ -24,7 +25,7 @@ pub enum TlsVersion {
 pub enum PeerName {
     /// The whole subject, as in `C=KG, ST=NA, L=Bishkek, CN=Server-1`.
     Subject(String),
-    /// The common name, or the field that [`Tls::username_field`] sets.
+    /// The common name, or the field that [`Tls::name_fields`] sets.
     Name(String),
     /// A prefix of that name.
     Prefix(String),
@@ -39,16 +40,17 @@ pub enum Revoked {
     Directory(PathBuf),
 }
 
-/// `tls-cert-profile`: accepted keys and digests of certificates.
+/// `tls-cert-profile`: accepted keys and digests of certificates. SHA-1 and RSA keys of fewer than
+/// 2048 bits are never accepted, so all profiles but the last have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateProfile {
-    /// SHA-1 and better, RSA with 1024 bits and more.
+    /// OpenVPN's for old certificates.
     Insecure,
-    /// SHA-1 and better, RSA with 2048 bits and more.
+    /// OpenVPN's default.
     Legacy,
     /// SHA-2, RSA with 2048 bits and more.
     Preferred,
-    /// SHA-256 and SHA-384, P-256 and P-384.
+    /// ECDSA with P-256 or P-384, and SHA-256 or SHA-384.
     SuiteB,
 }
 
@@ -116,8 +118,8 @@ pub struct Tls {
     pub certificate_profile: CertificateProfile,
     /// `verify-x509-name`.
     pub peer_name: Option<PeerName>,
-    /// `x509-username-field`: the subject field that holds a client's name. The default is CN.
-    pub username_field: String,
+    /// `x509-username-field`: the fields of a certificate that name its owner; empty for CN.
+    pub name_fields: Vec<NameField>,
     /// `remote-cert-ku`: the peer's key usage must contain all bits of one of these values. The
     /// bits are those of the extension's first two bytes (0x80 is digitalSignature).
     pub peer_key_usages: Vec<u16>,
@@ -166,7 +168,7 @@ impl Default for Tls {
             groups: Vec::new(),
             certificate_profile: CertificateProfile::Legacy,
             peer_name: None,
-            username_field: "CN".into(),
+            name_fields: Vec::new(),
             peer_key_usages: Vec::new(),
             peer_extended_key_usage: None,
             peer_role: None,

@@ -1,4 +1,4 @@
-//! Users: the files of their names, and unfinished logins.
+//! Users: the files of their names, their certificates, and unfinished logins.
 
 use std::fs;
 
@@ -34,6 +34,53 @@ fn the_file_of_a_name_with_a_space_is_read() {
         let mut alice = bed.launch(client, false, &settings);
         alice.wait_for("AUTH_FAILED", 1, LIMIT);
         assert!(!alice.text().contains(UP), "{server:?}: {}", alice.text());
+    }
+}
+
+#[test]
+fn a_script_judges_every_certificate_of_a_client() {
+    let bed = TestBed::new();
+    let judge = script(
+        &bed,
+        "judge",
+        "echo \"$1 $2 $tls_serial_0 $tls_id_1\" >> $DIR/asked\n[ \"$1\" != \"$(cat $DIR/refuse)\" ]",
+    );
+    let settings = Settings {
+        server: format!("script-security 2\ntls-verify {judge}"),
+        ..Settings::default()
+    };
+    for (server, client) in ALL {
+        let begin = |refused: &str| {
+            let _ = fs::remove_file(bed.file("asked"));
+            fs::write(bed.file("refuse"), refused).expect("a file");
+        };
+        begin("none");
+        let mut gate = bed.start(server, true, &settings);
+        let mut alice = bed.start(client, false, &settings);
+        bed.assert_reaches("a good chain", [&mut gate, &mut alice]);
+        drop(alice);
+        let asked = fs::read_to_string(bed.file("asked")).expect("it was asked");
+        let asked: Vec<&str> = asked.lines().collect();
+        assert!(asked.len() == 2, "{server:?}: {asked:?}");
+        assert!(asked[0].starts_with("1 CN=") && asked[1].starts_with("0 CN=alice "), "{asked:?}");
+        // Each call knows the certificates above its own.
+        assert!(asked[1].contains(asked[0][2..].split(' ').next().expect("a name")), "{asked:?}");
+        for depth in ["1", "0"] {
+            begin(depth);
+            let alice = bed.launch(client, false, &settings);
+            wait_for_file(&bed.file("asked"), |text| {
+                text.lines().any(|line| line.starts_with(depth))
+            });
+            match server {
+                Who::Cycloid => {
+                    gate.wait_for("refused: ", 2 - depth.parse::<usize>().expect("a number"), LIMIT)
+                }
+                Who::OpenVpn => gate.wait_for("VERIFY SCRIPT ERROR", 1, LIMIT),
+            }
+            assert!(!alice.text().contains(UP), "{}", alice.text());
+            let asked = fs::read_to_string(bed.file("asked")).expect("it was asked");
+            assert_eq!(asked.contains("0 CN=alice"), depth == "0", "{asked}");
+        }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::config::tls::{
 use crate::config::values::{Call, Result};
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
-use crate::proto::tls::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
+use crate::proto::tls::{Choice, NameField, UnusableNames, groups, tls12_suites, tls13_suites};
 
 /// The warning for a directive that asks for compression.
 const NEVER_COMPRESSED: &str = "packets have its framing but are never compressed, because \
@@ -142,7 +142,13 @@ pub(super) const TABLE: &[Entry] = &[
             ("preferred", CertificateProfile::Preferred),
             ("suiteb", CertificateProfile::SuiteB),
         ];
-        draft.common.tls.certificate_profile = call.choice(0, &choices)?;
+        let profile = call.choice(0, &choices)?;
+        if profile == CertificateProfile::Insecure {
+            let message = "the profile insecure has the effect of preferred: certificates with \
+                           SHA-1, or with RSA keys of fewer than 2048 bits, are refused";
+            draft.warn(call.directive, message);
+        }
+        draft.common.tls.certificate_profile = profile;
         Ok(())
     }),
     used("verify-x509-name", BOTH, 1, 2, |draft, call| {
@@ -158,12 +164,9 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.peer_name = Some(make(call.owned(0)));
         Ok(())
     }),
-    used("x509-username-field", BOTH, 1, 1, |draft, call| {
-        if call.text(0).starts_with("ext:") {
-            let hint = "use a field of the subject, such as CN or emailAddress";
-            return Err(Problem::new("names in extensions are not supported", hint));
-        }
-        draft.common.tls.username_field = call.owned(0);
+    used("x509-username-field", BOTH, 1, 16, |draft, call| {
+        let fields: Result<Vec<NameField>> = call.all().iter().map(|it| name_field(it)).collect();
+        draft.common.tls.name_fields = fields?;
         Ok(())
     }),
     used("remote-cert-tls", BOTH, 1, 1, |draft, call| {
@@ -432,6 +435,16 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
 ];
+
+/// Returns the field of a certificate by its name; a lower-case name stands for the upper-case one.
+fn name_field(text: &str) -> Result<NameField> {
+    let is_lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let name = if is_lower { text.to_ascii_uppercase() } else { text.to_owned() };
+    NameField::parse(&name).ok_or_else(|| {
+        let message = format!("a certificate has no field {name} that is supported");
+        Problem::new(message, "use CN, emailAddress, UID, serialNumber or ext:subjectAltName")
+    })
+}
 
 fn tls_groups(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     draft.common.tls.groups = chosen(draft, call, groups(call.text(0)))?;

@@ -4,7 +4,7 @@
 //! | step | asks |
 //! |---|---|
 //! | key | `tls-crypt-v2-verify`, once |
-//! | certificate | `tls-verify` |
+//! | certificates | `tls-verify` for each of the chain, the root first |
 //! | password | the client's token (`auth-gen-token`), otherwise `auth-user-pass-verify` |
 //! | manager | `management-client-auth` |
 //! | options | `client-config-dir`, then `client-connect` |
@@ -25,7 +25,7 @@ use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
 use crate::service::context::job;
-use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
+use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust, subject_of};
 use crate::service::management::ClientEvent;
 use crate::service::settings;
 
@@ -154,7 +154,11 @@ impl Program<'_> {
         }
         environment.set_peer_address(Trust::Untrusted, verify.address);
         if let Some(identity) = &verify.identity {
-            environment.set_certificate(0, &identity.certificate);
+            let above = identity.authorities.iter().flatten();
+            for (depth, certificate) in (0..).zip([&identity.certificate].into_iter().chain(above))
+            {
+                environment.set_certificate(depth, certificate);
+            }
         }
         if !verify.username.is_empty() {
             environment.set("username", verify.username.as_str());
@@ -216,22 +220,30 @@ impl Program<'_> {
         let number = *number;
         let (kind, command, arguments, after) = match admission.step {
             Step::Key => {
+                let above = verify.identity.as_ref().and_then(|it| it.authorities.as_ref());
+                let root = Step::Certificate(above.map_or(0, Vec::len));
                 let says = match (&verify.client_key, &hooks.tls_crypt_v2_verify) {
                     (Some(says), Some(_)) => says.is_some(),
-                    _ => return Ok(Progress::On(Step::Certificate)),
+                    _ => return Ok(Progress::On(root)),
                 };
                 if !says {
                     return Err("its tls-crypt-v2 key has no metadata".into());
                 }
                 let command = hooks.tls_crypt_v2_verify.as_ref();
-                (Kind::ClientKeyVerify, command, Vec::new(), Step::Certificate)
+                (Kind::ClientKeyVerify, command, Vec::new(), root)
             }
-            Step::Certificate => {
-                let Some(identity) = &verify.identity else {
+            Step::Certificate(depth) => {
+                let (Some(identity), Some(command)) = (&verify.identity, &hooks.tls_verify) else {
                     return Ok(Progress::On(Step::Password));
                 };
-                let arguments = vec!["0".to_owned(), identity.subject.clone()];
-                (Kind::TlsVerify, hooks.tls_verify.as_ref(), arguments, Step::Password)
+                let subject = match (depth.checked_sub(1), &identity.authorities) {
+                    (_, None) => return Err("its certificate is not valid any more".into()),
+                    (None, _) => Some(identity.subject.clone()),
+                    (Some(above), Some(all)) => all.get(above).and_then(|it| subject_of(it)),
+                };
+                let subject = subject.ok_or("the certificate of its authority is unreadable")?;
+                let after = depth.checked_sub(1).map_or(Step::Password, Step::Certificate);
+                (Kind::TlsVerify, Some(command), vec![depth.to_string(), subject], after)
             }
             Step::Password => {
                 if self.token_is_enough(id, admission, now)? {
