@@ -439,6 +439,24 @@ fn only_certificates_that_meet_the_rules_are_accepted() {
 }
 
 #[test]
+fn new_connections_are_limited_for_a_time() {
+    let authority = Authority::new("authority");
+    let (client, server) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client);
+    let mut server = server_settings(ProtectionKey::Plain, server);
+    server.connections = Some((2, Duration::from_secs(300)));
+    let mut world = World::new(13, Weather::FAIR, client.clone(), server);
+    for accepted in [true, true, false] {
+        assert_eq!(world.connect(), accepted, "{:?}", world.client_side.end);
+        world.reconnect(client.clone());
+    }
+    assert!(world.dropped.iter().any(|error| error.to_string().contains("connect-freq")));
+    world.run_until(Duration::from_secs(300), |_| false);
+    world.reconnect(client);
+    assert!(world.connect(), "{:?}", world.client_side.end);
+}
+
+#[test]
 fn a_client_without_a_certificate_is_refused_unless_it_is_optional() {
     let authority = Authority::new("authority");
     for optional in [false, true] {

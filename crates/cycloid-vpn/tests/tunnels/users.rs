@@ -115,3 +115,31 @@ fn the_login_of_a_client_that_has_left_is_forgotten() {
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
 }
+
+#[test]
+fn a_server_ends_sessions_after_their_time() {
+    let bed = TestBed::new();
+    let files = bed.file("ccd");
+    fs::create_dir(&files).expect("a directory");
+    let settings = |line: &str| Settings {
+        server: format!("client-config-dir {}\n{line}", files.display()),
+        ..Settings::default()
+    };
+    // For all clients, and for a single one.
+    for (line, own) in [("session-timeout 2", ""), ("", "session-timeout 2\n")] {
+        fs::write(files.join("alice"), own).expect("a file");
+        for client in [Who::OpenVpn, Who::Cycloid] {
+            let mut gate = bed.start(Who::Cycloid, true, &settings(line));
+            let mut alice = bed.start(client, false, &settings(line));
+            gate.wait_for("session-timeout", 1, LIMIT);
+            // The client connects again.
+            alice.wait_for(UP, 2, LIMIT);
+        }
+    }
+    fs::write(files.join("alice"), "session-timeout 0\n").expect("a file");
+    let mut gate = bed.start(Who::Cycloid, true, &settings("session-timeout 1"));
+    let mut alice = bed.start(Who::Cycloid, false, &settings(""));
+    bed.assert_reaches("no limit", [&mut gate, &mut alice]);
+    assert!(bed.ping(crate::test_bed::INNER, 15, "0.2") > 0);
+    assert_eq!(gate.count("session-timeout"), 0, "{}", gate.text());
+}

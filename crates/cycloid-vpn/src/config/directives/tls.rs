@@ -8,7 +8,7 @@ use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::material::Material;
-use crate::config::place::{BOTH, PUSHED, SERVER};
+use crate::config::place::{BOTH, PER_CLIENT, PUSHED, SERVER, Scope};
 use crate::config::tls::{
     CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
 };
@@ -430,8 +430,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.timing.inactive = call.seconds_or_never(0)?.map(|time| (time, bytes));
         Ok(())
     }),
-    used("session-timeout", BOTH | PUSHED, 1, 1, |draft, call| {
-        draft.common.timing.session_timeout = call.seconds_or_never(0)?;
+    used("session-timeout", BOTH | PUSHED | PER_CLIENT, 1, 1, |draft, call| {
+        match call.scope {
+            Scope::PerClient => draft.per_client.session_timeout = Some(call.seconds(0)?),
+            _ => draft.common.timing.session_timeout = call.seconds_or_never(0)?,
+        }
         Ok(())
     }),
 ];

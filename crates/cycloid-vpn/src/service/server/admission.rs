@@ -451,6 +451,8 @@ impl Program<'_> {
             Ok(())
         };
         peer.since = now.unix;
+        let lifetime = own.session_timeout.or(self.config.common.timing.session_timeout);
+        peer.lifetime = lifetime.filter(|lifetime| !lifetime.is_zero());
         peer.environment = std::mem::take(&mut admission.environment);
         if self.config.common.tunnel.device_type == DeviceType::Tap {
             // The data path learns hardware addresses by itself.

@@ -17,6 +17,8 @@ impl Program<'_> {
         let link = &self.config.common.link;
         let Some(peer) = self.peers.get_mut(&id) else { return };
         peer.cipher = Some(connected.cipher);
+        peer.expires = peer.lifetime.map(|lifetime| self.context.clock.now().monotonic + lifetime);
+        self.expiry_due = self.expiry_due.into_iter().chain(peer.expires).min();
         let largest = settings::largest_tcp(
             link.mssfix,
             link.tun_mtu,
@@ -101,6 +103,24 @@ impl Program<'_> {
             management.client(ClientEvent::Disconnect(peer.client_id), environment.iter());
         }
         self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), &environment);
+    }
+
+    /// Ends the sessions whose time is over (`session-timeout`).
+    pub(super) fn end_expired(&mut self, now: Now) {
+        if self.expiry_due.is_none_or(|due| now.monotonic < due) {
+            return;
+        }
+        let is_over = |peer: &Peer| peer.expires.is_some_and(|end| now.monotonic >= end);
+        let over: Vec<PeerId> =
+            self.peers.iter().filter(|(_, peer)| is_over(peer)).map(|(id, _)| *id).collect();
+        for id in over {
+            if let Some(peer) = self.peers.get(&id) {
+                let text = format!("{} ({}): session-timeout", peer.name, peer.address);
+                self.context.say(1, &text);
+            }
+            self.with_core(|core, link| core.kill(now, id, Some("RESTART"), link));
+        }
+        self.expiry_due = self.peers.values().filter_map(|peer| peer.expires).min();
     }
 
     /// Passes the answer to a challenge to the script or interface that sent it.
