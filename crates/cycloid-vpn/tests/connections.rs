@@ -185,6 +185,28 @@ fn renegotiations_lose_no_packet() {
 }
 
 #[test]
+fn tunnels_renew_their_keys_at_different_times_within_their_range() {
+    let authority = Authority::new("authority");
+    let times: Vec<Duration> = (20..24)
+        .map(|seed| {
+            let (client, server) = pair(&authority);
+            let client = client_settings(ProtectionKey::Plain, client);
+            let mut server = server_settings(ProtectionKey::Plain, server);
+            server.timing.renegotiate_after = Duration::from_secs(100);
+            server.timing.renegotiate_not_before = Some(Duration::from_secs(50));
+            let mut world = World::new(seed, Weather::FAIR, client, server);
+            assert!(world.connect(), "{:?}", world.client_side.end);
+            let start = world.time;
+            let renewed = |world: &World| world.server_side.renegotiated == 1;
+            assert!(world.run_until(Duration::from_secs(105), renewed));
+            world.time - start
+        })
+        .collect();
+    assert!(times.iter().all(|time| time.as_secs() >= 50), "{times:?}");
+    assert!(times.windows(2).all(|pair| pair[0].abs_diff(pair[1]).as_secs() >= 1), "{times:?}");
+}
+
+#[test]
 fn a_key_is_replaced_at_its_traffic_limit() {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);

@@ -133,8 +133,6 @@ pub struct Tls {
     pub peer_fingerprints: Vec<[u8; 32]>,
     /// `verify-client-cert`, at a server.
     pub client_certificate: ClientCertificate,
-    /// `tls-exit`: exit if TLS fails.
-    pub exit_on_failure: bool,
 }
 
 impl Tls {
@@ -174,7 +172,6 @@ impl Default for Tls {
             peer_role: None,
             peer_fingerprints: Vec::new(),
             client_certificate: ClientCertificate::Require,
-            exit_on_failure: false,
         }
     }
 }
@@ -199,9 +196,8 @@ pub struct DataChannel {
     pub framing: Framing,
     /// `allow-compression asym`: whether to accept packets that the peer compresses.
     pub decompress: bool,
-    /// `replay-window`: how many packets and how much time a packet may be late. The default is 64
-    /// packets and 15 s.
-    pub replay_window: (u32, Duration),
+    /// `replay-window`: how many packets a packet may be late. The default is 64.
+    pub replay_window: u32,
 }
 
 impl DataChannel {
@@ -221,7 +217,7 @@ impl Default for DataChannel {
             digest: Digest::Sha1,
             framing: Framing::None,
             decompress: false,
-            replay_window: (64, Duration::from_secs(15)),
+            replay_window: 64,
         }
     }
 }
@@ -243,9 +239,6 @@ pub struct Timing {
     /// `tran-window`: how long an old key remains valid next to its successor. The default is 3600
     /// s.
     pub transition_window: Duration,
-    /// `tls-timeout`: first retransmission delay of a control packet, doubled each time. The
-    /// default is 2 s.
-    pub retransmit_after: Duration,
     /// `ping`: send a ping after sending nothing for this long.
     pub ping: Option<Duration>,
     /// `ping-restart`: reconnect after this much silence from the peer; a server drops the client
@@ -270,7 +263,6 @@ impl Default for Timing {
             renegotiate_packets: None,
             hand_window: Duration::from_secs(60),
             transition_window: Duration::from_secs(3600),
-            retransmit_after: Duration::from_secs(2),
             ping: None,
             ping_restart: None,
             ping_exit: None,

@@ -233,6 +233,7 @@ pub fn timing(timing: &config::Timing) -> Timing {
         handshake: timing.hand_window,
         transition: timing.transition_window,
         renegotiate_after: or_never(timing.renegotiate_after),
+        renegotiate_not_before: timing.renegotiate_not_before,
         renegotiate_bytes: timing.renegotiate_bytes.unwrap_or(0),
         renegotiate_packets: timing.renegotiate_packets.unwrap_or(0),
         ping: or_never(timing.ping),

@@ -235,10 +235,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.client_certificate = ClientCertificate::None;
         Ok(())
     }),
-    used("tls-exit", BOTH, 0, 0, |draft, _| {
-        draft.common.tls.exit_on_failure = true;
-        Ok(())
-    }),
+    ignored(
+        "tls-exit",
+        BOTH,
+        "after a failed negotiation, a client tries again, and a server waits",
+    ),
     used("dh", BOTH, 1, 1, |draft, call| {
         // OpenVPN's servers need the line `dh none`, which says what always holds here.
         if call.directive.block.is_some() || call.text(0) != "none" {
@@ -328,9 +329,12 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("comp-noadapt", BOTH, "nothing is compressed"),
     used("replay-window", BOTH, 1, 2, |draft, call| {
-        draft.common.data.replay_window.0 = call.number(0, 1..=65536)?;
+        draft.common.data.replay_window = call.number(0, 1..=65536)?;
         if call.get(1).is_some() {
-            draft.common.data.replay_window.1 = call.seconds(1)?;
+            call.seconds(1)?;
+            let message = "the time of replay-window is ignored: a packet in the window may be late \
+                           by any time";
+            draft.warn(call.directive, message);
         }
         Ok(())
     }),
@@ -391,10 +395,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.timing.transition_window = call.seconds(0)?;
         Ok(())
     }),
-    used("tls-timeout", BOTH, 1, 1, |draft, call| {
-        draft.common.timing.retransmit_after = at_least_one(call)?;
-        Ok(())
-    }),
+    ignored(
+        "tls-timeout",
+        BOTH,
+        "a control packet is sent again after 2 seconds, or once later ones were acknowledged",
+    ),
     used("keepalive", BOTH, 2, 2, |draft, call| {
         let (interval, timeout) = (call.number(0, 0..=86400)?, call.number(1, 0..=86400)?);
         if interval > 0 && timeout < 2 * interval {

@@ -24,6 +24,8 @@ pub(super) fn core_settings(
         common.link.control_key,
         config::ControlKey::CryptV2 { allow_without_cookie: true, .. }
     );
+    let mut timing = settings::timing(&common.timing);
+    timing.renegotiate_not_before.get_or_insert(timing.renegotiate_after * 9 / 10);
     let options =
         |transport| settings::options(Role::Server, common, &common.link, transport, &protection);
     let options = (options(Transport::Udp), options(Transport::Tcp));
@@ -34,11 +36,11 @@ pub(super) fn core_settings(
         fallback: common.data.fallback,
         digest: common.data.digest,
         options,
-        timing: settings::timing(&common.timing),
+        timing,
         framing: common.data.framing,
         fragment: settings::fragment(&common.link, Transport::Udp),
         decompress: common.data.decompress,
-        replay_window: common.data.replay_window.0,
+        replay_window: common.data.replay_window,
         many: config.many,
         max_clients: config.max_clients as usize,
         max_control_packet: settings::max_control_packet(&common.link),
