@@ -25,7 +25,7 @@ use start::Outcome;
 use tempfile::TempDir;
 
 /// The reasons for which a file that OpenVPN starts may be refused, by words of the message.
-const REASONS: [&str; 38] = [
+const REASONS: [&str; 36] = [
     // For safety.
     "NTLM is not supported",
     "TLS before 1.2",
