@@ -12,7 +12,7 @@ use crate::config::place::{BOTH, PER_CLIENT, PUSHED, SERVER, Scope};
 use crate::config::tls::{
     CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
 };
-use crate::config::values::{Call, Result};
+use crate::config::values::{Call, Result, fingerprint, name_field};
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
 use crate::proto::tls::{Choice, NameField, UnusableNames, groups, tls12_suites, tls13_suites};
@@ -444,16 +444,6 @@ pub(super) const TABLE: &[Entry] = &[
     }),
 ];
 
-/// Returns the field of a certificate by its name; a lower-case name stands for the upper-case one.
-fn name_field(text: &str) -> Result<NameField> {
-    let is_lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
-    let name = if is_lower { text.to_ascii_uppercase() } else { text.to_owned() };
-    NameField::parse(&name).ok_or_else(|| {
-        let message = format!("a certificate has no field {name} that is supported");
-        Problem::new(message, "use CN, emailAddress, UID, serialNumber or ext:subjectAltName")
-    })
-}
-
 fn tls_groups(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     draft.common.tls.groups = chosen(draft, call, groups(call.text(0)))?;
     Ok(())
@@ -574,25 +564,4 @@ fn base64(block: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
             "fill it with the output of `openssl base64 -in FILE`",
         )),
     }
-}
-
-/// Parses a certificate's SHA-256 in hex with colons.
-fn fingerprint(text: &str) -> Result<[u8; 32]> {
-    let wrong = || {
-        Problem::new(
-            "not a SHA-256 fingerprint",
-            "write 32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
-        )
-    };
-    let mut bytes = [0; 32];
-    let mut parts = text.split(':');
-    for byte in &mut bytes {
-        let hex = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
-        let part = parts.next().filter(hex).ok_or_else(wrong)?;
-        *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
-    }
-    if parts.next().is_some() {
-        return Err(wrong());
-    }
-    Ok(bytes)
 }
