@@ -71,7 +71,7 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     used("push-peer-info", CLIENT, 0, 0, |_, _| Ok(())).with_effect(
         "ignored: variables of `setenv` whose names begin with UV_ or IV_ are always sent, and \
-         details of this machine never",
+         the hardware address never",
     ),
     used("kill-switch", CLIENT, 0, 0, |draft, _| {
         draft.client.kill_switch = true;

@@ -112,7 +112,7 @@ pub(super) const TABLE: &[Entry] = &[
     ignored(
         "block-ipv6",
         BOTH | PUSHED,
-        "IPv6 packets in the tunnel get no such answer: block them with a firewall",
+        "IPv6 packets in the tunnel are not answered as unreachable: block them with a firewall",
     ),
     used("txqueuelen", BOTH, 1, 1, |draft, call| {
         draft.common.tunnel.queue_length = Some(call.number(0, 0..=1_000_000)?);
