@@ -185,6 +185,28 @@ fn renegotiations_lose_no_packet() {
 }
 
 #[test]
+fn tunnels_renew_their_keys_at_different_times_within_their_range() {
+    let authority = Authority::new("authority");
+    let times: Vec<Duration> = (20..24)
+        .map(|seed| {
+            let (client, server) = pair(&authority);
+            let client = client_settings(ProtectionKey::Plain, client);
+            let mut server = server_settings(ProtectionKey::Plain, server);
+            server.timing.renegotiate_after = Duration::from_secs(100);
+            server.timing.renegotiate_not_before = Some(Duration::from_secs(50));
+            let mut world = World::new(seed, Weather::FAIR, client, server);
+            assert!(world.connect(), "{:?}", world.client_side.end);
+            let start = world.time;
+            let renewed = |world: &World| world.server_side.renegotiated == 1;
+            assert!(world.run_until(Duration::from_secs(105), renewed));
+            world.time - start
+        })
+        .collect();
+    assert!(times.iter().all(|time| time.as_secs() >= 50), "{times:?}");
+    assert!(times.windows(2).all(|pair| pair[0].abs_diff(pair[1]).as_secs() >= 1), "{times:?}");
+}
+
+#[test]
 fn a_key_is_replaced_at_its_traffic_limit() {
     let authority = Authority::new("authority");
     let (client_tls, server_tls) = pair(&authority);
@@ -436,6 +458,24 @@ fn only_certificates_that_meet_the_rules_are_accepted() {
         let mut world = World::new(11, Weather::FAIR, client, server);
         assert_eq!(world.connect(), accepted, "{what}: {:?}", world.client_side.end);
     }
+}
+
+#[test]
+fn new_connections_are_limited_for_a_time() {
+    let authority = Authority::new("authority");
+    let (client, server) = pair(&authority);
+    let client = client_settings(ProtectionKey::Plain, client);
+    let mut server = server_settings(ProtectionKey::Plain, server);
+    server.connections = Some((2, Duration::from_secs(300)));
+    let mut world = World::new(13, Weather::FAIR, client.clone(), server);
+    for accepted in [true, true, false] {
+        assert_eq!(world.connect(), accepted, "{:?}", world.client_side.end);
+        world.reconnect(client.clone());
+    }
+    assert!(world.dropped.iter().any(|error| error.to_string().contains("connect-freq")));
+    world.run_until(Duration::from_secs(300), |_| false);
+    world.reconnect(client);
+    assert!(world.connect(), "{:?}", world.client_side.end);
 }
 
 #[test]

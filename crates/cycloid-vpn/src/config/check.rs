@@ -14,8 +14,8 @@ use x509_cert::spki::SubjectPublicKeyInfoOwned;
 
 use super::error::{Error, Problem, Warning};
 use super::{
-    Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType, Link,
-    ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
+    CertificateProfile, Client, ClientCertificate, Common, ControlKey, Credentials, DeviceType,
+    Link, ManagementAddress, Material, MssFix, PeerName, Profile, Revoked, RouteGateway, Server,
     StaticTunnel, TlsVersion, VlanAccept,
 };
 use crate::proto::Role;
@@ -341,8 +341,10 @@ impl Writer<'_> {
             }
             _ => {}
         }
-        if tls.certificate_profile == super::CertificateProfile::Insecure {
-            self.warn("tls-cert-profile insecure accepts forgeable certificates");
+        if tls.certificate_profile == CertificateProfile::SuiteB {
+            self.say(
+                "The peer's certificates need ECDSA with P-256 or P-384, and SHA-256 or SHA-384.",
+            );
         }
     }
 

@@ -1,7 +1,5 @@
 //! The configuration of a client.
 
-use std::time::Duration;
-
 use super::common::{Command, Common};
 use super::credentials::Credentials;
 use super::link::Link;
@@ -16,10 +14,6 @@ pub struct Client {
     pub remotes: Vec<Remote>,
     /// `remote-random`: shuffle the servers at the start.
     pub remote_random: bool,
-    /// `remote-random-hostname`: prefix host names with a random label to defeat DNS caches.
-    pub remote_random_hostname: bool,
-    /// `resolv-retry`: how long to retry a name lookup; `None` is forever.
-    pub resolve_retry: Option<Duration>,
     /// `auth-user-pass`; `None` without a password.
     pub credentials: Option<Credentials>,
     /// `auth-retry`.
@@ -34,8 +28,6 @@ pub struct Client {
     pub route_nopull: bool,
     /// `pull-filter`, in order; the first match decides.
     pub pull_filters: Vec<PullFilter>,
-    /// `push-peer-info`: tell the server details of this machine.
-    pub push_peer_info: bool,
     /// `kill-switch`, a Cycloid directive: block all traffic outside the tunnel, also while the
     /// tunnel is down.
     pub kill_switch: bool,

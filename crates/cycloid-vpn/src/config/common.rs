@@ -41,18 +41,12 @@ pub struct Sockets {
     pub send_buffer: Option<u32>,
     /// `rcvbuf`, bytes.
     pub receive_buffer: Option<u32>,
-    /// `tcp-nodelay`, `socket-flags TCP_NODELAY`.
-    pub tcp_nodelay: bool,
     /// `mark`: SO_MARK.
     pub mark: Option<u32>,
     /// `bind-dev`: the outer interface.
     pub device: Option<String>,
     /// `multihome`: answer from the address that received the request.
     pub multihome: bool,
-    /// `passtos`: copy the inner type of service to the outer packet.
-    pub pass_tos: bool,
-    /// `tcp-queue-limit`: packets queued for a TCP client; `None` is 64.
-    pub tcp_queue_limit: Option<u32>,
 }
 
 /// Process settings.
@@ -189,8 +183,6 @@ pub struct ManagementOptions {
     pub signal_on_disconnect: bool,
     /// `management-forget-disconnect`: forget passwords when the management client disconnects.
     pub forget_on_disconnect: bool,
-    /// `management-up-down`: report address changes.
-    pub up_down: bool,
     /// `management-client-auth`: let the management client admit or refuse each VPN client.
     pub client_auth: bool,
     /// `management-log-cache`: number of log lines to keep; `None` is 250.
@@ -221,8 +213,6 @@ pub struct Hooks {
     pub security: Option<u8>,
     /// `up`.
     pub up: Option<Command>,
-    /// `up-delay`: run `up` after the peer is reached, not before.
-    pub up_delay: bool,
     /// `up-restart`: also run `up` and `down` on restarts.
     pub up_restart: bool,
     /// `down`.

@@ -453,6 +453,9 @@ impl Draft {
         }
         let mut push = std::mem::take(&mut server.push);
         self.keep_alive(self.many, &mut push);
+        if self.many && self.seen.contains_key("tcp-nodelay") {
+            push.push("socket-flags TCP_NODELAY".into());
+        }
         server.push = push;
         Ok(Server { common: std::mem::take(&mut self.common), ..server })
     }

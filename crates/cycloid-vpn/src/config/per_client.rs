@@ -2,6 +2,7 @@
 //! `client-connect`.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
+use std::time::Duration;
 
 use super::tunnel::Ifconfig6;
 
@@ -28,6 +29,8 @@ pub struct PerClient {
     pub max_routes: Option<u32>,
     /// `vlan-pvid`: the client's VLAN.
     pub vlan: Option<u16>,
+    /// `session-timeout`: how long a session lasts; zero is unlimited.
+    pub session_timeout: Option<Duration>,
 }
 
 impl PerClient {
@@ -44,6 +47,7 @@ impl PerClient {
         self.disable |= later.disable;
         self.max_routes = later.max_routes.or(self.max_routes);
         self.vlan = later.vlan.or(self.vlan);
+        self.session_timeout = later.session_timeout.or(self.session_timeout);
     }
 
     /// Returns the options to push to this client: the server's list with its removals applied,

@@ -57,8 +57,6 @@ pub struct Server {
     pub auth_token: Option<AuthToken>,
     /// `auth-gen-token-secret`: the token key, so that tokens survive a restart.
     pub auth_token_secret: Option<Material>,
-    /// `opt-verify`: disconnect clients whose options differ.
-    pub verify_options: bool,
     /// `connect-freq`: limit on new clients in this time.
     pub connect_frequency: Option<(u32, Duration)>,
     /// `connect-freq-initial`: limit on answers to initial packets in this time. The default is 100
@@ -94,7 +92,6 @@ impl Default for Server {
             password_optional: false,
             auth_token: None,
             auth_token_secret: None,
-            verify_options: false,
             connect_frequency: None,
             connect_frequency_initial: (100, Duration::from_secs(10)),
             stale_routes: None,

@@ -7,6 +7,7 @@ use rustls::{CipherSuite, NamedGroup};
 
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
+use crate::proto::tls::NameField;
 
 use super::material::Material;
 
@@ -24,7 +25,7 @@ pub enum TlsVersion {
 pub enum PeerName {
     /// The whole subject, as in `C=KG, ST=NA, L=Bishkek, CN=Server-1`.
     Subject(String),
-    /// The common name, or the field that [`Tls::username_field`] sets.
+    /// The common name, or the field that [`Tls::name_fields`] sets.
     Name(String),
     /// A prefix of that name.
     Prefix(String),
@@ -39,16 +40,17 @@ pub enum Revoked {
     Directory(PathBuf),
 }
 
-/// `tls-cert-profile`: accepted keys and digests of certificates.
+/// `tls-cert-profile`: accepted keys and digests of certificates. SHA-1 and RSA keys of fewer than
+/// 2048 bits are never accepted, so all profiles but the last have the same effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CertificateProfile {
-    /// SHA-1 and better, RSA with 1024 bits and more.
+    /// OpenVPN's for old certificates.
     Insecure,
-    /// SHA-1 and better, RSA with 2048 bits and more.
+    /// OpenVPN's default.
     Legacy,
     /// SHA-2, RSA with 2048 bits and more.
     Preferred,
-    /// SHA-256 and SHA-384, P-256 and P-384.
+    /// ECDSA with P-256 or P-384, and SHA-256 or SHA-384.
     SuiteB,
 }
 
@@ -116,8 +118,8 @@ pub struct Tls {
     pub certificate_profile: CertificateProfile,
     /// `verify-x509-name`.
     pub peer_name: Option<PeerName>,
-    /// `x509-username-field`: the subject field that holds a client's name. The default is CN.
-    pub username_field: String,
+    /// `x509-username-field`: the fields of a certificate that name its owner; empty for CN.
+    pub name_fields: Vec<NameField>,
     /// `remote-cert-ku`: the peer's key usage must contain all bits of one of these values. The
     /// bits are those of the extension's first two bytes (0x80 is digitalSignature).
     pub peer_key_usages: Vec<u16>,
@@ -131,8 +133,6 @@ pub struct Tls {
     pub peer_fingerprints: Vec<[u8; 32]>,
     /// `verify-client-cert`, at a server.
     pub client_certificate: ClientCertificate,
-    /// `tls-exit`: exit if TLS fails.
-    pub exit_on_failure: bool,
 }
 
 impl Tls {
@@ -166,13 +166,12 @@ impl Default for Tls {
             groups: Vec::new(),
             certificate_profile: CertificateProfile::Legacy,
             peer_name: None,
-            username_field: "CN".into(),
+            name_fields: Vec::new(),
             peer_key_usages: Vec::new(),
             peer_extended_key_usage: None,
             peer_role: None,
             peer_fingerprints: Vec::new(),
             client_certificate: ClientCertificate::Require,
-            exit_on_failure: false,
         }
     }
 }
@@ -197,9 +196,8 @@ pub struct DataChannel {
     pub framing: Framing,
     /// `allow-compression asym`: whether to accept packets that the peer compresses.
     pub decompress: bool,
-    /// `replay-window`: how many packets and how much time a packet may be late. The default is 64
-    /// packets and 15 s.
-    pub replay_window: (u32, Duration),
+    /// `replay-window`: how many packets a packet may be late. The default is 64.
+    pub replay_window: u32,
 }
 
 impl DataChannel {
@@ -219,7 +217,7 @@ impl Default for DataChannel {
             digest: Digest::Sha1,
             framing: Framing::None,
             decompress: false,
-            replay_window: (64, Duration::from_secs(15)),
+            replay_window: 64,
         }
     }
 }
@@ -241,9 +239,6 @@ pub struct Timing {
     /// `tran-window`: how long an old key remains valid next to its successor. The default is 3600
     /// s.
     pub transition_window: Duration,
-    /// `tls-timeout`: first retransmission delay of a control packet, doubled each time. The
-    /// default is 2 s.
-    pub retransmit_after: Duration,
     /// `ping`: send a ping after sending nothing for this long.
     pub ping: Option<Duration>,
     /// `ping-restart`: reconnect after this much silence from the peer; a server drops the client
@@ -268,7 +263,6 @@ impl Default for Timing {
             renegotiate_packets: None,
             hand_window: Duration::from_secs(60),
             transition_window: Duration::from_secs(3600),
-            retransmit_after: Duration::from_secs(2),
             ping: None,
             ping_restart: None,
             ping_exit: None,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
-use std::time::Duration;
 
 /// `topology`: the addressing scheme of the two ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,8 +210,6 @@ pub struct Tunnel {
     pub route_ipv6_gateway: Option<Ipv6Addr>,
     /// `route-metric`. The default is 0.
     pub route_metric: u32,
-    /// `route-delay`: delay before adding routes.
-    pub route_delay: Duration,
     /// `route-noexec`: hooks add the routes.
     pub route_noexec: bool,
     /// `redirect-gateway`, `redirect-private`.
@@ -221,10 +218,6 @@ pub struct Tunnel {
     pub dns: Dns,
     /// `client-nat`: the translation of inner addresses.
     pub nat: Vec<NatRule>,
-    /// `block-outside-dns`: no name lookups outside of the tunnel.
-    pub block_outside_dns: bool,
-    /// `block-ipv6`: answer inner IPv6 packets with an ICMPv6 unreachable message.
-    pub block_ipv6: bool,
     /// `txqueuelen`: the device's queue length in packets; zero is the kernel's, 500.
     pub queue_length: Option<u32>,
     /// `dev null`, which tests of the control channel use: what arrives is dropped, and nothing is
@@ -259,13 +252,10 @@ impl Default for Tunnel {
             route_gateway: None,
             route_ipv6_gateway: None,
             route_metric: 0,
-            route_delay: Duration::ZERO,
             route_noexec: false,
             redirect: None,
             dns: Dns::default(),
             nat: Vec::new(),
-            block_outside_dns: false,
-            block_ipv6: false,
             queue_length: None,
             without_device: false,
             persist: false,

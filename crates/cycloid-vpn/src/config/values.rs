@@ -14,6 +14,7 @@ use super::lexer::{self, Directive};
 use super::material::Material;
 use super::place::Scope;
 use super::tunnel::Target;
+use crate::proto::tls::NameField;
 
 pub(super) type Result<T> = std::result::Result<T, Problem>;
 
@@ -258,6 +259,37 @@ fn short_address(text: &str) -> Option<Ipv4Addr> {
     }
     let left = 32 - 8 * bytes.len() as u32;
     (u64::from(*last) < 1 << left).then(|| Ipv4Addr::from(address | last))
+}
+
+/// Returns the field of a certificate by its name; a lower-case name stands for the upper-case one.
+pub(super) fn name_field(text: &str) -> Result<NameField> {
+    let is_lower = text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let name = if is_lower { text.to_ascii_uppercase() } else { text.to_owned() };
+    NameField::parse(&name).ok_or_else(|| {
+        let message = format!("a certificate has no field {name} that is supported");
+        Problem::new(message, "use CN, emailAddress, UID, serialNumber or ext:subjectAltName")
+    })
+}
+
+/// Parses a certificate's SHA-256 in hex with colons.
+pub(super) fn fingerprint(text: &str) -> Result<[u8; 32]> {
+    let wrong = || {
+        Problem::new(
+            "not a SHA-256 fingerprint",
+            "write 32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
+        )
+    };
+    let mut bytes = [0; 32];
+    let mut parts = text.split(':');
+    for byte in &mut bytes {
+        let hex = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
+        let part = parts.next().filter(hex).ok_or_else(wrong)?;
+        *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
+    }
+    if parts.next().is_some() {
+        return Err(wrong());
+    }
+    Ok(bytes)
 }
 
 #[cfg(test)]

@@ -158,6 +158,17 @@ fn read_string<'a>(bytes: &mut &'a [u8]) -> Option<&'a str> {
     (!text.contains('\0')).then_some(text)
 }
 
+/// Returns a user name or password with `_` in place of control characters and line separators, as
+/// openvpn(8) has it under "String Types and Remapping". With a line end in it, a name would be
+/// another one to a script that reads lines than to this program.
+pub fn printable(text: &str) -> Zeroizing<String> {
+    let breaks = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+    // No character grows, so the buffer never moves.
+    let mut printable = Zeroizing::new(String::with_capacity(text.len()));
+    printable.extend(text.chars().map(|c| if breaks(c) { '_' } else { c }));
+    printable
+}
+
 /// Derives the data channel key material from both contributions by the classic derivation: for
 /// each direction 64 bytes for a cipher and 64 bytes for an HMAC, the client's direction first.
 ///

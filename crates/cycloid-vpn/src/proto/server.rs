@@ -4,6 +4,7 @@
 //! address, the client's session id and the time; only a client that returns it gets a peer entry.
 //! If a key protects control packets, a packet that does not verify gets no answer.
 
+mod connect_rate;
 mod decision;
 mod half_open;
 mod initial_packets;
@@ -26,6 +27,7 @@ use super::tls::TlsFactory;
 use super::tunnel::{Failure, Sink, TunnelEvent};
 use super::wire::{Header, SessionId};
 use super::{Error, Now, Random, Transport};
+use connect_rate::ConnectRate;
 use half_open::HalfOpen;
 use initial_rate::InitialRate;
 pub(crate) use initial_rate::network;
@@ -53,6 +55,7 @@ pub struct Server {
     sessions: HashMap<(SocketAddr, SessionId), PeerId>,
     deadlines: BTreeSet<(Duration, PeerId)>,
     initial: InitialRate,
+    connections: ConnectRate,
     half_open: HalfOpen,
     buffer: Vec<u8>,
 }
@@ -69,6 +72,7 @@ impl Server {
             sessions: HashMap::new(),
             deadlines: BTreeSet::new(),
             initial: InitialRate::default(),
+            connections: ConnectRate::default(),
             half_open: HalfOpen::default(),
             buffer: Vec::with_capacity(2048),
         }

@@ -70,9 +70,9 @@ const USER_CANCELED: [u8; 7] = [21, 3, 3, 0, 2, 2, 90];
 pub(super) struct PeerHello {
     /// The options string.
     pub(super) options: String,
-    /// Empty if absent.
+    /// Without control characters. Empty if absent.
     pub(super) username: Zeroizing<String>,
-    /// Empty if absent.
+    /// Without control characters. Empty if absent.
     pub(super) password: Zeroizing<String>,
     /// The peer information.
     pub(super) peer_info: PeerInfo,
@@ -390,8 +390,8 @@ impl Session {
         let Credentials { username, password } = hello.credentials.unwrap_or(none);
         let peer = PeerHello {
             options: hello.options.to_owned(),
-            username: Zeroizing::new(username.to_owned()),
-            password: Zeroizing::new(password.to_owned()),
+            username: key_method::printable(username),
+            password: key_method::printable(password),
             peer_info: PeerInfo::parse(hello.peer_info),
         };
         self.peers = Some(hello.source);

@@ -11,6 +11,9 @@ pub struct Timing {
     pub transition: Duration,
     /// `reneg-sec`: lifetime of a key.
     pub renegotiate_after: Duration,
+    /// The shortest lifetime of a key: each tunnel has its own between both, so that tunnels that
+    /// began together do not renegotiate together. `None` is `renegotiate_after`.
+    pub renegotiate_not_before: Option<Duration>,
     /// `reneg-bytes`, sum of both directions.
     pub renegotiate_bytes: u64,
     /// `reneg-pkts`, sum of both directions.
@@ -31,6 +34,7 @@ impl Default for Timing {
             handshake: Duration::from_secs(60),
             transition: Duration::from_secs(3600),
             renegotiate_after: Duration::from_secs(3600),
+            renegotiate_not_before: None,
             renegotiate_bytes: 0,
             renegotiate_packets: 0,
             ping: Duration::ZERO,

@@ -36,11 +36,12 @@ use zeroize::Zeroizing;
 
 use super::{Error, Role};
 pub use encrypted::is_encrypted;
-pub use identity::{Identity, Subject};
+pub use identity::{Identity, NameField, Subject};
 pub(crate) use identity::{decimal, short_name};
 pub use pkcs12::{Pkcs12, Pkcs12Error};
 pub use revocation::{RevocationList, RevokedSerials, UnusableList};
 pub use suites::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
+use verifier::Verifier;
 pub use verifier::{NameRule, PeerRules, Usage};
 
 /// The longest TLS record, header included: RFC 8446, 5.2, and RFC 5246, 6.2.3.
@@ -163,6 +164,8 @@ impl TlsSettings {
 pub struct TlsFactory {
     kind: Kind,
     clock: Arc<Clock>,
+    verifier: Arc<Verifier>,
+    with_chains: bool,
     elsewhere: Option<Arc<dyn Elsewhere>>,
 }
 
@@ -186,7 +189,7 @@ impl TlsFactory {
                     return Err(Error::Configuration("no TLS version is left".into()));
                 }
             };
-        let verifier = Arc::new(verifier::Verifier::new(role, settings.peer.clone())?);
+        let verifier = Arc::new(Verifier::new(role, settings.peer.clone())?);
         let configuration = |error: rustls::Error| {
             Error::Configuration(match error {
                 rustls::Error::General(text) => text,
@@ -224,7 +227,7 @@ impl TlsFactory {
                     .with_protocol_versions(versions)
                     .map_err(configuration)?
                     .dangerous()
-                    .with_custom_certificate_verifier(verifier);
+                    .with_custom_certificate_verifier(verifier.clone());
                 let has_certificate = settings.credentials.is_some() || settings.external.is_some();
                 let mut config = if has_certificate {
                     builder.with_client_cert_resolver(own_certificate()?)
@@ -239,7 +242,7 @@ impl TlsFactory {
                 let mut config = ServerConfig::builder_with_details(provider, clock.clone())
                     .with_protocol_versions(versions)
                     .map_err(configuration)?
-                    .with_client_cert_verifier(verifier)
+                    .with_client_cert_verifier(verifier.clone())
                     .with_cert_resolver(own_certificate()?);
                 config.send_tls13_tickets = 0;
                 config.session_storage = Arc::new(rustls::server::NoServerSessionStorage {});
@@ -247,7 +250,13 @@ impl TlsFactory {
             }
         };
         let elsewhere = settings.external.as_ref().and_then(|external| external.elsewhere.clone());
-        Ok(Self { kind, clock, elsewhere })
+        Ok(Self { kind, clock, verifier, with_chains: false, elsewhere })
+    }
+
+    /// Sets whether a peer's identity has the authorities above it, which costs another
+    /// verification of the chain.
+    pub fn with_chains(self, with_chains: bool) -> Self {
+        Self { with_chains, ..self }
     }
 
     /// Sets the time for certificate validation.
@@ -268,7 +277,7 @@ impl TlsFactory {
         Ok(Tls {
             connection: Some(connection),
             incoming: Vec::new(),
-            elsewhere: self.elsewhere.clone(),
+            factory: self.clone(),
             step: None,
         })
     }
@@ -317,7 +326,7 @@ pub struct Tls {
     connection: Option<Connection>,
     /// Complete records that wait for the end of a step, and an incomplete one.
     incoming: Vec<u8>,
-    elsewhere: Option<Arc<dyn Elsewhere>>,
+    factory: TlsFactory,
     /// Gets the end of the step that runs elsewhere.
     step: Option<Receiver<Step>>,
 }
@@ -384,7 +393,7 @@ impl Tls {
             return Ok(());
         }
         let records: Vec<u8> = self.incoming.drain(..complete).collect();
-        match &self.elsewhere {
+        match &self.factory.elsewhere {
             Some(elsewhere) if connection.is_handshaking() => {
                 let (sender, step) = sync_channel(1);
                 self.step = Some(step);
@@ -452,11 +461,9 @@ impl Tls {
 
     /// Returns the peer's identity, if it sent a certificate.
     pub fn peer(&self) -> Option<Identity> {
-        self.connection
-            .as_ref()?
-            .peer_certificates()
-            .and_then(<[_]>::first)
-            .and_then(|certificate| Identity::of(certificate).ok())
+        let certificates = self.connection.as_ref()?.peer_certificates()?;
+        let TlsFactory { verifier, with_chains, clock, .. } = &self.factory;
+        verifier.identity(certificates, *with_chains, clock.current_time()?)
     }
 
     /// Returns version and cipher suite, for the log.

@@ -25,7 +25,7 @@ use super::{Clock, Failure};
 use crate::config::{self, Common, ManagementAddress, ManagementPassword};
 use crate::proto::tls::External;
 
-/// Time limit of a script, deferral included.
+/// Time limit of a script, deferral included, unless the script sets one for its user's step.
 pub(super) const SCRIPT_LIMIT: Duration = Duration::from_secs(60);
 
 /// Time limit for scripts that run at the program's end.
@@ -264,6 +264,17 @@ impl Context {
     pub(super) fn begin(&mut self, job: Job) -> Result<Ticket, String> {
         let now = self.clock.now().monotonic;
         self.hooks.start(now, job).map_err(|error| error.to_string())
+    }
+
+    /// Returns whether a client's scripts would have to wait too long.
+    pub(super) fn is_busy(&self, client: u64) -> bool {
+        self.hooks.is_full(client)
+    }
+
+    /// Drops the queued scripts that decide about a client. Returns their tickets.
+    pub(super) fn cancel(&mut self, client: u64) -> Vec<Ticket> {
+        let now = self.clock.now().monotonic;
+        self.hooks.cancel(now, client)
     }
 
     /// Returns the scripts' outcomes since the last call.

@@ -75,11 +75,13 @@ impl Context {
         common: &Common,
         person: Option<&mut dyn Person>,
     ) -> Result<TlsFactory, Failure> {
+        let with_chains = common.hooks.tls_verify.is_some();
         if let Some(token) = &common.tls.token
             && self.token.is_none()
         {
             self.token = Some(self.open_token(token, common, person)?);
-            return settings::tls(role, &common.tls, None, self.token.as_ref());
+            let tls = settings::tls(role, &common.tls, None, self.token.as_ref());
+            return tls.map(|tls| tls.with_chains(with_chains));
         }
         let mut by_manager = false;
         if self.passphrase.is_none() && settings::needs_passphrase(&common.tls)? {
@@ -100,7 +102,7 @@ impl Context {
                 management.refused(PRIVATE_KEY, None);
             }
         }
-        tls
+        tls.map(|tls| tls.with_chains(with_chains))
     }
 
     /// Finds the certificate in a token, gets the PIN, and logs in.

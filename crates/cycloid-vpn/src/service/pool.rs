@@ -240,11 +240,14 @@ impl Pool {
     }
 
     /// Returns the text of the `ifconfig-pool-persist` file: one line `name,ipv4,ipv6` for each
-    /// client with an address.
+    /// client with an address. A name that a line cannot hold has none: the line would be another
+    /// client's.
     pub fn write(&self) -> String {
         let mut text = String::new();
         for (index, slot) in self.slots.iter().enumerate() {
-            let Some(name) = &slot.name else { continue };
+            let Some(name) = slot.name.as_deref().filter(|name| is_writable(name)) else {
+                continue;
+            };
             let lease = self.settings.lease(index);
             // With net30 the file contains the network address.
             let base = lease.ipv4.map(|(address, _)| match self.settings.topology {
@@ -305,4 +308,11 @@ impl Pool {
             self.names.remove(&name);
         }
     }
+}
+
+/// Returns whether a line of the `ifconfig-pool-persist` file, read again, has this name.
+fn is_writable(name: &str) -> bool {
+    !name.contains(|c: char| c == ',' || c.is_control())
+        && !name.starts_with(['#', ';'])
+        && name.trim() == name
 }

@@ -9,6 +9,7 @@ mod peers;
 mod point_to_point;
 mod remotes;
 mod requests;
+mod settings_file;
 mod streams;
 mod token;
 mod token_generator;
@@ -109,6 +110,8 @@ struct Program<'a> {
     alone_since: Duration,
     /// When to look for old hardware addresses.
     stale_due: Option<Duration>,
+    /// When to look for sessions whose time is over.
+    expiry_due: Option<Duration>,
     /// Whether new clients are sent to other servers.
     draining: bool,
     /// Whether the program is about to end.
@@ -195,6 +198,7 @@ impl<'a> Program<'a> {
             full_next: Duration::ZERO,
             alone_since: now,
             stale_due: ethernet::ages(config).map(|(_, every)| now + every),
+            expiry_due: None,
             draining: false,
             finished: false,
         };
@@ -248,6 +252,7 @@ impl<'a> Program<'a> {
             self.take_answers(now);
             self.take_requests(now);
             self.forget_stale(now.monotonic);
+            self.end_expired(now);
             self.write_status(now);
             for signal in self.context.signals() {
                 match signal {
@@ -276,7 +281,7 @@ impl<'a> Program<'a> {
         let strangers = (!self.streams.is_empty() || !self.silent.is_empty())
             .then(|| self.context.clock.now().monotonic + Duration::from_secs(5));
         let next = self.core.deadline().into_iter().chain(status).chain(strangers);
-        let next = next.chain(self.patience()).chain(self.stale_due).min();
+        let next = next.chain(self.patience()).chain(self.stale_due).chain(self.expiry_due).min();
         let listeners = self.listeners.iter().map(AsFd::as_fd);
         let silent = self.silent.iter().map(|(stream, ..)| stream.as_fd());
         self.context.wait(listeners.chain(silent).chain([self.events.as_fd()]), next);
@@ -391,6 +396,7 @@ impl<'a> Program<'a> {
                 self.say(3, &format!("{name}: a new key is in use"));
             }
             ServerNotice::RenegotiationFailed(error) => {
+                self.give_up(id);
                 let name = self.peers.get(&id).map_or(String::new(), |peer| peer.name.clone());
                 self.warn(&format!(
                     "{name}: a renegotiation has failed, and the old key stays in use until it \

@@ -6,7 +6,10 @@ use std::time::Duration;
 use zeroize::Zeroizing;
 
 use super::Failure;
-use crate::config::{self, ClientCertificate, DeviceType, Material, PeerName, Revoked, TlsVersion};
+use crate::config::{
+    self, CertificateProfile, ClientCertificate, DeviceType, Material, PeerName, Revoked,
+    TlsVersion,
+};
 use crate::net::nat;
 use crate::proto::data::{Cipher, Framing};
 use crate::proto::options::{Options, option};
@@ -146,6 +149,8 @@ fn rules(tls: &config::Tls) -> Result<PeerRules, Failure> {
             PeerName::Name(name) => NameRule::Name(name.clone()),
             PeerName::Prefix(prefix) => NameRule::Prefix(prefix.clone()),
         }),
+        name_fields: tls.name_fields.clone(),
+        suite_b: tls.certificate_profile == CertificateProfile::SuiteB,
         ..PeerRules::default()
     };
     if tls.peer_role.is_some() {
@@ -228,6 +233,7 @@ pub fn timing(timing: &config::Timing) -> Timing {
         handshake: timing.hand_window,
         transition: timing.transition_window,
         renegotiate_after: or_never(timing.renegotiate_after),
+        renegotiate_not_before: timing.renegotiate_not_before,
         renegotiate_bytes: timing.renegotiate_bytes.unwrap_or(0),
         renegotiate_packets: timing.renegotiate_packets.unwrap_or(0),
         ping: or_never(timing.ping),

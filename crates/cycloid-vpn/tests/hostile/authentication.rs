@@ -66,6 +66,21 @@ fn a_push_request_before_authentication_gets_no_reply_and_no_key() {
     assert_stands(&mut world);
 }
 
+/// A script that reads a file of lines would authenticate mallory, whom the server then took for
+/// somebody else.
+#[test]
+fn control_characters_in_names_and_passwords_are_replaced() {
+    let (mut world, mut puppet, _) = stage();
+    puppet.talk(&mut world);
+    puppet.say_hello("mallory\nhers\r\u{85}\u{2028}José Doe", "p\tq\x7f\u{e4}\n", "", b"");
+    puppet.talk(&mut world);
+    let [(_, verify)] = &world.server_side.verify[..] else {
+        panic!("one decision must be pending")
+    };
+    assert_eq!(*verify.username, "mallory_hers___José Doe");
+    assert_eq!(*verify.password, "p_q_ä_");
+}
+
 /// Advice for the next attempt is for clients that announce that they know it.
 #[test]
 fn advice_of_a_temporary_refusal_reaches_only_clients_that_know_it() {

@@ -297,6 +297,7 @@ pub(crate) fn server_settings(protection: ProtectionKey, tls: TlsFactory) -> Ser
         max_clients: 64,
         max_control_packet: MAX_CONTROL_PACKET,
         initial: (100, Duration::from_secs(10)),
+        connections: None,
         epochs: true,
         force_cookie: true,
     }

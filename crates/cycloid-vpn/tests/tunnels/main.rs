@@ -27,6 +27,7 @@ mod service;
 mod static_key;
 mod tap;
 mod test_bed;
+mod users;
 mod vlan;
 
 use std::io::{Read, Write};

@@ -24,17 +24,17 @@ pub(super) const TABLE: &[Entry] = &[
         draft.client.remote_random = true;
         Ok(())
     }),
-    used("remote-random-hostname", CLIENT, 0, 0, |draft, _| {
-        draft.client.remote_random_hostname = true;
-        Ok(())
-    }),
+    ignored("remote-random-hostname", CLIENT, "the names of remotes are looked up as they are"),
     used("resolv-retry", BOTH, 1, 1, |draft, call| {
-        draft.client.resolve_retry = match call.text(0) {
-            "infinite" => None,
-            _ => Some(call.seconds(0)?),
-        };
+        if call.text(0) != "infinite" {
+            call.seconds(0)?;
+            let message = "resolv-retry is ignored: names are looked up again for each attempt to \
+                           connect, without a time limit";
+            draft.warn(call.directive, message);
+        }
         Ok(())
-    }),
+    })
+    .with_effect("ignored, with a warning unless it is `infinite`, which always holds"),
     used("auth-user-pass", CLIENT, 0, 1, |draft, call| {
         draft.client.credentials = Some(credentials(call)?);
         Ok(())
@@ -69,10 +69,10 @@ pub(super) const TABLE: &[Entry] = &[
         draft.client.pull_filters.push(PullFilter { verdict, prefix: call.owned(1) });
         Ok(())
     }),
-    used("push-peer-info", CLIENT, 0, 0, |draft, _| {
-        draft.client.push_peer_info = true;
-        Ok(())
-    }),
+    used("push-peer-info", CLIENT, 0, 0, |_, _| Ok(())).with_effect(
+        "ignored: variables of `setenv` whose names begin with UV_ or IV_ are always sent, and \
+         the hardware address never",
+    ),
     used("kill-switch", CLIENT, 0, 0, |draft, _| {
         draft.client.kill_switch = true;
         Ok(())

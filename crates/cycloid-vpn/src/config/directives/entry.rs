@@ -27,6 +27,8 @@ pub(in crate::config) struct Entry {
     pub(in crate::config) arguments: (usize, usize),
     /// Whether a block may replace the arguments.
     pub(in crate::config) block: bool,
+    /// What a used directive does, for the reference, unless its name says it.
+    pub(in crate::config) effect: Option<&'static str>,
     pub(in crate::config) action: Action,
 }
 
@@ -38,22 +40,29 @@ pub(super) const fn used(
     most: usize,
     apply: Apply,
 ) -> Entry {
-    Entry { name, place, arguments: (least, most), block: false, action: Action::Use(apply) }
+    let (arguments, action) = ((least, most), Action::Use(apply));
+    Entry { name, place, arguments, block: false, effect: None, action }
 }
 
 pub(super) const fn ignored(name: &'static str, place: u8, reason: &'static str) -> Entry {
     let action = Action::Ignore(reason);
-    Entry { name, place, arguments: (0, usize::MAX), block: true, action }
+    Entry { name, place, arguments: (0, usize::MAX), block: true, effect: None, action }
 }
 
 pub(super) const fn refused(name: &'static str, reason: &'static str, hint: &'static str) -> Entry {
     let action = Action::Refuse { reason, hint };
-    Entry { name, place: 0, arguments: (0, usize::MAX), block: true, action }
+    Entry { name, place: 0, arguments: (0, usize::MAX), block: true, effect: None, action }
 }
 
 impl Entry {
     pub(super) const fn or_block(mut self) -> Self {
         self.block = true;
+        self
+    }
+
+    /// Sets what the reference says about it.
+    pub(super) const fn with_effect(mut self, effect: &'static str) -> Self {
+        self.effect = Some(effect);
         self
     }
 }

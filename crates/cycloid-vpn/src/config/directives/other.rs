@@ -21,7 +21,11 @@ pub(super) const TABLE: &[Entry] = &[
     ignored("fast-io", BOTH, ALWAYS),
     ignored("persist-local-ip", BOTH, "the address is always looked up again after a restart"),
     ignored("persist-remote-ip", BOTH, "the address is always looked up again after a restart"),
-    ignored("disable-occ", BOTH, "options of the peer are compared only with opt-verify"),
+    ignored(
+        "disable-occ",
+        BOTH,
+        "options of the peer are not compared, except the type of its device",
+    ),
     ignored("register-dns", BOTH | PUSHED, WINDOWS),
     ignored("ip-win32", BOTH | PUSHED, WINDOWS),
     ignored("route-method", BOTH, WINDOWS),
@@ -85,6 +89,7 @@ const fn pushed(name: &'static str) -> Entry {
         place: PUSHED,
         arguments: (0, usize::MAX),
         block: false,
+        effect: None,
         action: super::entry::Action::Ignore("the server sets it when a client connects"),
     }
 }

@@ -86,19 +86,22 @@ pub(super) const TABLE: &[Entry] = &[
     used("sndbuf", BOTH | PUSHED, 1, 1, |draft, call| {
         draft.common.sockets.send_buffer = buffer(call)?;
         Ok(())
-    }),
+    })
+    .with_effect("used; a client ignores a pushed one, since its sockets are open already"),
     used("rcvbuf", BOTH | PUSHED, 1, 1, |draft, call| {
         draft.common.sockets.receive_buffer = buffer(call)?;
         Ok(())
-    }),
-    flag!("tcp-nodelay", BOTH, common.sockets.tcp_nodelay),
-    used("socket-flags", BOTH | PUSHED, 0, 8, |draft, call| {
+    })
+    .with_effect("used; a client ignores a pushed one, since its sockets are open already"),
+    used("tcp-nodelay", BOTH, 0, 0, |_, _| Ok(()))
+        .with_effect("used: a server pushes it; the sockets of both ends always have it"),
+    used("socket-flags", BOTH | PUSHED, 0, 8, |_, call| {
         for index in 0..call.all().len() {
             call.choice(index, &[("TCP_NODELAY", ())])?;
-            draft.common.sockets.tcp_nodelay = true;
         }
         Ok(())
-    }),
+    })
+    .with_effect("ignored: sockets always have TCP_NODELAY, the only flag"),
     used("mark", BOTH, 1, 1, |draft, call| {
         draft.common.sockets.mark = Some(call.number(0, 0..=u32::MAX)?);
         Ok(())
@@ -108,11 +111,8 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     flag!("multihome", BOTH, common.sockets.multihome),
-    flag!("passtos", BOTH, common.sockets.pass_tos),
-    used("tcp-queue-limit", BOTH, 1, 1, |draft, call| {
-        draft.common.sockets.tcp_queue_limit = Some(call.number(0, 1..=65536)?);
-        Ok(())
-    }),
+    ignored("passtos", BOTH, "packets leave with the type of service of the outer socket"),
+    ignored("tcp-queue-limit", BOTH, "the queue of a client over TCP has 256 KiB"),
     // The log.
     used("log", BOTH, 1, 1, |draft, call| log(draft, call, false)),
     used("log-append", BOTH, 1, 1, |draft, call| log(draft, call, true)),
@@ -153,7 +153,7 @@ pub(super) const TABLE: &[Entry] = &[
     flag!("management-query-remote", CLIENT, management_options.query_remote),
     flag!("management-signal", BOTH, management_options.signal_on_disconnect),
     flag!("management-forget-disconnect", BOTH, management_options.forget_on_disconnect),
-    flag!("management-up-down", BOTH, management_options.up_down),
+    ignored("management-up-down", BOTH, "the interface reports the state instead: `state on`"),
     flag!("management-client-auth", SERVER, management_options.client_auth),
     used("management-log-cache", BOTH, 1, 1, |draft, call| {
         draft.management_options.log_cache = Some(call.number(0, 1..=100_000)?);
@@ -179,7 +179,7 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     }),
     hook!("up", BOTH, up),
-    flag!("up-delay", BOTH, common.hooks.up_delay),
+    ignored("up-delay", BOTH, "a client runs `up` after it has connected, a server at the start"),
     flag!("up-restart", BOTH, common.hooks.up_restart),
     hook!("down", BOTH, down),
     flag!("down-pre", BOTH, common.hooks.down_pre),
@@ -253,7 +253,8 @@ fn setenv(draft: &mut Draft, call: &Call<'_>) -> Result<()> {
     let name = variable(call)?;
     match name.as_str() {
         "FORWARD_COMPATIBLE" => draft.forward_compatible = call.text(1) == "1",
-        "PUSH_PEER_INFO" => draft.client.push_peer_info = true,
+        // As push-peer-info.
+        "PUSH_PEER_INFO" => {}
         _ => draft.common.hooks.environment.push((name, call.owned(1))),
     }
     Ok(())

@@ -65,7 +65,7 @@ fn reference() -> String {
                  ephemeral elliptic curve keys"
                     .to_owned()
             }
-            (_, Action::Use(_)) => "used".to_owned(),
+            (_, Action::Use(_)) => entry.effect.unwrap_or("used").to_owned(),
             (_, Action::Ignore(reason)) => format!("ignored: {reason}"),
             (_, Action::Refuse { reason, hint }) => format!("refused: {reason}; {hint}"),
         };

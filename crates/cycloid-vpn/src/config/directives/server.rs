@@ -171,10 +171,11 @@ pub(super) const TABLE: &[Entry] = &[
         Ok(())
     })
     .or_block(),
-    used("opt-verify", SERVER, 0, 0, |draft, _| {
-        draft.server.verify_options = true;
-        Ok(())
-    }),
+    ignored(
+        "opt-verify",
+        SERVER,
+        "ciphers are negotiated, and a client with another type of device causes a warning",
+    ),
     used("connect-freq", SERVER, 2, 2, |draft, call| {
         draft.server.connect_frequency = Some((call.number(0, 1..=u32::MAX)?, call.seconds(1)?));
         Ok(())

@@ -8,14 +8,14 @@ use super::entry::{Entry, ignored, refused, used};
 use crate::config::draft::Draft;
 use crate::config::error::Problem;
 use crate::config::material::Material;
-use crate::config::place::{BOTH, PUSHED, SERVER};
+use crate::config::place::{BOTH, PER_CLIENT, PUSHED, SERVER, Scope};
 use crate::config::tls::{
     CertificateProfile, ClientCertificate, DATA_CIPHERS, PeerName, Revoked, TlsVersion,
 };
-use crate::config::values::{Call, Result};
+use crate::config::values::{Call, Result, fingerprint, name_field};
 use crate::proto::Role;
 use crate::proto::data::{Cipher, Digest, Framing};
-use crate::proto::tls::{Choice, UnusableNames, groups, tls12_suites, tls13_suites};
+use crate::proto::tls::{Choice, NameField, UnusableNames, groups, tls12_suites, tls13_suites};
 
 /// The warning for a directive that asks for compression.
 const NEVER_COMPRESSED: &str = "packets have its framing but are never compressed, because \
@@ -142,7 +142,13 @@ pub(super) const TABLE: &[Entry] = &[
             ("preferred", CertificateProfile::Preferred),
             ("suiteb", CertificateProfile::SuiteB),
         ];
-        draft.common.tls.certificate_profile = call.choice(0, &choices)?;
+        let profile = call.choice(0, &choices)?;
+        if profile == CertificateProfile::Insecure {
+            let message = "the profile insecure has the effect of preferred: certificates with \
+                           SHA-1, or with RSA keys of fewer than 2048 bits, are refused";
+            draft.warn(call.directive, message);
+        }
+        draft.common.tls.certificate_profile = profile;
         Ok(())
     }),
     used("verify-x509-name", BOTH, 1, 2, |draft, call| {
@@ -158,12 +164,9 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.peer_name = Some(make(call.owned(0)));
         Ok(())
     }),
-    used("x509-username-field", BOTH, 1, 1, |draft, call| {
-        if call.text(0).starts_with("ext:") {
-            let hint = "use a field of the subject, such as CN or emailAddress";
-            return Err(Problem::new("names in extensions are not supported", hint));
-        }
-        draft.common.tls.username_field = call.owned(0);
+    used("x509-username-field", BOTH, 1, 16, |draft, call| {
+        let fields: Result<Vec<NameField>> = call.all().iter().map(|it| name_field(it)).collect();
+        draft.common.tls.name_fields = fields?;
         Ok(())
     }),
     used("remote-cert-tls", BOTH, 1, 1, |draft, call| {
@@ -232,10 +235,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tls.client_certificate = ClientCertificate::None;
         Ok(())
     }),
-    used("tls-exit", BOTH, 0, 0, |draft, _| {
-        draft.common.tls.exit_on_failure = true;
-        Ok(())
-    }),
+    ignored(
+        "tls-exit",
+        BOTH,
+        "after a failed negotiation, a client tries again, and a server waits",
+    ),
     used("dh", BOTH, 1, 1, |draft, call| {
         // OpenVPN's servers need the line `dh none`, which says what always holds here.
         if call.directive.block.is_some() || call.text(0) != "none" {
@@ -325,9 +329,12 @@ pub(super) const TABLE: &[Entry] = &[
     }),
     ignored("comp-noadapt", BOTH, "nothing is compressed"),
     used("replay-window", BOTH, 1, 2, |draft, call| {
-        draft.common.data.replay_window.0 = call.number(0, 1..=65536)?;
+        draft.common.data.replay_window = call.number(0, 1..=65536)?;
         if call.get(1).is_some() {
-            draft.common.data.replay_window.1 = call.seconds(1)?;
+            call.seconds(1)?;
+            let message = "the time of replay-window is ignored: a packet in the window may be late \
+                           by any time";
+            draft.warn(call.directive, message);
         }
         Ok(())
     }),
@@ -388,10 +395,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.timing.transition_window = call.seconds(0)?;
         Ok(())
     }),
-    used("tls-timeout", BOTH, 1, 1, |draft, call| {
-        draft.common.timing.retransmit_after = at_least_one(call)?;
-        Ok(())
-    }),
+    ignored(
+        "tls-timeout",
+        BOTH,
+        "a control packet is sent again after 2 seconds, or once later ones were acknowledged",
+    ),
     used("keepalive", BOTH, 2, 2, |draft, call| {
         let (interval, timeout) = (call.number(0, 0..=86400)?, call.number(1, 0..=86400)?);
         if interval > 0 && timeout < 2 * interval {
@@ -427,8 +435,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.timing.inactive = call.seconds_or_never(0)?.map(|time| (time, bytes));
         Ok(())
     }),
-    used("session-timeout", BOTH | PUSHED, 1, 1, |draft, call| {
-        draft.common.timing.session_timeout = call.seconds_or_never(0)?;
+    used("session-timeout", BOTH | PUSHED | PER_CLIENT, 1, 1, |draft, call| {
+        match call.scope {
+            Scope::PerClient => draft.per_client.session_timeout = Some(call.seconds(0)?),
+            _ => draft.common.timing.session_timeout = call.seconds_or_never(0)?,
+        }
         Ok(())
     }),
 ];
@@ -553,25 +564,4 @@ fn base64(block: &[u8]) -> Result<Zeroizing<Vec<u8>>> {
             "fill it with the output of `openssl base64 -in FILE`",
         )),
     }
-}
-
-/// Parses a certificate's SHA-256 in hex with colons.
-fn fingerprint(text: &str) -> Result<[u8; 32]> {
-    let wrong = || {
-        Problem::new(
-            "not a SHA-256 fingerprint",
-            "write 32 bytes in hex with colons, as openssl x509 -fingerprint -sha256 prints them",
-        )
-    };
-    let mut bytes = [0; 32];
-    let mut parts = text.split(':');
-    for byte in &mut bytes {
-        let hex = |part: &&str| part.len() == 2 && part.bytes().all(|b| b.is_ascii_hexdigit());
-        let part = parts.next().filter(hex).ok_or_else(wrong)?;
-        *byte = u8::from_str_radix(part, 16).map_err(|_| wrong())?;
-    }
-    if parts.next().is_some() {
-        return Err(wrong());
-    }
-    Ok(bytes)
 }

@@ -96,12 +96,8 @@ pub(super) const TABLE: &[Entry] = &[
         draft.common.tunnel.route_metric = call.number(0, 0..=u32::MAX)?;
         Ok(())
     }),
-    used("route-delay", BOTH | PUSHED, 0, 2, |draft, call| {
-        if call.get(0).is_some() {
-            draft.common.tunnel.route_delay = call.seconds(0)?;
-        }
-        Ok(())
-    }),
+    used("route-delay", BOTH | PUSHED, 0, 2, |_, _| Ok(()))
+        .with_effect("ignored: routes are added at once, when the device has its addresses"),
     used("route-noexec", BOTH, 0, 0, |draft, _| {
         draft.common.tunnel.route_noexec = true;
         Ok(())
@@ -111,14 +107,13 @@ pub(super) const TABLE: &[Entry] = &[
     used("dhcp-option", BOTH | PUSHED, 1, 8, dhcp_option),
     used("dns", BOTH | PUSHED, 2, 16, dns),
     used("client-nat", CLIENT | PUSHED, 4, 4, client_nat),
-    used("block-outside-dns", BOTH | PUSHED, 0, 0, |draft, _| {
-        draft.common.tunnel.block_outside_dns = true;
-        Ok(())
-    }),
-    used("block-ipv6", BOTH | PUSHED, 0, 0, |draft, _| {
-        draft.common.tunnel.block_ipv6 = true;
-        Ok(())
-    }),
+    used("block-outside-dns", BOTH | PUSHED, 0, 0, |_, _| Ok(()))
+        .with_effect("ignored, as by OpenVPN on Linux: it is for Windows"),
+    ignored(
+        "block-ipv6",
+        BOTH | PUSHED,
+        "IPv6 packets in the tunnel are not answered as unreachable: block them with a firewall",
+    ),
     used("txqueuelen", BOTH, 1, 1, |draft, call| {
         draft.common.tunnel.queue_length = Some(call.number(0, 0..=1_000_000)?);
         Ok(())

@@ -2,6 +2,7 @@
 
 mod clients;
 mod errors;
+mod fields;
 mod hostile;
 mod lenient;
 mod servers;

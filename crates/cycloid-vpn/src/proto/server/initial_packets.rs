@@ -110,6 +110,7 @@ impl Server {
         if self.len() - self.half_open.len() >= self.settings.max_clients {
             return Err(Error::Full(super::MAX_CLIENTS));
         }
+        self.connections.allow(now, self.settings.connections)?;
         if let Some(evicted) = self.half_open.evict() {
             self.end(evicted, ServerEnd::Evicted, sink);
         }

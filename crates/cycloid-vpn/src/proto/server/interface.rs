@@ -55,6 +55,8 @@ pub struct ServerSettings {
     pub max_control_packet: usize,
     /// `connect-freq-initial`: maximum number of answered initial packets of a network per period.
     pub initial: (u32, Duration),
+    /// `connect-freq`: maximum number of new connections in this time, if limited.
+    pub connections: Option<(u32, Duration)>,
     /// `tls-crypt-v2 KEY force-cookie`: do not answer clients that cannot return a cookie.
     pub force_cookie: bool,
 }
@@ -105,9 +107,9 @@ pub struct Verify {
     pub client_key: Option<Option<Metadata>>,
     /// The identity from its certificate.
     pub identity: Option<Identity>,
-    /// The user name; may be empty.
+    /// The user name, without control characters; may be empty.
     pub username: Zeroizing<String>,
-    /// The password; may be empty.
+    /// The password, without control characters; may be empty.
     pub password: Zeroizing<String>,
     /// The client's peer information.
     pub peer_info: PeerInfo,

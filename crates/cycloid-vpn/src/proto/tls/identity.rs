@@ -9,6 +9,7 @@ use x509_cert::der::asn1::{
     BitStringRef, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef,
 };
 use x509_cert::der::{Decode, Tag, Tagged};
+use x509_cert::ext::pkix::name::{GeneralName, GeneralNames};
 use x509_cert::name::Name;
 
 use crate::proto::Error;
@@ -16,7 +17,8 @@ use crate::proto::Error;
 /// A certificate's subject, in the forms of OpenVPN's scripts, logs and rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
-    /// The last common name of the subject; may be empty.
+    /// The name of the certificate's owner: the last common name of the subject, which may be
+    /// empty, or the fields of [`NameField`].
     pub common_name: String,
     /// The whole subject: `C=DE, O=Example, CN=client`.
     pub subject: String,
@@ -26,6 +28,10 @@ pub struct Identity {
     pub serial: Vec<u8>,
     /// The certificate in DER.
     pub certificate: Vec<u8>,
+    /// The certificates above it in its verified chain, in DER: its issuer first, the root last.
+    /// Empty if a fingerprint alone admits it. `None` if they were not asked for, or if the chain
+    /// is not valid any more.
+    pub authorities: Option<Vec<Vec<u8>>>,
     /// SHA-256 of the certificate.
     pub fingerprint: [u8; 32],
     /// The key usage bits, with its first byte as the low byte; `None` without the extension.
@@ -69,10 +75,82 @@ impl Identity {
         Ok(identity)
     }
 
+    /// Sets the name from these fields, joined by `_`; without fields, leaves it as it is.
+    pub(super) fn named_by(
+        mut self,
+        fields: &[NameField],
+        parsed: &Certificate,
+    ) -> Result<Self, Error> {
+        if !fields.is_empty() {
+            let values = fields.iter().map(|field| field.of(&self, parsed));
+            let values: Option<Vec<String>> = values.collect();
+            let values = values.ok_or(Error::NotAuthentic("no field of x509-username-field"))?;
+            self.common_name = values.join("_");
+        }
+        Ok(self)
+    }
+
     /// Returns the serial number in decimal, as passed to scripts.
     pub fn serial_decimal(&self) -> String {
         decimal(&self.serial)
     }
+}
+
+/// A field of a certificate that names its owner: `x509-username-field`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum NameField {
+    /// The last attribute of the subject with this short name.
+    Attribute(&'static str),
+    /// The certificate's serial number, like `0x18FFA0`.
+    SerialNumber,
+    /// The last e-mail address of the extension subjectAltName.
+    SubjectEmail,
+    /// The last e-mail address of the extension issuerAltName.
+    IssuerEmail,
+}
+
+impl NameField {
+    /// Parses an argument of `x509-username-field`: the short or long name of an attribute, or
+    /// `ext:` and the name of an extension.
+    pub fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "serialNumber" => Self::SerialNumber,
+            "ext:subjectAltName" => Self::SubjectEmail,
+            "ext:issuerAltName" => Self::IssuerEmail,
+            name => {
+                let known = |(_, short, long): &&(_, &str, &str)| *short == name || *long == name;
+                Self::Attribute(ATTRIBUTES.iter().find(known)?.1)
+            }
+        })
+    }
+
+    /// Returns its value, unless it is absent or empty.
+    fn of(&self, identity: &Identity, parsed: &Certificate) -> Option<String> {
+        let value = match self {
+            Self::Attribute(wanted) => {
+                let mut attributes = identity.attributes.iter().rev();
+                attributes.find(|(name, _)| name == wanted)?.1.clone()
+            }
+            Self::SerialNumber => {
+                let digits = base16ct::upper::encode_string(&identity.serial);
+                format!("0x{}", digits.strip_prefix("00").unwrap_or(&digits))
+            }
+            Self::SubjectEmail => email(parsed, "2.5.29.17")?,
+            Self::IssuerEmail => email(parsed, "2.5.29.18")?,
+        };
+        (!value.is_empty() && !value.contains(char::is_control)).then_some(value)
+    }
+}
+
+/// Returns the last e-mail address of an extension with names.
+fn email(certificate: &Certificate, extension: &str) -> Option<String> {
+    let extensions = certificate.tbs_certificate().extensions()?;
+    let extension = extensions.iter().find(|it| it.extn_id.to_string() == extension)?;
+    let names = GeneralNames::from_der(extension.extn_value.as_bytes()).ok()?;
+    names.iter().rev().find_map(|name| match name {
+        GeneralName::Rfc822Name(address) => Some(address.as_str().to_owned()),
+        _ => None,
+    })
 }
 
 /// The subject or issuer name of a certificate or list, for comparison. Names are equal if they
@@ -139,31 +217,33 @@ pub(super) fn key_usage(certificate: &Certificate) -> Option<u16> {
     Some(byte(0) | byte(1) << 8)
 }
 
-/// Returns the short name of an attribute of X.520 or RFC 4519, or its object identifier.
+/// Attributes of X.520 and RFC 4519: object identifier, short name and long name of OpenSSL.
+const ATTRIBUTES: &[(&str, &str, &str)] = &[
+    ("2.5.4.3", "CN", "commonName"),
+    ("2.5.4.4", "SN", "surname"),
+    ("2.5.4.5", "serialNumber", "serialNumber"),
+    ("2.5.4.6", "C", "countryName"),
+    ("2.5.4.7", "L", "localityName"),
+    ("2.5.4.8", "ST", "stateOrProvinceName"),
+    ("2.5.4.9", "street", "streetAddress"),
+    ("2.5.4.10", "O", "organizationName"),
+    ("2.5.4.11", "OU", "organizationalUnitName"),
+    ("2.5.4.12", "title", "title"),
+    ("2.5.4.13", "description", "description"),
+    ("2.5.4.41", "name", "name"),
+    ("2.5.4.42", "GN", "givenName"),
+    ("2.5.4.43", "initials", "initials"),
+    ("2.5.4.46", "dnQualifier", "dnQualifier"),
+    ("2.5.4.65", "pseudonym", "pseudonym"),
+    ("1.2.840.113549.1.9.1", "emailAddress", "emailAddress"),
+    ("0.9.2342.19200300.100.1.1", "UID", "userId"),
+    ("0.9.2342.19200300.100.1.25", "DC", "domainComponent"),
+];
+
+/// Returns the short name of an attribute, or its object identifier.
 pub(crate) fn short_name(oid: &str) -> String {
-    let known = match oid {
-        "2.5.4.3" => "CN",
-        "2.5.4.4" => "SN",
-        "2.5.4.5" => "serialNumber",
-        "2.5.4.6" => "C",
-        "2.5.4.7" => "L",
-        "2.5.4.8" => "ST",
-        "2.5.4.9" => "street",
-        "2.5.4.10" => "O",
-        "2.5.4.11" => "OU",
-        "2.5.4.12" => "title",
-        "2.5.4.13" => "description",
-        "2.5.4.41" => "name",
-        "2.5.4.42" => "GN",
-        "2.5.4.43" => "initials",
-        "2.5.4.46" => "dnQualifier",
-        "2.5.4.65" => "pseudonym",
-        "1.2.840.113549.1.9.1" => "emailAddress",
-        "0.9.2342.19200300.100.1.1" => "UID",
-        "0.9.2342.19200300.100.1.25" => "DC",
-        number => number,
-    };
-    known.to_owned()
+    let known = ATTRIBUTES.iter().find(|(number, ..)| *number == oid);
+    known.map_or(oid, |(_, short, _)| short).to_owned()
 }
 
 /// Formats a big-endian number in decimal.

@@ -1,11 +1,17 @@
 //! Verifies the peer's certificate: chain, revocation, fingerprint, name and usage.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::cell::RefCell;
+use std::sync::LazyLock;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use rustls::pki_types::{
+    CertificateDer, ServerName, SignatureVerificationAlgorithm, TrustAnchor, UnixTime, alg_id,
+};
 use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::{
     CertificateError, DigitallySignedStruct, DistinguishedName, OtherError, SignatureScheme,
@@ -18,7 +24,7 @@ use x509_cert::Certificate;
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::ExtendedKeyUsage;
 
-use super::identity::{Identity, fingerprint};
+use super::identity::{Identity, NameField, fingerprint};
 use super::revocation::{Refusal, Revocation, RevocationList, RevokedSerials, split};
 use crate::proto::{Error, Role};
 
@@ -39,6 +45,11 @@ pub struct PeerRules {
     pub fingerprints: Vec<[u8; 32]>,
     /// `verify-x509-name`.
     pub name: Option<NameRule>,
+    /// `x509-username-field`: the fields that a certificate must have and that name its owner;
+    /// without any, the common name does.
+    pub name_fields: Vec<NameField>,
+    /// `tls-cert-profile suiteb`: only ECDSA with P-256 or P-384, and SHA-256 or SHA-384.
+    pub suite_b: bool,
     /// `remote-cert-tls` and `remote-cert-eku`.
     pub usage: Usage,
     /// `remote-cert-ku`: the certificate must have all bits of one of these values. The extension's
@@ -53,9 +64,9 @@ pub struct PeerRules {
 pub enum NameRule {
     /// The whole subject: `C=DE, O=Example, CN=server`.
     Subject(String),
-    /// The common name.
+    /// The owner's name.
     Name(String),
-    /// A prefix of the common name.
+    /// A prefix of the owner's name.
     Prefix(String),
 }
 
@@ -124,6 +135,8 @@ pub(super) struct Verifier {
     role: Role,
     rules: PeerRules,
     anchors: Vec<TrustAnchor<'static>>,
+    /// The certificates of the anchors.
+    ends: Vec<CertificateDer<'static>>,
     /// Authorities of `ca` between a peer and an anchor.
     between: Vec<CertificateDer<'static>>,
     revocation: Option<Revocation>,
@@ -133,7 +146,10 @@ pub(super) struct Verifier {
 impl Verifier {
     /// Prepares the rules. `role` is this end's role.
     pub(super) fn new(role: Role, rules: PeerRules) -> Result<Self, Error> {
-        let algorithms = cycloid_rustls::VERIFICATION_ALGORITHMS;
+        let algorithms = match rules.suite_b {
+            false => cycloid_rustls::VERIFICATION_ALGORITHMS,
+            true => suite_b(),
+        };
         let (ends, between) = split(&rules.authorities, algorithms.all);
         let configuration = |what: String| Error::Configuration(what);
         let anchors = ends
@@ -149,11 +165,32 @@ impl Verifier {
         let (lists, serials) = (&rules.revocation, rules.revoked_serials.as_ref());
         let revocation = Revocation::new(lists, serials, &ends, algorithms.all)
             .map_err(|problem| configuration(problem.into()))?;
-        let between = between.into_iter().cloned().collect();
+        let [ends, between] = [ends, between].map(|all| all.into_iter().cloned().collect());
         if anchors.is_empty() && rules.fingerprints.is_empty() && !rules.optional {
             return Err(Error::Configuration("no trusted authority or fingerprint".into()));
         }
-        Ok(Self { role, rules, anchors, between, revocation, algorithms })
+        Ok(Self { role, rules, anchors, ends, between, revocation, algorithms })
+    }
+
+    /// Returns the identity of a verified peer from its certificates, its own first; with the
+    /// authorities above it if `with_chain`.
+    pub(super) fn identity(
+        &self,
+        certificates: &[CertificateDer<'_>],
+        with_chain: bool,
+        now: UnixTime,
+    ) -> Option<Identity> {
+        let (own, intermediates) = certificates.split_first()?;
+        let parsed = Certificate::from_der(own).ok()?;
+        let identity = Identity::of_parsed(own, &parsed).ok()?;
+        let mut identity = identity.named_by(&self.rules.name_fields, &parsed).ok()?;
+        if with_chain {
+            identity.authorities = match self.anchors.is_empty() {
+                true => Some(Vec::new()),
+                false => self.verify_chain(own, intermediates, now).ok(),
+            };
+        }
+        Some(identity)
     }
 
     fn verify(
@@ -180,7 +217,9 @@ impl Verifier {
             return Err(refused("its extended key usage does not allow this purpose"));
         }
         let identity = Identity::of_parsed(certificate, &parsed)
-            .map_err(|_| refused("its subject is unreadable or contains control characters"))?;
+            .map_err(|_| refused("its subject is unreadable or contains control characters"))?
+            .named_by(&rules.name_fields, &parsed)
+            .map_err(|_| refused("it lacks a field of x509-username-field"))?;
         if self.anchors.is_empty()
             && let Some(revocation) = &self.revocation
         {
@@ -213,12 +252,13 @@ impl Verifier {
         }
     }
 
+    /// Verifies the chain, and returns the certificates above the peer's own, the root last.
     fn verify_chain(
         &self,
         certificate: &CertificateDer<'_>,
         intermediates: &[CertificateDer<'_>],
         now: UnixTime,
-    ) -> Result<(), rustls::Error> {
+    ) -> Result<Vec<Vec<u8>>, rustls::Error> {
         let end = EndEntityCert::try_from(certificate).map_err(|error| failed(&error))?;
         let known = self.between.iter().map(|it| CertificateDer::from(it.as_ref()));
         let given = intermediates.iter().map(|it| CertificateDer::from(it.as_ref()));
@@ -244,12 +284,43 @@ impl Verifier {
             None,
             Some(&check),
         )
-        .map(drop)
+        .map(|path| self.above(&path))
         .map_err(|error| match (&error, reason.take()) {
             (webpki::Error::CertRevoked, Some(why)) => taken_back(why),
             _ => failed(&error),
         })
     }
+
+    fn above(&self, path: &VerifiedPath<'_>) -> Vec<Vec<u8>> {
+        let is_end = |(anchor, _): &(&TrustAnchor<'_>, _)| {
+            anchor.subject == path.anchor().subject
+                && anchor.subject_public_key_info == path.anchor().subject_public_key_info
+        };
+        let end = self.anchors.iter().zip(&self.ends).find(is_end).map(|(_, end)| end.to_vec());
+        path.intermediate_certificates().map(|it| it.der().to_vec()).chain(end).collect()
+    }
+}
+
+/// Returns the algorithms of `tls-cert-profile suiteb`, RFC 6460, 3.
+fn suite_b() -> WebPkiSupportedAlgorithms {
+    static SUITE_B: LazyLock<WebPkiSupportedAlgorithms> = LazyLock::new(|| {
+        let keys = [alg_id::ECDSA_P256, alg_id::ECDSA_P384];
+        let signatures = [alg_id::ECDSA_SHA256, alg_id::ECDSA_SHA384];
+        let chosen = |all: &[&'static dyn SignatureVerificationAlgorithm]| -> &'static [_] {
+            let mut chosen = all.to_vec();
+            chosen.retain(|algorithm| {
+                keys.contains(&algorithm.public_key_alg_id())
+                    && signatures.contains(&algorithm.signature_alg_id())
+            });
+            // Once in the program's life.
+            chosen.leak()
+        };
+        let all = cycloid_rustls::VERIFICATION_ALGORITHMS;
+        let mapping = all.mapping.iter().map(|(scheme, all)| (*scheme, chosen(all)));
+        let mapping: Vec<_> = mapping.filter(|(_, all)| !all.is_empty()).collect();
+        WebPkiSupportedAlgorithms { all: chosen(all.all), mapping: mapping.leak() }
+    });
+    *SUITE_B
 }
 
 fn taken_back(why: Refusal) -> rustls::Error {

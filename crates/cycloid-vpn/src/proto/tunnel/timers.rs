@@ -102,6 +102,15 @@ impl Tunnel {
         Ok(asks)
     }
 
+    /// Returns the lifetime of this tunnel's keys; zero is unlimited.
+    fn key_lifetime(&self) -> Duration {
+        let most = self.timing.renegotiate_after;
+        let least = self.timing.renegotiate_not_before.map_or(most, |least| least.min(most));
+        // The session id is random. It is public, and so is the time of a renegotiation.
+        let [high, low, ..] = *self.local.as_bytes();
+        most - (most - least) * u16::from_be_bytes([high, low]).into() / u32::from(u16::MAX)
+    }
+
     fn is_key_used_up(&self, time: Duration) -> bool {
         let timing = &self.timing;
         let (now, then) = (&self.activity.traffic, &self.activity.at_key);
@@ -109,8 +118,9 @@ impl Tunnel {
         let packets =
             now.sent_packets + now.received_packets - then.sent_packets - then.received_packets;
         let reached = |limit: u64, value: u64| limit > 0 && value >= limit;
-        let old = !timing.renegotiate_after.is_zero()
-            && self.established.is_some_and(|since| time >= since + timing.renegotiate_after);
+        let lifetime = self.key_lifetime();
+        let old =
+            !lifetime.is_zero() && self.established.is_some_and(|since| time >= since + lifetime);
         old || reached(timing.renegotiate_bytes, bytes)
             || reached(timing.renegotiate_packets, packets)
             || self.sealer.as_ref().is_some_and(|sealer| sealer.wants_rekey())
@@ -134,7 +144,7 @@ impl Tunnel {
             let counts = timing.renegotiate_bytes > 0 || timing.renegotiate_packets > 0;
             let period = if counts { COUNT_INTERVAL } else { WATCH_INTERVAL };
             all.extend([
-                some(since, timing.renegotiate_after)
+                some(since, self.key_lifetime())
                     .filter(|_| self.next.is_none())
                     .map(|due| self.failed.as_ref().map_or(due, |failed| due.max(failed.retry))),
                 self.failed.as_ref().map(|failed| failed.key_expires),

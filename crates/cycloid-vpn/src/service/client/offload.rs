@@ -68,7 +68,6 @@ fn obstacle(config: &config::Client) -> Option<String> {
         () if links().any(|link| link.fragment.is_some()) => "fragment",
         () if data.framing != Framing::None || data.decompress => "compression",
         () if !tunnel.nat.is_empty() => "client-nat",
-        () if tunnel.block_ipv6 => "block-ipv6",
         () if links().any(has_port) => "lport",
         () if process.threads.is_some_and(|threads| threads > 1) => "threads",
         () if process.user.is_some() || process.group.is_some() => {

@@ -57,7 +57,7 @@ pub(crate) fn core_settings(
         framing: common.data.framing,
         fragment: settings::fragment(link, transport),
         decompress: common.data.decompress,
-        replay_window: common.data.replay_window.0,
+        replay_window: common.data.replay_window,
         max_control_packet: settings::max_control_packet(link),
         epochs: true,
         offload: false,

@@ -33,6 +33,12 @@ use files::Exchange;
 
 /// Maximum number of scripts that run in parallel.
 const MAX_RUNNING: usize = 64;
+/// Maximum number of queued scripts that decide about a client, beyond which it is refused: more
+/// than its verification and its answers to challenges.
+const MAX_WAITING_OF_LANE: usize = 32;
+/// Maximum number of queued scripts, beyond which clients are refused: they would wait longer than
+/// a handshake may take.
+const MAX_WAITING: usize = 4096;
 /// Interval for checking whether a script with a deferred decision has decided.
 const DECISION_POLL_INTERVAL: Duration = Duration::from_millis(250);
 /// The scripts' default `PATH`, unless `setenv PATH` sets one.
@@ -85,6 +91,18 @@ impl Kind {
             Self::ClientDisconnect => "client-disconnect",
             Self::LearnAddress => "learn-address",
         }
+    }
+
+    /// Returns whether the script takes part in a decision about a connecting client.
+    fn admits(self) -> bool {
+        matches!(
+            self,
+            Self::TlsVerify
+                | Self::ClientKeyVerify
+                | Self::UserPassVerify
+                | Self::ChallengeResponse
+                | Self::ClientConnect
+        )
     }
 }
 
@@ -203,7 +221,8 @@ pub struct Hooks {
 
 impl Hooks {
     /// Returns an empty set. `security` is that of `script-security`, `directory` that of
-    /// `tmp-dir`. `limit` is the time limit of a script, deferral included.
+    /// `tmp-dir`. `limit` is the time limit of a script, deferral included, unless the script sets another one
+    /// for its user's step.
     pub fn new(security: u8, directory: PathBuf, limit: Duration) -> Self {
         Self {
             security,
@@ -231,6 +250,32 @@ impl Hooks {
         self.waiting.push_back((ticket, job));
         self.launch(now);
         Ok(ticket)
+    }
+
+    /// Returns whether the queue has no room for another script that decides about the client of
+    /// this lane. Other scripts are queued nevertheless.
+    pub fn is_full(&self, lane: u64) -> bool {
+        let own = self.waiting.iter().filter(|(_, job)| job.lane == lane && job.kind.admits());
+        self.waiting.len() >= MAX_WAITING || own.count() >= MAX_WAITING_OF_LANE
+    }
+
+    /// Drops this lane's queued scripts and deferred decisions about a client that has left or has
+    /// begun again. A script that is running goes on to its end. Returns the dropped tickets, which
+    /// have no outcome.
+    pub fn cancel(&mut self, now: Duration, lane: u64) -> Vec<Ticket> {
+        let mut dropped = Vec::new();
+        self.waiting.retain(|(ticket, job)| {
+            let goes = job.lane == lane && job.kind.admits();
+            dropped.extend(goes.then_some(*ticket));
+            !goes
+        });
+        self.running.retain(|running| {
+            let goes = running.lane == lane && running.kind.admits() && running.process.is_none();
+            dropped.extend(goes.then_some(running.ticket));
+            !goes
+        });
+        self.launch(now);
+        dropped
     }
 
     /// Returns whether no script is running or queued.
@@ -462,9 +507,9 @@ impl Running {
                 });
             }
         }
-        let pending = self.pending();
-        if pending.is_some() {
-            return pending;
+        if let Some((timeout, pending)) = self.pending() {
+            self.deadline = now + timeout;
+            return Some(pending);
         }
         if self.process.is_none() {
             match self.control() {
@@ -480,8 +525,8 @@ impl Running {
         self.deferral.as_ref().and_then(|deferral| deferral.control.verdict())
     }
 
-    /// Returns the pending step once.
-    fn pending(&mut self) -> Option<Outcome> {
+    /// Returns the pending step once, and its time limit.
+    fn pending(&mut self) -> Option<(Duration, Outcome)> {
         let deferral = self.deferral.as_mut()?;
         let text = deferral.pending.as_ref()?.text();
         let mut lines = text.lines();
@@ -492,7 +537,8 @@ impl Running {
         }
         deferral.pending = None;
         let timeout = timeout.trim().parse().ok()?;
-        Some(Outcome::Pending { timeout, method: method.into(), extra: extra.into() })
+        let pending = Outcome::Pending { timeout, method: method.into(), extra: extra.into() };
+        Some((Duration::from_secs(timeout.into()), pending))
     }
 
     fn accepted(&self) -> Outcome {

@@ -41,14 +41,7 @@ impl Fixture {
     }
 
     fn job(&self, kind: Kind, text: &str) -> Job {
-        Job {
-            kind,
-            script: self.script(text),
-            arguments: vec!["second".into()],
-            environment: Environment::default(),
-            lane: 0,
-            secret: Secret::None,
-        }
+        Job { arguments: vec!["second".into()], ..job(&self.script(text), kind, 0) }
     }
 
     fn start(&mut self, job: Job) -> Ticket {
@@ -191,6 +184,26 @@ fn usernames_and_passwords() {
 }
 
 #[test]
+fn a_pending_step_has_the_time_limit_that_the_script_sets() {
+    let mut fixture = fixture(2, LONG);
+    for seconds in [180, 5] {
+        let text = format!("printf '{seconds}\\nwebauth\\nx\\n' > $auth_pending_file; exit 2");
+        fixture.start(fixture.job(Kind::UserPassVerify, &text));
+        assert!(
+            matches!(fixture.outcome(), Outcome::Pending { timeout, .. } if timeout == seconds)
+        );
+        fixture.wait_until(|fixture| {
+            assert_eq!(fixture.hooks.done(fixture.start.elapsed()), []);
+            fixture.hooks.fds().next().is_none()
+        });
+        // The limit counts from the script's request, which is in the past by now.
+        let limit = Duration::from_secs(seconds.into());
+        assert_eq!(fixture.hooks.done(limit - Duration::from_secs(1)), []);
+        assert!(fixture.is_late_at(fixture.start.elapsed() + limit));
+    }
+}
+
+#[test]
 fn the_response_to_a_challenge_decides() {
     let mut fixture = fixture(2, LONG);
     let asked = fixture.start(fixture.job(Kind::UserPassVerify, "exit 2"));
@@ -247,6 +260,81 @@ fn a_lane_keeps_its_order_and_does_not_block_others() {
     let done: Vec<_> = fixture.wait(3).iter().map(|(ticket, ..)| *ticket).collect();
     assert_eq!(done, tickets[..3]);
     assert_eq!(fs::read_to_string(out).unwrap(), "d\na\nb\nc\n");
+}
+
+fn job(script: &Script, kind: Kind, lane: u64) -> Job {
+    let (script, environment) = (script.clone(), Environment::default());
+    Job { kind, script, arguments: Vec::new(), environment, lane, secret: Secret::None }
+}
+
+/// Fills all places with scripts of other lanes that run until the file `go` exists.
+fn occupy(fixture: &mut Fixture) {
+    let script = fixture.script("while [ ! -e $GO ]; do sleep 0.5; done");
+    for lane in 0..MAX_RUNNING as u64 {
+        let mut job = job(&script, Kind::LearnAddress, 1000 + lane);
+        job.environment.set("GO", fixture.path("go").display());
+        fixture.start(job);
+    }
+    assert!(fixture.hooks.waiting.is_empty());
+}
+
+#[test]
+fn scripts_of_a_departed_client_are_dropped() {
+    let mut fixture = fixture(2, LONG);
+    occupy(&mut fixture);
+    let mut tickets = Vec::new();
+    for (lane, kind) in [
+        (1, Kind::TlsVerify),
+        (1, Kind::UserPassVerify),
+        (1, Kind::ChallengeResponse),
+        (1, Kind::ClientDisconnect),
+        (2, Kind::UserPassVerify),
+    ] {
+        let secret = Secret::File("ann".into(), Zeroizing::new("p".into()));
+        let job = Job { lane, secret, ..fixture.job(kind, "exit 0") };
+        tickets.push(fixture.start(job));
+    }
+    assert_eq!(fixture.hooks.waiting.len(), tickets.len());
+    assert_eq!(fixture.hooks.cancel(LONG / 2, 1), tickets[..3]);
+    let left: Vec<_> = fixture.hooks.waiting.iter().map(|(ticket, _)| *ticket).collect();
+    assert_eq!(left, tickets[3..]);
+    fs::write(fixture.path("go"), "").unwrap();
+    let done = fixture.wait(MAX_RUNNING + 2);
+    assert!(tickets[3..].iter().all(|ticket| done.iter().any(|it| it.0 == *ticket)));
+    assert!(fixture.hooks.is_idle());
+    // A deferred decision holds a place, too, and a running script ends by itself.
+    let deferred = fixture.start(Job { lane: 3, ..fixture.job(Kind::UserPassVerify, "exit 2") });
+    fixture.wait_until(|fixture| {
+        assert_eq!(fixture.hooks.done(fixture.start.elapsed()), []);
+        fixture.hooks.fds().next().is_none()
+    });
+    let runs = fixture.start(Job { lane: 4, ..fixture.job(Kind::ClientConnect, "exit 0") });
+    assert_eq!(fixture.hooks.cancel(LONG / 2, 3), [deferred]);
+    assert_eq!(fixture.hooks.cancel(LONG / 2, 4), []);
+    assert_eq!(fixture.wait(1)[0].0, runs);
+    assert_eq!(fixture.leftovers(), 0);
+}
+
+#[test]
+fn the_queue_is_bounded_for_a_client_and_for_all() {
+    let mut fixture = fixture(2, LONG);
+    occupy(&mut fixture);
+    let script = fixture.script("exit 0");
+    // What a client is only told about does not count against it.
+    for kind in [Kind::LearnAddress, Kind::UserPassVerify] {
+        assert!(!fixture.hooks.is_full(1));
+        for _ in 0..MAX_WAITING_OF_LANE {
+            fixture.start(job(&script, kind, 1));
+        }
+    }
+    assert!(fixture.hooks.is_full(1) && !fixture.hooks.is_full(2));
+    for lane in 0..(MAX_WAITING - 2 * MAX_WAITING_OF_LANE) as u64 {
+        assert!(!fixture.hooks.is_full(2));
+        fixture.start(job(&script, Kind::UserPassVerify, 10_000 + lane));
+    }
+    assert!(fixture.hooks.is_full(2));
+    fixture.hooks.cancel(LONG / 2, 10_000);
+    assert!(!fixture.hooks.is_full(2) && fixture.hooks.is_full(1));
 }
 
 #[test]

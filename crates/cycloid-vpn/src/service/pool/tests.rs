@@ -68,6 +68,19 @@ fn the_file_restores_addresses() {
 }
 
 #[test]
+fn the_file_gives_no_client_another_ones_address() {
+    let mut pool = server(Topology::Subnet);
+    for name in ["alice,10.8.0.9", "x\nalice,10.8.0.9", " alice", "alice\r", "#alice", ";alice"] {
+        pool.acquire(Some(name)).unwrap();
+    }
+    assert_eq!(pool.write(), "");
+    let jose = pool.acquire(Some("José Doe")).unwrap();
+    let mut next = server(Topology::Subnet);
+    assert!(next.read(&pool.write()).is_empty());
+    assert_eq!(next.acquire(Some("José Doe")), Some(jose));
+}
+
+#[test]
 fn reserved_addresses_are_not_assigned() {
     let mut pool = server(Topology::Subnet);
     let first: IpAddr = "10.8.0.2".parse().unwrap();

@@ -4,7 +4,7 @@
 //! | step | asks |
 //! |---|---|
 //! | key | `tls-crypt-v2-verify`, once |
-//! | certificate | `tls-verify` |
+//! | certificates | `tls-verify` for each of the chain, the root first |
 //! | password | the client's token (`auth-gen-token`), otherwise `auth-user-pass-verify` |
 //! | manager | `management-client-auth` |
 //! | options | `client-config-dir`, then `client-connect` |
@@ -16,18 +16,21 @@ use std::net::{IpAddr, Ipv6Addr};
 use std::path::Path;
 use std::time::Duration;
 
-use super::Program;
 use super::peers::Peer;
 use super::waiting::{Admission, Refusal, Step};
+use super::{Program, settings_file};
 use crate::config::{DeviceType, PasswordVia, PerClient};
 use crate::proto::Now;
 use crate::proto::peer_info::protocol;
 use crate::proto::push::PushReply;
 use crate::proto::server::{PeerId, Verify};
 use crate::service::context::job;
-use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust};
+use crate::service::hooks::{Environment, Kind, Outcome, Secret, Trust, subject_of};
 use crate::service::management::ClientEvent;
 use crate::service::settings;
+
+/// The refusal of a client whose scripts would have to wait too long. It tries again later.
+const BUSY: &str = "TEMP[backoff 10,advance no]:the server is busy";
 
 /// The longest reason sent to a client, in characters.
 const MAX_REASON: usize = 200;
@@ -46,14 +49,23 @@ impl Program<'_> {
     /// Starts an admission. Discards an earlier admission of the same peer.
     pub(super) fn verify(&mut self, id: PeerId, verify: Box<Verify>, now: Now) {
         let address = verify.address;
+        self.give_up(id);
         match self.examine(id, verify, now) {
             Ok(admission) => {
                 self.admissions.insert(id, admission);
                 self.advance(id, now);
             }
-            Err(refusal) => {
-                self.admissions.remove(&id);
-                self.refuse(id, &format!("{address}"), refusal, now);
+            Err(refusal) => self.refuse(id, &format!("{address}"), refusal, now),
+        }
+    }
+
+    /// Discards a peer's admission, if any, and its scripts that have not started.
+    pub(super) fn give_up(&mut self, id: PeerId) {
+        self.admissions.remove(&id);
+        let client = self.peers.get(&id).map_or(0, |peer| peer.client_id);
+        if client != 0 {
+            for ticket in self.context.cancel(client) {
+                self.asked.remove(&ticket);
             }
         }
     }
@@ -142,7 +154,11 @@ impl Program<'_> {
         }
         environment.set_peer_address(Trust::Untrusted, verify.address);
         if let Some(identity) = &verify.identity {
-            environment.set_certificate(0, &identity.certificate);
+            let above = identity.authorities.iter().flatten();
+            for (depth, certificate) in (0..).zip([&identity.certificate].into_iter().chain(above))
+            {
+                environment.set_certificate(depth, certificate);
+            }
         }
         if !verify.username.is_empty() {
             environment.set("username", verify.username.as_str());
@@ -204,22 +220,30 @@ impl Program<'_> {
         let number = *number;
         let (kind, command, arguments, after) = match admission.step {
             Step::Key => {
+                let above = verify.identity.as_ref().and_then(|it| it.authorities.as_ref());
+                let root = Step::Certificate(above.map_or(0, Vec::len));
                 let says = match (&verify.client_key, &hooks.tls_crypt_v2_verify) {
                     (Some(says), Some(_)) => says.is_some(),
-                    _ => return Ok(Progress::On(Step::Certificate)),
+                    _ => return Ok(Progress::On(root)),
                 };
                 if !says {
                     return Err("its tls-crypt-v2 key has no metadata".into());
                 }
                 let command = hooks.tls_crypt_v2_verify.as_ref();
-                (Kind::ClientKeyVerify, command, Vec::new(), Step::Certificate)
+                (Kind::ClientKeyVerify, command, Vec::new(), root)
             }
-            Step::Certificate => {
-                let Some(identity) = &verify.identity else {
+            Step::Certificate(depth) => {
+                let (Some(identity), Some(command)) = (&verify.identity, &hooks.tls_verify) else {
                     return Ok(Progress::On(Step::Password));
                 };
-                let arguments = vec!["0".to_owned(), identity.subject.clone()];
-                (Kind::TlsVerify, hooks.tls_verify.as_ref(), arguments, Step::Password)
+                let subject = match (depth.checked_sub(1), &identity.authorities) {
+                    (_, None) => return Err("its certificate is not valid any more".into()),
+                    (None, _) => Some(identity.subject.clone()),
+                    (Some(above), Some(all)) => all.get(above).and_then(|it| subject_of(it)),
+                };
+                let subject = subject.ok_or("the certificate of its authority is unreadable")?;
+                let after = depth.checked_sub(1).map_or(Step::Password, Step::Certificate);
+                (Kind::TlsVerify, Some(command), vec![depth.to_string(), subject], after)
             }
             Step::Password => {
                 if self.token_is_enough(id, admission, now)? {
@@ -267,6 +291,10 @@ impl Program<'_> {
             && let Some(Some(metadata)) = admission.verify.client_key.take()
         {
             job.secret = Secret::Metadata(metadata);
+        }
+        if self.context.is_busy(lane) {
+            let why = "too many scripts are waiting".into();
+            return Err(Refusal { why, for_client: Some(BUSY.into()) });
         }
         let ticket = self.context.begin(job)?;
         self.asked.insert(ticket, super::Purpose::Admission(id, number));
@@ -423,6 +451,8 @@ impl Program<'_> {
             Ok(())
         };
         peer.since = now.unix;
+        let lifetime = own.session_timeout.or(self.config.common.timing.session_timeout);
+        peer.lifetime = lifetime.filter(|lifetime| !lifetime.is_zero());
         peer.environment = std::mem::take(&mut admission.environment);
         if self.config.common.tunnel.device_type == DeviceType::Tap {
             // The data path learns hardware addresses by itself.
@@ -447,17 +477,13 @@ impl Program<'_> {
         let Some(directory) = &self.config.client_config_dir else {
             return Ok(PerClient::default());
         };
-        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.@".contains(c);
-        let safe = name.chars().all(plain) && !name.starts_with('.');
-        let own = directory.join(name);
-        let file = if safe && own.is_file() { own } else { directory.join("DEFAULT") };
-        if !file.is_file() {
+        let Some(file) = settings_file::find(directory, name)? else {
             return if self.config.ccd_exclusive {
                 Err(format!("{name} has no file in {}", directory.display()))
             } else {
                 Ok(PerClient::default())
             };
-        }
+        };
         let (own, warnings) = PerClient::read(&file).map_err(|error| error.to_string())?;
         warnings.iter().for_each(|warning| self.context.warn(&warning.to_string()));
         Ok(own)

@@ -17,6 +17,8 @@ impl Program<'_> {
         let link = &self.config.common.link;
         let Some(peer) = self.peers.get_mut(&id) else { return };
         peer.cipher = Some(connected.cipher);
+        peer.expires = peer.lifetime.map(|lifetime| self.context.clock.now().monotonic + lifetime);
+        self.expiry_due = self.expiry_due.into_iter().chain(peer.expires).min();
         let largest = settings::largest_tcp(
             link.mssfix,
             link.tun_mtu,
@@ -55,7 +57,7 @@ impl Program<'_> {
     }
 
     pub(super) fn ended(&mut self, id: PeerId, end: &ServerEnd) {
-        self.admissions.remove(&id);
+        self.give_up(id);
         let counters = self.handle.counters(id.0).unwrap_or_default();
         self.handle.remove_peer(id.0);
         let Some(mut peer) = self.peers.remove(&id) else { return };
@@ -103,6 +105,24 @@ impl Program<'_> {
         self.tell(Kind::ClientDisconnect, peer.client_id, Vec::new(), &environment);
     }
 
+    /// Ends the sessions whose time is over (`session-timeout`).
+    pub(super) fn end_expired(&mut self, now: Now) {
+        if self.expiry_due.is_none_or(|due| now.monotonic < due) {
+            return;
+        }
+        let is_over = |peer: &Peer| peer.expires.is_some_and(|end| now.monotonic >= end);
+        let over: Vec<PeerId> =
+            self.peers.iter().filter(|(_, peer)| is_over(peer)).map(|(id, _)| *id).collect();
+        for id in over {
+            if let Some(peer) = self.peers.get(&id) {
+                let text = format!("{} ({}): session-timeout", peer.name, peer.address);
+                self.context.say(1, &text);
+            }
+            self.with_core(|core, link| core.kill(now, id, Some("RESTART"), link));
+        }
+        self.expiry_due = self.peers.values().filter_map(|peer| peer.expires).min();
+    }
+
     /// Passes the answer to a challenge to the script or interface that sent it.
     pub(super) fn responded(&mut self, id: PeerId, text: &str) {
         let Some(Peer { client_id, .. }) = self.peers.get(&id) else { return };
@@ -116,6 +136,11 @@ impl Program<'_> {
         let command = self.config.common.hooks.client_response.as_ref();
         let job = job(Kind::ChallengeResponse, command, Vec::new(), &environment, client);
         if let Some(mut job) = job {
+            if self.context.is_busy(client) {
+                return self
+                    .context
+                    .warn("ignoring an answer to a challenge: too many scripts wait");
+            }
             job.secret = Secret::Response(text.to_owned().into());
             if let Err(error) = self.context.begin(job) {
                 self.context.warn(&error);

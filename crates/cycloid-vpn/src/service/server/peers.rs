@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::config::PerClient;
 use crate::net::data_path::{Handle, Remote};
@@ -38,6 +39,9 @@ pub(super) struct Peer {
     pub(super) cipher: Option<Cipher>,
     /// The environment of its scripts; empty until it is admitted.
     pub(super) environment: Environment,
+    /// How long its session may last, if limited, and when it ends.
+    pub(super) lifetime: Option<Duration>,
+    pub(super) expires: Option<Duration>,
     /// Bytes that the data channel adds to each packet.
     pub(super) overhead: usize,
     /// An installed key that is not used for sending yet.
@@ -60,6 +64,8 @@ impl Peer {
             networks: Vec::new(),
             cipher: None,
             environment: Environment::default(),
+            lifetime: None,
+            expires: None,
             overhead: 0,
             waiting: None,
         }

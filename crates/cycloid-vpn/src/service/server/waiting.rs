@@ -23,7 +23,8 @@ pub(super) struct Admission {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Key,
-    Certificate,
+    /// The certificate at this depth: 0 is the client's own, others are above it.
+    Certificate(usize),
     Password,
     Manager,
     Options,

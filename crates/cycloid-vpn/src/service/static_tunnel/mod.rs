@@ -161,7 +161,7 @@ impl<'a> Program<'a> {
             framing: common.data.framing,
             decompress: common.data.decompress,
             replay_window: match transport {
-                Transport::Udp => common.data.replay_window.0,
+                Transport::Udp => common.data.replay_window,
                 Transport::Tcp => 0,
             },
         };
