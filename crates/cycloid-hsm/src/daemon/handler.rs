@@ -374,8 +374,9 @@ impl Daemon {
                 application.running.take(operation);
                 Ok(Response::Done {})
             }
-            Request::Wrap { wrapping, mechanism, key } => {
-                self.wrap(application, wrapping, &mechanism, key)
+            Request::Wrap { wrapping, mechanism, key, length_only } => {
+                let length_only = length_only == Some(true);
+                self.wrap(application, wrapping, &mechanism, key, length_only)
             }
             Request::Hello { .. }
             | Request::Attach { .. }

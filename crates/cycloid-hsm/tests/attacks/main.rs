@@ -5,6 +5,7 @@
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
 mod fixed_padding;
+mod no_login;
 #[path = "../support/mod.rs"]
 mod support;
 mod weak_rsa;
@@ -16,7 +17,7 @@ use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
 use cycloid_hsm::rpc::message::{Signed, Signing};
-use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 use support::*;
 
 /// Generates an AES key in the daemon, with exactly these uses.
@@ -43,7 +44,7 @@ fn copy(client: &Client, original: u64, changes: &[(u32, bool)]) -> cycloid_hsm:
 
 fn wrap(client: &Client, wrapping: u64, key: u64) -> cycloid_hsm::Result<Vec<u8>> {
     let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
-    bytes(client.call(&Request::Wrap { wrapping, mechanism, key }))
+    bytes(client.call(&Request::Wrap { wrapping, mechanism, key, length_only: None }))
 }
 
 fn unwrap(
@@ -135,7 +136,12 @@ fn a4_an_imported_key_wraps_no_sensitive_key_unless_the_officer_trusts_it() {
     foreign.set(cka::MODULUS, [0xa5; 256]);
     foreign.set(cka::PUBLIC_EXPONENT, [1, 0, 1]);
     let foreign = object(client.call(&Request::Create { template: foreign })).unwrap();
-    let asked = client.call(&Request::Wrap { wrapping: foreign, mechanism: oaep(), key: victim });
+    let asked = client.call(&Request::Wrap {
+        wrapping: foreign,
+        mechanism: oaep(),
+        key: victim,
+        length_only: None,
+    });
     assert_eq!(code(asked), Code::KEY_NOT_WRAPPABLE);
     // A key that a generator of the other side knows.
     let (public, private) = generate(&client, &Pair::Curve(P256), false);
@@ -458,7 +464,7 @@ fn a13_no_role_reads_a_sensitive_value() {
     let how = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
     let made = Request::GeneratePair { mechanism: how, public: wraps, private };
     let (wrapping, _) = pair(client.call(&made)).unwrap();
-    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key };
+    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key, length_only: None };
     bytes(daemon.client().call(&wrap)).unwrap();
     assert_eq!(code(auditor.call(&wrap)), Code::USER_NOT_LOGGED_IN);
 }
