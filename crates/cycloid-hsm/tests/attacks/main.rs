@@ -469,6 +469,42 @@ fn a13_no_role_reads_a_sensitive_value() {
     assert_eq!(code(auditor.call(&wrap)), Code::USER_NOT_LOGGED_IN);
 }
 
+/// Returns the objects that a client finds by a value.
+fn find_by_value(client: &Client, value: &[u8]) -> Vec<u64> {
+    let mut template = Template::new();
+    template.set(cka::VALUE, value);
+    match client.call(&Request::Find { template, page: None }).unwrap() {
+        Response::Objects { objects, .. } => objects,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a13_an_auditor_neither_reads_private_data_nor_guesses_it() {
+    let daemon = Daemon::start();
+    let user = daemon.user();
+    let auditor = daemon.client();
+    let pin = Secret::new(AUDITOR_PIN);
+    auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
+    for private in [true, false] {
+        let mut template = truths(&[(cka::TOKEN, true), (cka::PRIVATE, private)]);
+        template.set_number(cka::CLASS, cko::DATA.into());
+        template.set(cka::LABEL, b"a note");
+        template.set(cka::VALUE, b"content");
+        let data = object(user.call(&Request::Create { template })).unwrap();
+        assert_eq!(attribute(&user, data, cka::VALUE), (Code(0), b"content".to_vec()));
+        assert_eq!(find_by_value(&user, b"content"), [data]);
+        let (seen, found) = match private {
+            true => ((Code::ATTRIBUTE_SENSITIVE, Vec::new()), vec![]),
+            false => ((Code(0), b"content".to_vec()), vec![data]),
+        };
+        assert_eq!(attribute(&auditor, data, cka::VALUE), seen);
+        assert_eq!(find_by_value(&auditor, b"content"), found);
+        assert_eq!(attribute(&auditor, data, cka::LABEL), (Code(0), b"a note".to_vec()));
+        user.call(&Request::Destroy { object: data }).unwrap();
+    }
+}
+
 #[test]
 fn a_policy_of_a_key_names_its_mechanisms_and_its_rate() {
     let daemon = Daemon::start();
