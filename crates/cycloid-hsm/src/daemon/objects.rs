@@ -183,7 +183,15 @@ impl Daemon {
         };
         let copy = change::copied(&original, changes, secret.as_deref().map(Vec::as_slice))?;
         let how = format!("copied from {}", describe(&original));
+        let in_memory = !copy.attributes.is(cka::TOKEN);
         let object = self.keep(application, copy, &how)?;
+        if in_memory && original.has_secret() {
+            // The log of uses names the copy's handle alone.
+            let what = format!("{}: copied to object {object} in memory", describe(&original));
+            self.note(application, &what).inspect_err(|_| {
+                application.remove(object);
+            })?;
+        }
         Ok(Response::Object { object })
     }
 
