@@ -44,7 +44,7 @@ pub struct Daemon {
     pub(super) permissions: Permissions,
     pub(super) rates: Rates,
     /// The mark of the last initialisation of the token that this daemon knows of.
-    initialized: Mutex<Option<Vec<u8>>>,
+    pub(super) initialized: Mutex<Option<Vec<u8>>>,
     /// Whether a program of another version has been logged.
     other_versions: Once,
 }

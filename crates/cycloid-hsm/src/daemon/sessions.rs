@@ -392,9 +392,11 @@ impl Daemon {
         if is_guess {
             self.unlocking.succeeded(asker);
         }
+        // The settings are known before any key is there: uses may be logged by now. They are read
+        // again, because another daemon may have changed them meanwhile.
         let opened = self
-            .token
-            .load()
+            .observe()
+            .and_then(|()| self.token.load())
             .and_then(|()| self.observe())
             .and_then(|()| self.note(application, "the keystore was unlocked"));
         // A corrupt store, or one that cannot record the unlocking, is locked again.
@@ -456,5 +458,49 @@ impl Daemon {
         let value = self.token.store.rotate_master_key(&application.who())?;
         self.token.load()?;
         Ok(Response::Number { value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::attribute::{Template, cko};
+    use crate::daemon::application::{Applications, Peer};
+    use crate::daemon::token::Token;
+    use crate::store::tests::Place;
+
+    /// No key is used before the daemon knows whether uses are logged.
+    #[test]
+    fn settings_are_known_before_an_unlocked_keystore_has_objects() {
+        let place = Place::sqlite();
+        let store = place.create();
+        let mut attributes = Template::new();
+        attributes.set_number(cka::CLASS, cko::DATA.into());
+        let written = store.write(|write| {
+            uses::require(write, true)?;
+            write.insert((&attributes, None))
+        });
+        written.unwrap();
+        store.lock();
+        let token = Token::new(store, 0, Duration::MAX).unwrap();
+        let daemon = Daemon::new(token, 1, Default::default());
+        let (application, _) = Applications::default().welcome("test", Peer::User(7));
+        // The last of the settings cannot be noted for a while.
+        let held = daemon.initialized.lock().unwrap();
+        thread::scope(|scope| {
+            let passphrase = Some(Secret::new(b"correct horse"));
+            let unlocking = scope.spawn(|| daemon.unlock(&application, passphrase, None));
+            while !daemon.uses.required() && daemon.token.count() == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let seen = (daemon.uses.required(), daemon.token.count());
+            drop(held);
+            unlocking.join().unwrap().unwrap();
+            assert_eq!(seen, (true, 0));
+            assert_eq!(daemon.token.count(), 1);
+        });
     }
 }
