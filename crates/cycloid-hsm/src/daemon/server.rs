@@ -258,7 +258,7 @@ impl Server {
             let _ = thread.join();
         }
         let daemon = &self.shared.daemon;
-        daemon.uses.settle(&daemon.token.store, Duration::ZERO);
+        daemon.uses.settle(&daemon.tasks, &daemon.token.store, Duration::ZERO);
     }
 }
 
