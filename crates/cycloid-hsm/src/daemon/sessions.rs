@@ -136,6 +136,10 @@ impl Daemon {
                     });
                 }
                 Ok(false) => {
+                    let Some((asked, pin, strangers)) = daemon.begin_counted(of, asked, pin) else {
+                        return;
+                    };
+                    let turns = (turn, strangers);
                     let name = match role {
                         Role::SecurityOfficer => "officer",
                         Role::User => "user",
@@ -143,8 +147,8 @@ impl Daemon {
                     };
                     let what = format!("login as {name}");
                     daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
-                        // It ends with this closure, after the PIN is remembered.
-                        let _turn = turn;
+                        // They end with this closure, after the PIN is remembered.
+                        let _turns = turns;
                         daemon.token.store.write(|write| {
                             right?.settle(write)?;
                             write.audit(&application.who_as(Some(role)), "login")
@@ -155,6 +159,24 @@ impl Daemon {
                 }
             }
         });
+    }
+
+    /// Begins a login whose PIN will be counted. Strangers share one budget of wrong PINs, so one
+    /// of them is judged at a time: many right ones at once would count as wrong until then. Returns
+    /// nothing if the login waits; its own turn ends meanwhile, and it begins again.
+    fn begin_counted(
+        self: &Arc<Self>,
+        (role, asker): logins::Of,
+        asked: Asked,
+        pin: Secret,
+    ) -> Option<(Asked, Secret, Option<Turn>)> {
+        // If that cannot be read, the attempt cannot be counted either, and is refused.
+        if !pin::Judge::is_stranger(&self.token.store, role, asker).unwrap_or(false) {
+            return Some((asked, pin, None));
+        }
+        let of = (role, pin::STRANGERS);
+        let ((asked, pin), first) = self.logins.begin(of, (asked, pin))?;
+        Some((asked, pin, first.then(|| Turn { daemon: self.clone(), of })))
     }
 
     /// Judges a PIN entered for `what`, and then makes a change. A refusal is also written to the
@@ -337,7 +359,7 @@ impl Daemon {
                 let right = right?;
                 daemon.token.store.write(|write| {
                     right.settle(write)?;
-                    fresh.set(write, role)?;
+                    fresh.change(write, role, application.asker())?;
                     write.audit(&application.who(), &format!("the PIN of {role:?} was changed"))
                 })?;
                 Ok(Response::Done {})
