@@ -307,8 +307,13 @@ fn a_wrapped_key_comes_back_sensitive_and_derived_keys_promise_nothing() {
         let readable = truths(&[(cka::SENSITIVE, false), (cka::EXTRACTABLE, true)]);
         let (public, key) = generate_in(&client, &prime, &base, readable.clone()).unwrap();
         let kwp = mechanism(ckm::AES_KEY_WRAP_KWP);
-        let wrapped =
-            bytes(client.call(&Request::Wrap { wrapping, mechanism: kwp.clone(), key })).unwrap();
+        let wrapped = bytes(client.call(&Request::Wrap {
+            wrapping,
+            mechanism: kwp.clone(),
+            key,
+            length_only: None,
+        }))
+        .unwrap();
         let unwrap = |key_type: u32, wrapped: &[u8]| {
             let mut template = readable.clone();
             template.set_number(cka::CLASS, cko::PRIVATE_KEY.into());

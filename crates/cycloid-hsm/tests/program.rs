@@ -1,9 +1,11 @@
 //! The HSM's daemon and the commands that administer it.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 const PIN: &str = "a pin for a test";
 
@@ -79,7 +81,7 @@ impl Daemon {
         let status = child.wait().unwrap();
         drop(input);
         let mut said = String::new();
-        std::io::Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
+        Read::read_to_string(&mut child.stdout.take().unwrap(), &mut said).unwrap();
         (status.success(), said.replace('\r', ""))
     }
 }
@@ -268,6 +270,37 @@ fn a_daemon_that_cannot_lock_its_memory_warns_and_serves() {
     assert!(warnings.starts_with(&format!("warning: memory is {why}\nhint: ")), "{warnings}");
     // The keyring's own pages are locked, whatever the limit.
     assert!((4..1024).contains(&kibibytes(&daemon, "VmLck")));
+}
+
+/// Returns the soft and the hard limit on open files of the daemon.
+fn file_limits(daemon: &Daemon) -> Vec<String> {
+    let limits = fs::read_to_string(format!("/proc/{}/limits", daemon.serve.id())).unwrap();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max open files")).unwrap();
+    line.split_whitespace().take(2).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_daemon_raises_its_limit_on_open_files() {
+    let daemon = Daemon::start_under(&["prlimit", "--nofile=200:900"]);
+    assert_eq!(file_limits(&daemon), ["900", "900"]);
+}
+
+/// Otherwise one user's connections would take all files, and no other one could be accepted.
+#[test]
+fn connections_leave_room_for_other_files() {
+    let daemon = Daemon::start_under(&["prlimit", "--nofile=200:200"]);
+    let socket = daemon.home.path().join("socket");
+    let connect = || {
+        let stream = UnixStream::connect(&socket).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(300))).unwrap();
+        stream
+    };
+    let streams: Vec<UnixStream> = (0..300).map(|_| connect()).collect();
+    // All are accepted, and those beyond the room refused, because nobody has more.
+    let refused = (&streams[299]).read(&mut [0]);
+    assert!(refused.is_ok_and(|count| count == 0));
+    let files = fs::read_dir(format!("/proc/{}/fd", daemon.serve.id())).unwrap().count();
+    assert!((100..190).contains(&files), "{files}");
 }
 
 #[test]

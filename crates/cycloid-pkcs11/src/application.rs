@@ -262,6 +262,8 @@ impl Application {
             Ok(Response::Done {}) => {}
             // The login ended with its daemon.
             Err(error) if error.code == Code::DEVICE_REMOVED && self.places.len() > 1 => {}
+            // The daemon has ended it: the keystore was locked, or the token reinitialised.
+            Err(error) if error.code == Code::USER_NOT_LOGGED_IN => {}
             Err(error) if error.code != Code(0) => return Err(error),
             _ => return Err(unexpected()),
         }

@@ -68,7 +68,7 @@ fn a_rust_program_at_work() {
     let program = Program::new(&bed);
     pairs_sign(&program);
     secret_keys_encrypt(&program);
-    keys_travel_wrapped(&program);
+    keys_travel_wrapped(&bed, &program);
     both_sides_derive_the_same_secret(&program);
     threads_sign(&program);
     a_key_asks_for_the_pin_before_each_use(&program);
@@ -127,7 +127,7 @@ fn secret_keys_encrypt(program: &Program) {
     assert_eq!(session.decrypt(&cbc, key, &sealed).unwrap(), message);
 }
 
-fn keys_travel_wrapped(program: &Program) {
+fn keys_travel_wrapped(bed: &TestBed, program: &Program) {
     let session = &program.session;
     let wrapping = program.secret(&[Attribute::Wrap(true), Attribute::Unwrap(true)]);
     let key = program.secret(&[Attribute::Extractable(true)]);
@@ -137,6 +137,8 @@ fn keys_travel_wrapped(program: &Program) {
 
     let wrapped = session.wrap_key(&Mechanism::AesKeyWrap, wrapping, key).unwrap();
     assert_eq!(wrapped.len(), 40);
+    // The crate asked for the length first, which wrapped nothing.
+    assert_eq!(bed.audited("wrapped under"), 1);
     let template = [
         Attribute::Class(ObjectClass::SECRET_KEY),
         Attribute::KeyType(KeyType::AES),

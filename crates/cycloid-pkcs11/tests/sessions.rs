@@ -67,6 +67,25 @@ fn the_last_session_to_close_logs_out() {
     assert_eq!(call!(bed, C_CloseSession(session)), CKR_SESSION_HANDLE_INVALID);
 }
 
+/// A daemon ends all logins when the keystore is locked or the token reinitialised.
+#[test]
+fn a_program_logs_in_again_after_the_daemon_has_ended_its_login() {
+    let (bed, session) = TestBed::logged_in();
+    bed.daemon.log_out();
+    must!(bed, C_Logout(session));
+    assert_eq!(bed.state(session), CKS_RW_PUBLIC_SESSION);
+    assert_eq!(bed.login(session, CKU_USER, USER_PIN), CKR_OK);
+    // The same with the end of the last session.
+    bed.daemon.log_out();
+    must!(bed, C_CloseSession(session));
+    let session = bed.open(true);
+    assert_eq!(bed.state(session), CKS_RW_PUBLIC_SESSION);
+    assert_eq!(bed.login(session, CKU_USER, USER_PIN), CKR_OK);
+    bed.daemon.log_out();
+    must!(bed, C_CloseAllSessions(0));
+    assert_eq!(bed.login(bed.open(true), CKU_USER, USER_PIN), CKR_OK);
+}
+
 /// A login lasts as long as its thread's session is open, even if another thread closes its own
 /// session, the only one until then, at the same moment.
 #[test]

@@ -159,6 +159,12 @@ impl Application {
         !object.is_private() || matches!(self.role(), Some(Role::User | Role::Auditor))
     }
 
+    /// Returns whether an attribute of an object that it sees is hidden from it: an auditor does
+    /// not see the content of private data.
+    pub fn hides(&self, object: &Object, attribute: u32) -> bool {
+        object.is_private_content(attribute) && self.role() == Some(Role::Auditor)
+    }
+
     /// Keeps an object in memory.
     ///
     /// # Errors

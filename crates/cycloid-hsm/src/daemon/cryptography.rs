@@ -1,5 +1,5 @@
 //! Requests that use keys. Private-key operations go through the engine; all others are computed at
-//! once.
+//! once, on the thread that has the request.
 
 mod agreement;
 mod cipher;

@@ -44,7 +44,7 @@ pub struct Daemon {
     pub(super) permissions: Permissions,
     pub(super) rates: Rates,
     /// The mark of the last initialisation of the token that this daemon knows of.
-    initialized: Mutex<Option<Vec<u8>>>,
+    pub(super) initialized: Mutex<Option<Vec<u8>>>,
     /// Whether a program of another version has been logged.
     other_versions: Once,
 }
@@ -181,7 +181,7 @@ impl Daemon {
         if self.token.store.is_locked() && !works_locked(&request) {
             return asked.reply.send(Err(Code::DEVICE_ERROR.because("the keystore is locked")));
         }
-        if self.reads_the_server(&request) {
+        if self.reads_the_server(&request) || has_many_signatures(&request) {
             if let Err(error) = self.tasks.admit(asked.application.number) {
                 return asked.reply.send(Err(error));
             }
@@ -374,8 +374,9 @@ impl Daemon {
                 application.running.take(operation);
                 Ok(Response::Done {})
             }
-            Request::Wrap { wrapping, mechanism, key } => {
-                self.wrap(application, wrapping, &mechanism, key)
+            Request::Wrap { wrapping, mechanism, key, length_only } => {
+                let length_only = length_only == Some(true);
+                self.wrap(application, wrapping, &mechanism, key, length_only)
             }
             Request::Hello { .. }
             | Request::Attach { .. }
@@ -532,6 +533,15 @@ pub(super) fn needs(application: &Application, role: Role) -> Result<()> {
 
 /// The number of bytes for which AES takes longer than another worker takes to wake.
 const MANY: usize = 1 << 16;
+
+/// The number of signatures in one request that a worker prepares at once, and computes if they are
+/// codes. A message has room for tens of thousands.
+const MOST_SIGNATURES: usize = 64;
+
+/// Returns whether a request would keep a worker for longer than its turn.
+fn has_many_signatures(request: &Request) -> bool {
+    matches!(request, Request::SignMany { requests } if requests.len() > MOST_SIGNATURES)
+}
 
 /// Returns whether a worker may take longer to answer a request itself than another takes to wake.
 fn is_long(request: &Request) -> bool {

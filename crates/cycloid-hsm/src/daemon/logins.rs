@@ -3,7 +3,8 @@
 //! An attempt counts as wrong until it is judged. Many programs of one user that log in at the same
 //! moment, because their daemon has just ended, would exceed the free attempts with the right PIN.
 //! So one attempt of an asker is judged at a time: the others wait, and are recognized if it was
-//! right. An asker who sends many PINs at once does not have them all compared, either.
+//! right. An asker who sends many PINs at once does not have them all compared, either. Strangers
+//! share a budget of wrong PINs, so one attempt of all of them is judged at a time, too.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

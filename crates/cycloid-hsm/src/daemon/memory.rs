@@ -49,7 +49,7 @@ pub fn forbid_dumps() -> io::Result<()> {
 /// Under a limit, nothing is locked: once the limit was reached, every allocation would fail, and a
 /// daemon that cannot allocate aborts.
 pub fn lock_memory() -> Memory {
-    let limit = raised(getrlimit(Resource::Memlock));
+    let limit = raised(Resource::Memlock);
     if let Some(bytes) = limit.current
         && !is_exempt()
     {
@@ -64,9 +64,10 @@ pub fn lock_memory() -> Memory {
 }
 
 /// Raises the soft limit to the hard limit, if possible, and returns the resulting limits.
-fn raised(limit: Rlimit) -> Rlimit {
+pub(super) fn raised(resource: Resource) -> Rlimit {
+    let limit = getrlimit(resource);
     let highest = Rlimit { current: limit.maximum, ..limit };
-    match limit != highest && setrlimit(Resource::Memlock, highest).is_ok() {
+    match limit != highest && setrlimit(resource, highest).is_ok() {
         true => highest,
         false => limit,
     }

@@ -4,6 +4,7 @@ mod admission;
 mod application;
 mod connection;
 mod cryptography;
+mod files;
 mod handle;
 mod handler;
 mod index;
@@ -28,6 +29,7 @@ mod uses;
 mod watch;
 mod wire;
 
+pub use files::raise_file_limit;
 pub use handler::Daemon;
 pub use memory::{Memory, forbid_dumps, lock_memory};
 pub use server::{Server, Settings};

@@ -39,8 +39,10 @@ impl Daemon {
             // An object takes at least a byte, so more would not fit in a message.
             None => (0, frame::MAX_LENGTH),
         };
-        let mut objects =
-            self.token.find(template, after, most + 1, |object| application.sees(object));
+        // Otherwise a search would confirm a guess.
+        let hides = |object: &Object| template.iter().any(|(of, _)| application.hides(object, of));
+        let visible = |object: &Object| application.sees(object) && !hides(object);
+        let mut objects = self.token.find(template, after, most + 1, visible);
         objects.extend(application.find(template, after, most + 1 - objects.len()));
         let more = objects.len() > most;
         if more && page.is_none() {
@@ -61,6 +63,9 @@ impl Daemon {
         let (mut values, mut length) = (Vec::new(), 0);
         for &number in numbers {
             let (code, value) = match object.see(number) {
+                _ if application.hides(&object, number) => {
+                    (Code::ATTRIBUTE_SENSITIVE.0, Vec::new())
+                }
                 Seen::Value(value) => (0, value.to_vec()),
                 Seen::Absent => (Code::ATTRIBUTE_TYPE_INVALID.0, Vec::new()),
                 Seen::Sensitive => (Code::ATTRIBUTE_SENSITIVE.0, Vec::new()),
@@ -178,7 +183,15 @@ impl Daemon {
         };
         let copy = change::copied(&original, changes, secret.as_deref().map(Vec::as_slice))?;
         let how = format!("copied from {}", describe(&original));
+        let in_memory = !copy.attributes.is(cka::TOKEN);
         let object = self.keep(application, copy, &how)?;
+        if in_memory && original.has_secret() {
+            // The log of uses names the copy's handle alone.
+            let what = format!("{}: copied to object {object} in memory", describe(&original));
+            self.note(application, &what).inspect_err(|_| {
+                application.remove(object);
+            })?;
+        }
         Ok(Response::Object { object })
     }
 

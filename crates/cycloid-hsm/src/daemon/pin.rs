@@ -62,7 +62,7 @@ pub fn asker(name: &str) -> Asker {
 }
 
 /// All askers without a right PIN.
-const STRANGERS: Asker = [0; 16];
+pub(super) const STRANGERS: Asker = [0; 16];
 
 /// The attempts of one asker.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -228,13 +228,24 @@ impl Fresh {
         Ok(Self(verifier))
     }
 
-    /// Sets the PIN, and resets the role's failures.
+    /// Sets the PIN, and resets the role's failures. All askers are strangers until they give it.
     ///
     /// # Errors
     /// The store's errors.
     pub fn set(mut self, write: &mut Write<'_>, role: Role) -> Result<()> {
         self.0.attempt = write.generation().0;
         self.0.store(write, role)
+    }
+
+    /// Sets the PIN in place of one that `asker` has just given. It knows the new one, too, so
+    /// wrong PINs of strangers do not keep it out.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub(super) fn change(mut self, write: &mut Write<'_>, role: Role, asker: Asker) -> Result<()> {
+        let attempt = write.generation().0;
+        self.0.askers = vec![Attempts { asker, failures: 0, attempt, known: true }];
+        self.set(write, role)
     }
 }
 
@@ -467,6 +478,16 @@ impl Judge {
         let digest = self.digest(role, pin);
         self.remembered().insert(role, Remembered { salt, digest });
         Ok(Right(counted))
+    }
+
+    /// Returns whether an asker has not given the right PIN so far.
+    ///
+    /// # Errors
+    /// The store's errors.
+    pub(super) fn is_stranger(store: &Store, role: Role, asker: Asker) -> Result<bool> {
+        let verifier = Verifier::read(store, role)?;
+        let is_known = |own: &Attempts| own.asker == asker && own.known;
+        Ok(!verifier.is_some_and(|verifier| verifier.askers.iter().any(is_known)))
     }
 
     fn digest(&self, role: Role, pin: &[u8]) -> Zeroizing<Vec<u8>> {

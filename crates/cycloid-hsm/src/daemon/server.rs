@@ -24,6 +24,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 
 use super::application::Peer;
 use super::connection::{Connection, Gathering, State};
+use super::files::most_connections;
 use super::handler::Daemon;
 use super::memory::Memory;
 use super::metrics::Latencies;
@@ -49,7 +50,8 @@ pub struct Settings {
     pub workers: usize,
     /// The number of prepared keys to cache.
     pub prepared_keys: usize,
-    /// The maximum number of authenticated connections.
+    /// The maximum number of authenticated connections; fewer if the limit on open files leaves no
+    /// room for them.
     pub most_connections: usize,
     /// The interval at which changes of other daemons are loaded.
     pub refresh: Duration,
@@ -153,6 +155,8 @@ impl Server {
         store: Store,
         settings: Settings,
     ) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
+        let most_connections = most_connections(settings.most_connections);
+        let settings = Settings { most_connections, ..settings };
         let token = Token::new(store, settings.prepared_keys, settings.stale_after)?;
         let listener = listen(&settings.socket)
             .map_err(|error| format!("cannot listen at {}: {error}", settings.socket.display()))?;
@@ -258,7 +262,7 @@ impl Server {
             let _ = thread.join();
         }
         let daemon = &self.shared.daemon;
-        daemon.uses.settle(&daemon.token.store, Duration::ZERO);
+        daemon.uses.settle(&daemon.tasks, &daemon.token.store, Duration::ZERO);
     }
 }
 

@@ -136,6 +136,10 @@ impl Daemon {
                     });
                 }
                 Ok(false) => {
+                    let Some((asked, pin, strangers)) = daemon.begin_counted(of, asked, pin) else {
+                        return;
+                    };
+                    let turns = (turn, strangers);
                     let name = match role {
                         Role::SecurityOfficer => "officer",
                         Role::User => "user",
@@ -143,8 +147,8 @@ impl Daemon {
                     };
                     let what = format!("login as {name}");
                     daemon.with_pin(asked, role, pin, what, move |daemon, application, right| {
-                        // It ends with this closure, after the PIN is remembered.
-                        let _turn = turn;
+                        // They end with this closure, after the PIN is remembered.
+                        let _turns = turns;
                         daemon.token.store.write(|write| {
                             right?.settle(write)?;
                             write.audit(&application.who_as(Some(role)), "login")
@@ -155,6 +159,24 @@ impl Daemon {
                 }
             }
         });
+    }
+
+    /// Begins a login whose PIN will be counted. Strangers share one budget of wrong PINs, so one
+    /// of them is judged at a time: many right ones at once would count as wrong until then. Returns
+    /// nothing if the login waits; its own turn ends meanwhile, and it begins again.
+    fn begin_counted(
+        self: &Arc<Self>,
+        (role, asker): logins::Of,
+        asked: Asked,
+        pin: Secret,
+    ) -> Option<(Asked, Secret, Option<Turn>)> {
+        // If that cannot be read, the attempt cannot be counted either, and is refused.
+        if !pin::Judge::is_stranger(&self.token.store, role, asker).unwrap_or(false) {
+            return Some((asked, pin, None));
+        }
+        let of = (role, pin::STRANGERS);
+        let ((asked, pin), first) = self.logins.begin(of, (asked, pin))?;
+        Some((asked, pin, first.then(|| Turn { daemon: self.clone(), of })))
     }
 
     /// Judges a PIN entered for `what`, and then makes a change. A refusal is also written to the
@@ -337,7 +359,7 @@ impl Daemon {
                 let right = right?;
                 daemon.token.store.write(|write| {
                     right.settle(write)?;
-                    fresh.set(write, role)?;
+                    fresh.change(write, role, application.asker())?;
                     write.audit(&application.who(), &format!("the PIN of {role:?} was changed"))
                 })?;
                 Ok(Response::Done {})
@@ -392,9 +414,11 @@ impl Daemon {
         if is_guess {
             self.unlocking.succeeded(asker);
         }
+        // The settings are known before any key is there: uses may be logged by now. They are read
+        // again, because another daemon may have changed them meanwhile.
         let opened = self
-            .token
-            .load()
+            .observe()
+            .and_then(|()| self.token.load())
             .and_then(|()| self.observe())
             .and_then(|()| self.note(application, "the keystore was unlocked"));
         // A corrupt store, or one that cannot record the unlocking, is locked again.
@@ -456,5 +480,49 @@ impl Daemon {
         let value = self.token.store.rotate_master_key(&application.who())?;
         self.token.load()?;
         Ok(Response::Number { value })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+    use crate::attribute::{Template, cko};
+    use crate::daemon::application::{Applications, Peer};
+    use crate::daemon::token::Token;
+    use crate::store::tests::Place;
+
+    /// No key is used before the daemon knows whether uses are logged.
+    #[test]
+    fn settings_are_known_before_an_unlocked_keystore_has_objects() {
+        let place = Place::sqlite();
+        let store = place.create();
+        let mut attributes = Template::new();
+        attributes.set_number(cka::CLASS, cko::DATA.into());
+        let written = store.write(|write| {
+            uses::require(write, true)?;
+            write.insert((&attributes, None))
+        });
+        written.unwrap();
+        store.lock();
+        let token = Token::new(store, 0, Duration::MAX).unwrap();
+        let daemon = Daemon::new(token, 1, Default::default());
+        let (application, _) = Applications::default().welcome("test", Peer::User(7));
+        // The last of the settings cannot be noted for a while.
+        let held = daemon.initialized.lock().unwrap();
+        thread::scope(|scope| {
+            let passphrase = Some(Secret::new(b"correct horse"));
+            let unlocking = scope.spawn(|| daemon.unlock(&application, passphrase, None));
+            while !daemon.uses.required() && daemon.token.count() == 0 {
+                thread::sleep(Duration::from_millis(1));
+            }
+            let seen = (daemon.uses.required(), daemon.token.count());
+            drop(held);
+            unlocking.join().unwrap().unwrap();
+            assert_eq!(seen, (true, 0));
+            assert_eq!(daemon.token.count(), 1);
+        });
     }
 }

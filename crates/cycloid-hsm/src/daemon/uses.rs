@@ -64,12 +64,51 @@ struct Grant {
     object: String,
     left: u64,
     used: u64,
-    /// Whether a line that grants more is on its way.
+    /// Whether a line that grants more, or that ends the grant, is on its way.
     requested: bool,
     /// The size of the next grant.
     next: u64,
     waiting: VecDeque<Waiting>,
     last: Instant,
+}
+
+/// A line that grants more uses.
+struct Request {
+    who: String,
+    line: String,
+    count: u64,
+}
+
+/// A grant that ends, with the line that says so and the uses that it has left.
+struct Ended {
+    purpose: Purpose,
+    who: String,
+    line: String,
+    left: u64,
+}
+
+impl Grant {
+    /// Returns a line that grants more, which is on its way from now on.
+    fn request(&mut self, usage: Use) -> Request {
+        self.requested = true;
+        let count = self.next.max(self.waiting.len() as u64);
+        self.next = (4 * count).min(MOST_GRANTED);
+        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let line = format!("{}: may {usage} {times}", self.object);
+        Request { who: self.who.clone(), line, count }
+    }
+
+    fn is_over(&self, rest: Duration) -> bool {
+        !self.requested && self.waiting.is_empty() && self.last.elapsed() >= rest
+    }
+
+    /// Returns the line that ends the grant. From now on it grants nothing.
+    fn end(&mut self, purpose: Purpose) -> Ended {
+        self.requested = true;
+        let times = if self.used == 1 { "use" } else { "uses" };
+        let line = format!("{}: {} {times} to {}", self.object, self.used, purpose.2);
+        Ended { purpose, who: self.who.clone(), line, left: std::mem::take(&mut self.left) }
+    }
 }
 
 /// All grants.
@@ -149,25 +188,22 @@ impl Uses {
         };
         // A grant that is used for the first time may be the only use.
         let scarce = grant.left < grant.next / 4 || !grant.waiting.is_empty();
-        if scarce && !grant.requested {
-            self.request(tasks, purpose, grant);
-        }
+        let request = (scarce && !grant.requested).then(|| grant.request(purpose.2));
         drop(grants);
+        if let Some(request) = request {
+            self.note(tasks, purpose, request);
+        }
         if let Some(then) = then {
             then(Ok(()));
         }
     }
 
-    /// Requests a line that grants more.
-    fn request(self: &Arc<Self>, tasks: &Arc<Tasks>, purpose: Purpose, grant: &mut Grant) {
-        grant.requested = true;
-        let count = grant.next.max(grant.waiting.len() as u64);
-        grant.next = (4 * count).min(MOST_GRANTED);
-        let times = if count == 1 { "once".to_owned() } else { format!("{count} times") };
-        let line = format!("{}: may {} {times}", grant.object, purpose.2);
+    /// Queues a line that grants more. While the grants are not locked: if the daemon stops, the
+    /// answer comes at once.
+    fn note(self: &Arc<Self>, tasks: &Arc<Tasks>, purpose: Purpose, request: Request) {
+        let Request { who, line, count } = request;
         let (uses, with) = (self.clone(), tasks.clone());
-        tasks
-            .note(grant.who.clone(), line, move |noted| uses.granted(&with, purpose, count, noted));
+        tasks.note(who, line, move |noted| uses.granted(&with, purpose, count, noted));
     }
 
     /// Continues the uses that a line grants, or refuses all that wait.
@@ -190,10 +226,11 @@ impl Uses {
             }
             Err(_) => grant.waiting.drain(..).collect(),
         };
-        if !grant.waiting.is_empty() {
-            self.request(tasks, purpose, grant);
-        }
+        let request = (!grant.waiting.is_empty()).then(|| grant.request(purpose.2));
         drop(grants);
+        if let Some(request) = request {
+            self.note(tasks, purpose, request);
+        }
         let refusal = |error: Error| error.code.because("the use of the key could not be logged");
         for then in continued {
             then(noted.clone().map_err(refusal));
@@ -203,35 +240,44 @@ impl Uses {
 
     /// Ends the grants that were not used for `rest`: a line states the number of uses. On the
     /// thread that makes changes.
-    pub(super) fn settle(&self, store: &Store, rest: Duration) {
-        let mut grants = self.grants();
-        let over = |grant: &Grant| {
-            !grant.requested && grant.waiting.is_empty() && grant.last.elapsed() >= rest
-        };
-        let ended: Vec<(Purpose, String, String)> = grants
-            .iter()
-            .filter(|(_, grant)| over(grant))
-            .map(|(purpose, grant)| {
-                let times = if grant.used == 1 { "use" } else { "uses" };
-                let line = format!("{}: {} {times} to {}", grant.object, grant.used, purpose.2);
-                (*purpose, grant.who.clone(), line)
-            })
+    pub(super) fn settle(self: &Arc<Self>, tasks: &Arc<Tasks>, store: &Store, rest: Duration) {
+        let ended: Vec<Ended> = self
+            .grants()
+            .iter_mut()
+            .filter(|(_, grant)| grant.is_over(rest))
+            .map(|(purpose, grant)| grant.end(*purpose))
             .collect();
         if ended.is_empty() {
             return;
         }
-        // Uses wait until the line is stored, or one of them would be missing from it.
+        // Further uses wait until the line is stored, or one of them would be missing from it. Only
+        // they wait: the database may be slow or lost.
         let lines = ended.iter();
         let write = |write: &mut Write<'_>| {
-            lines.clone().try_for_each(|(_, who, what)| write.audit(who, what))
+            lines.clone().try_for_each(|end| write.audit(&end.who, &end.line))
         };
-        if store.write(write).is_ok() {
-            ended.iter().for_each(|(purpose, ..)| drop(grants.remove(purpose)));
+        let is_stored = store.write(write).is_ok();
+        for Ended { purpose, left, .. } in ended {
+            let mut grants = self.grants();
+            let Some(grant) = grants.get_mut(&purpose) else { continue };
+            if is_stored && grant.waiting.is_empty() {
+                grants.remove(&purpose);
+                continue;
+            }
+            if is_stored {
+                (grant.used, grant.next) = (0, 1);
+            }
+            drop(grants);
+            // What was not ended goes on, and what waits for a new grant requests it.
+            self.granted(tasks, purpose, if is_stored { 0 } else { left }, Ok(()));
         }
     }
 
     /// Ends the grants that rest.
-    pub(super) fn settle_resting(&self, store: &Store) {
-        self.settle(store, LASTS);
+    pub(super) fn settle_resting(self: &Arc<Self>, tasks: &Arc<Tasks>, store: &Store) {
+        self.settle(tasks, store, LASTS);
     }
 }
+
+#[cfg(test)]
+mod tests;

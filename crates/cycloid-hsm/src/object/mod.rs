@@ -92,6 +92,11 @@ impl Object {
         self.attributes.is(cka::PRIVATE)
     }
 
+    /// Returns whether an attribute is the content of private data.
+    pub fn is_private_content(&self, attribute: u32) -> bool {
+        attribute == cka::VALUE && self.class() == cko::DATA && self.is_private()
+    }
+
     /// Returns whether it outlives the program that created it.
     pub fn is_stored(&self) -> bool {
         self.attributes.is(cka::TOKEN)

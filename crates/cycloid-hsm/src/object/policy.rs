@@ -1,7 +1,8 @@
 //! Which key may wrap which, and what a key may still do afterwards.
 //!
 //! A template may request every use. Five rules keep the value of a sensitive key inside, whatever
-//! sequence of calls a logged-in user makes (`tests/policy` searches all short ones):
+//! sequence of calls a logged-in user makes (`tests/policy` searches all short ones). A sixth one
+//! keeps others from ending a use:
 //!
 //! 1. A sensitive key is wrapped only under a [keeper](is_keeper): a key that was generated inside
 //!    and never could leave, or that the officer trusts. The value of any other key may be known
@@ -16,6 +17,8 @@
 //! 4. RSA without padding is decryption, also where it is called a signature. So is a signature of
 //!    `CKM_RSA_PKCS` on [data that leaves little of the padding](is_raw).
 //! 5. Protection never decreases, in changes ([`change`](super::change)) and copies.
+//! 6. Only the user makes a value serve keys, and the officer by trust: a program without a PIN
+//!    could otherwise stop a key from decrypting, for good.
 //!
 //! Keys are wrapped only by modes for which data that the same key encrypted before is of no use.
 //! So not by AES-GCM, with C_WrapKeyAuthenticated: a key may encrypt until it first wraps a key,

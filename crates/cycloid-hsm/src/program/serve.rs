@@ -9,7 +9,9 @@ use std::path::Path;
 use std::time::Duration;
 
 use cycloid_command::{Stop, output};
-use cycloid_hsm::daemon::{Memory, Server, Settings, Tls, forbid_dumps, lock_memory};
+use cycloid_hsm::daemon::{
+    Memory, Server, Settings, Tls, forbid_dumps, lock_memory, raise_file_limit,
+};
 use cycloid_hsm::rpc::default_socket;
 use cycloid_hsm::store::{Store, Unlocking};
 use cycloid_profiler::service::{answer_profile_requests, whole_run};
@@ -120,6 +122,7 @@ fn serve(hsm: &Hsm, arguments: &Serve) -> Result<(), Stop> {
     if memory != Memory::Locked {
         eprintln!("warning: memory is {memory}\nhint: {UNLIMITED}");
     }
+    raise_file_limit();
     let tls = tls(arguments)?;
     let socket = hsm.socket.clone().unwrap_or_else(default_socket);
     check_socket(&socket)?;

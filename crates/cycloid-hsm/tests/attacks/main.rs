@@ -5,6 +5,7 @@
 //! Bleichenbacher (1998); Boneh, DeMillo and Lipton (1997); Nemec and others, ROCA (2017).
 
 mod fixed_padding;
+mod no_login;
 #[path = "../support/mod.rs"]
 mod support;
 mod weak_rsa;
@@ -16,7 +17,7 @@ use cycloid_hsm::Code;
 use cycloid_hsm::attribute::{Template, cka, ckk, cko};
 use cycloid_hsm::mechanism::{Parameter, ckd, ckg, ckm};
 use cycloid_hsm::rpc::message::{Signed, Signing};
-use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret};
+use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 use support::*;
 
 /// Generates an AES key in the daemon, with exactly these uses.
@@ -43,7 +44,7 @@ fn copy(client: &Client, original: u64, changes: &[(u32, bool)]) -> cycloid_hsm:
 
 fn wrap(client: &Client, wrapping: u64, key: u64) -> cycloid_hsm::Result<Vec<u8>> {
     let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
-    bytes(client.call(&Request::Wrap { wrapping, mechanism, key }))
+    bytes(client.call(&Request::Wrap { wrapping, mechanism, key, length_only: None }))
 }
 
 fn unwrap(
@@ -135,7 +136,12 @@ fn a4_an_imported_key_wraps_no_sensitive_key_unless_the_officer_trusts_it() {
     foreign.set(cka::MODULUS, [0xa5; 256]);
     foreign.set(cka::PUBLIC_EXPONENT, [1, 0, 1]);
     let foreign = object(client.call(&Request::Create { template: foreign })).unwrap();
-    let asked = client.call(&Request::Wrap { wrapping: foreign, mechanism: oaep(), key: victim });
+    let asked = client.call(&Request::Wrap {
+        wrapping: foreign,
+        mechanism: oaep(),
+        key: victim,
+        length_only: None,
+    });
     assert_eq!(code(asked), Code::KEY_NOT_WRAPPABLE);
     // A key that a generator of the other side knows.
     let (public, private) = generate(&client, &Pair::Curve(P256), false);
@@ -458,9 +464,45 @@ fn a13_no_role_reads_a_sensitive_value() {
     let how = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
     let made = Request::GeneratePair { mechanism: how, public: wraps, private };
     let (wrapping, _) = pair(client.call(&made)).unwrap();
-    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key };
+    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key, length_only: None };
     bytes(daemon.client().call(&wrap)).unwrap();
     assert_eq!(code(auditor.call(&wrap)), Code::USER_NOT_LOGGED_IN);
+}
+
+/// Returns the objects that a client finds by a value.
+fn find_by_value(client: &Client, value: &[u8]) -> Vec<u64> {
+    let mut template = Template::new();
+    template.set(cka::VALUE, value);
+    match client.call(&Request::Find { template, page: None }).unwrap() {
+        Response::Objects { objects, .. } => objects,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a13_an_auditor_neither_reads_private_data_nor_guesses_it() {
+    let daemon = Daemon::start();
+    let user = daemon.user();
+    let auditor = daemon.client();
+    let pin = Secret::new(AUDITOR_PIN);
+    auditor.call(&Request::Login { role: Role::Auditor, pin }).unwrap();
+    for private in [true, false] {
+        let mut template = truths(&[(cka::TOKEN, true), (cka::PRIVATE, private)]);
+        template.set_number(cka::CLASS, cko::DATA.into());
+        template.set(cka::LABEL, b"a note");
+        template.set(cka::VALUE, b"content");
+        let data = object(user.call(&Request::Create { template })).unwrap();
+        assert_eq!(attribute(&user, data, cka::VALUE), (Code(0), b"content".to_vec()));
+        assert_eq!(find_by_value(&user, b"content"), [data]);
+        let (seen, found) = match private {
+            true => ((Code::ATTRIBUTE_SENSITIVE, Vec::new()), vec![]),
+            false => ((Code(0), b"content".to_vec()), vec![data]),
+        };
+        assert_eq!(attribute(&auditor, data, cka::VALUE), seen);
+        assert_eq!(find_by_value(&auditor, b"content"), found);
+        assert_eq!(attribute(&auditor, data, cka::LABEL), (Code(0), b"a note".to_vec()));
+        user.call(&Request::Destroy { object: data }).unwrap();
+    }
 }
 
 #[test]

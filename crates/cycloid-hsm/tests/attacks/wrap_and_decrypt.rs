@@ -61,8 +61,14 @@ fn a1_the_private_half_decrypts_nothing_once_the_public_half_has_wrapped_a_sensi
         pair(client.call(&Request::GeneratePair { mechanism, public, private })).unwrap()
     };
     let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
-    let wrap =
-        |wrapping| bytes(client.call(&Request::Wrap { wrapping, mechanism: oaep(), key: victim }));
+    let wrap = |wrapping| {
+        bytes(client.call(&Request::Wrap {
+            wrapping,
+            mechanism: oaep(),
+            key: victim,
+            length_only: None,
+        }))
+    };
     let (public, private) = generate(true);
     let decrypt = |data: &[u8]| {
         let data = Bytes(data.to_vec());
@@ -108,7 +114,7 @@ fn a1_the_aes_key_within_a_wrapped_key_decrypts_nothing() {
         label: Bytes::default(),
     };
     let mechanism = Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter };
-    let wrapped = Request::Wrap { wrapping: public, mechanism, key: victim };
+    let wrapped = Request::Wrap { wrapping: public, mechanism, key: victim, length_only: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     let (encrypted_key, rest) = wrapped.split_at(256);
     let inner = object(client.call(&Request::Unwrap {
@@ -169,4 +175,68 @@ fn a1_the_aes_key_within_a_message_from_outside_decrypts_nothing() {
         let undone = undo_wrapping(&client, inner, &rest);
         assert_eq!(code(undone), Code::KEY_FUNCTION_NOT_PERMITTED);
     }
+}
+
+/// A program that wants the length alone has wrapped nothing.
+#[test]
+fn a_query_of_the_length_makes_no_key_serve_keys_and_is_not_logged() {
+    let daemon = Daemon::start();
+    let client = daemon.user();
+    let mut public = truths(&[(cka::WRAP, true), (cka::ENCRYPT, true)]);
+    public.set_number(cka::MODULUS_BITS, 2048);
+    let private = truths(&[(cka::UNWRAP, true), (cka::DECRYPT, true)]);
+    let generated =
+        Request::GeneratePair { mechanism: mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN), public, private };
+    let (public, private) = pair(client.call(&generated)).unwrap();
+    let wrapping = aes(&client, EVERY_USE, &[]).unwrap();
+    let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
+    let stays = aes(&client, &[cka::ENCRYPT], &[]).unwrap();
+    let parameter = Parameter::OaepAes {
+        bits: 256,
+        hash: ckm::SHA256,
+        mask: ckg::MGF1_SHA256,
+        label: Bytes::default(),
+    };
+    let inside = Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter };
+    let ways = [
+        (public, oaep()),
+        (public, inside),
+        (wrapping, mechanism(ckm::AES_KEY_WRAP)),
+        (wrapping, mechanism(ckm::AES_KEY_WRAP_KWP)),
+    ];
+    let lines = || match daemon.officer().call(&Request::Audit { from: 1, limit: 1000 }).unwrap() {
+        Response::Audit { entries } => {
+            let what = entries.iter().map(|line| line.what.as_str());
+            what.filter(|what| !what.contains("login")).map(str::to_owned).collect::<Vec<_>>()
+        }
+        other => panic!("{other:?}"),
+    };
+    let ask = |(wrapping, mechanism): &(u64, Mechanism), key, length_only| {
+        let (wrapping, mechanism) = (*wrapping, mechanism.clone());
+        client.call(&Request::Wrap { wrapping, mechanism, key, length_only })
+    };
+    let before = lines();
+    let mut lengths = Vec::new();
+    for way in &ways {
+        match ask(way, victim, Some(true)).unwrap() {
+            Response::Number { value } => lengths.push(value as usize),
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(code(ask(way, stays, Some(true))), Code::KEY_UNEXTRACTABLE);
+    }
+    assert_eq!(lines(), before);
+    let parameter = Parameter::Iv(Bytes(vec![0; 16]));
+    let cbc = Mechanism { number: ckm::AES_CBC, parameter };
+    let decrypts = || {
+        let asked = [(private, oaep()), (wrapping, cbc.clone())].map(|(key, mechanism)| {
+            client.call(&Request::Check { key, mechanism, usage: Usage::Decrypt })
+        });
+        asked.map(|answer| answer.is_ok())
+    };
+    assert_eq!(decrypts(), [true; 2]);
+    for (way, length) in ways.iter().zip(lengths) {
+        assert_eq!(bytes(ask(way, victim, None)).unwrap().len(), length);
+    }
+    assert_eq!(decrypts(), [false; 2]);
+    assert!(lines().len() > before.len());
 }

@@ -10,13 +10,16 @@ use cycloid_hsm::legacy::Legacy;
 use cycloid_hsm::mechanism::{Parameter, ckg, ckm};
 use cycloid_hsm::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 
-use crate::specification::{Asked, Call, Class, Policy, Refused, State, Uses};
+use crate::rules::Policy;
+use crate::specification::{Asked, Call, Class, Refused, State, Uses};
 use crate::support::{self, Daemon, OFFICER_PIN, bytes, mechanism, object, pair, truths};
 use crate::values::{ELSEWHERE, OWN_AES, SHARED, TRUSTED, VICTIM, Value};
 
 /// A daemon with the objects of a state, in its order.
 pub(crate) struct Beside<'a> {
     client: &'a Client,
+    /// A client without a login.
+    nobody: &'a Client,
     state: State,
     handles: Vec<u64>,
     wrapped: HashMap<(Value, Value), Vec<u8>>,
@@ -77,7 +80,7 @@ fn wrapped_outside(by: &[u8; 32], value: &[u8; 32]) -> Vec<u8> {
 impl<'a> Beside<'a> {
     /// Makes the objects of the first state. `seed` makes other values, so that sequences on one
     /// daemon do not meet.
-    fn new(daemon: &Daemon, client: &'a Client, seed: u64) -> Self {
+    fn new(daemon: &Daemon, client: &'a Client, nobody: &'a Client, seed: u64) -> Self {
         let value = |number: u8| {
             let mut value = [number; 32];
             value[..8].copy_from_slice(&seed.to_le_bytes());
@@ -113,7 +116,7 @@ impl<'a> Beside<'a> {
         let own = value(OWN_AES);
         wrapped.insert((OWN_AES, OWN_AES), wrapped_outside(&own, &own));
         let handles = vec![victim, trusted, shared];
-        Self { client, state, handles, wrapped, shared: value(SHARED), own }
+        Self { client, nobody, state, handles, wrapped, shared: value(SHARED), own }
     }
 
     fn set(&self, i: usize, number: u32, value: bool) -> cycloid_hsm::Result<()> {
@@ -196,7 +199,7 @@ impl<'a> Beside<'a> {
                 let (by, of) = (self.state.objects[wrapping].value, self.state.objects[key].value);
                 let (wrapping, key) = (self.handles[wrapping], self.handles[key]);
                 let mechanism = wrapping_mechanism(self.state.rsa.has(by));
-                let request = Request::Wrap { wrapping, mechanism, key };
+                let request = Request::Wrap { wrapping, mechanism, key, length_only: None };
                 let wrapped = bytes(self.client.call(&request))?;
                 self.wrapped.insert((by, of), wrapped);
             }
@@ -208,7 +211,8 @@ impl<'a> Beside<'a> {
             Call::WrapInside { wrapping, key } => {
                 let (by, of) = (self.state.objects[wrapping].value, self.state.objects[key].value);
                 let (wrapping, key) = (self.handles[wrapping], self.handles[key]);
-                let request = Request::Wrap { wrapping, mechanism: inside(), key };
+                let request =
+                    Request::Wrap { wrapping, mechanism: inside(), key, length_only: None };
                 let mut wrapped = bytes(self.client.call(&request))?;
                 let rest = wrapped.split_off(2048 / 8);
                 self.wrapped.insert((by, self.state.next), wrapped);
@@ -234,6 +238,18 @@ impl<'a> Beside<'a> {
                 self.wrapped.insert(received, wrapped.clone());
                 let asked = Asked { uses: Uses::ALL, sensitive: true, extractable: false };
                 self.unwrap(i, wrapping_mechanism(false), wrapped, received.1, asked)?;
+            }
+            Call::WrapAsNobody { .. } => unreachable!("nobody else sees the keys"),
+            Call::ReceiveAsNobody(i) => {
+                let asked = Asked { uses: Uses::ALL, sensitive: true, extractable: false };
+                let mut template = secret_template(asked);
+                template.set_bool(cka::PRIVATE, false);
+                self.nobody.call(&Request::Unwrap {
+                    unwrapping: self.handles[i],
+                    mechanism: wrapping_mechanism(false),
+                    wrapped: Bytes(wrapped_outside(&self.shared, &self.own)),
+                    template,
+                })?;
             }
         }
         Ok(())
@@ -293,13 +309,16 @@ impl<'a> Beside<'a> {
                         }
                     }
                 }
+                28 => Call::ReceiveAsNobody(any(random)),
                 _ => Call::Derive(any(random), asked(random)),
             };
             let fits = match call {
                 Call::MakeSensitive(i, _) | Call::MakeExtractable(i, _) => {
                     self.state.objects[i].class != Class::Public
                 }
-                Call::Receive(i) => self.state.objects[i].value == SHARED,
+                Call::Receive(i) | Call::ReceiveAsNobody(i) => {
+                    self.state.objects[i].value == SHARED
+                }
                 // Private keys have no such attribute.
                 Call::Trust(i) => self.state.objects[i].class != Class::Private,
                 // The model's keys are AES keys.
@@ -332,6 +351,7 @@ impl<'a> Beside<'a> {
                     Code::KEY_NOT_WRAPPABLE,
                     Code::KEY_UNEXTRACTABLE,
                     Code::ATTRIBUTE_READ_ONLY,
+                    Code::USER_NOT_LOGGED_IN,
                 ];
                 assert!(decisions.contains(&error.code), "{call:?}: {error:?}");
             }
@@ -399,10 +419,10 @@ fn the_daemon_decides_as_the_specification() {
     const CALLS: usize = 14;
     let daemon = Daemon::start();
     daemon.allow(Legacy::RawRsa, true);
-    let client = daemon.user();
+    let (client, nobody) = (daemon.user(), daemon.client());
     let mut counts: HashMap<(&str, bool), u32> = HashMap::new();
     for seed in 0..SEQUENCES {
-        let mut beside = Beside::new(&daemon, &client, seed);
+        let mut beside = Beside::new(&daemon, &client, &nobody, seed);
         let mut random = Random(seed);
         for _ in 0..CALLS {
             // The specification's sets are bounded.
@@ -418,6 +438,7 @@ fn the_daemon_decides_as_the_specification() {
                 Call::Wrap { .. } => "wrap",
                 Call::Unwrap { .. } => "unwrap",
                 Call::Receive(_) => "receive",
+                Call::ReceiveAsNobody(_) => "receive as nobody",
                 _ => continue,
             };
             *counts.entry((name, done)).or_default() += 1;
@@ -426,7 +447,13 @@ fn the_daemon_decides_as_the_specification() {
             client.call(&Request::Destroy { object: *object }).unwrap();
         });
     }
-    for kind in [("wrap", true), ("wrap", false), ("unwrap", true), ("receive", true)] {
+    for kind in [
+        ("wrap", true),
+        ("wrap", false),
+        ("unwrap", true),
+        ("receive", true),
+        ("receive as nobody", false),
+    ] {
         assert!(counts.get(&kind).is_some_and(|count| *count >= 10), "{counts:?}");
     }
 }

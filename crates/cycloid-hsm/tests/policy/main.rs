@@ -2,14 +2,15 @@
 //! follows it.
 
 mod conformity;
+mod rules;
 mod search;
 mod specification;
 #[path = "../support/mod.rs"]
 mod support;
 mod values;
 
+use rules::{Policy, RULES, Rule};
 use search::{Bound, search};
-use specification::{Policy, RULES, Rule};
 
 #[test]
 fn no_short_sequence_of_calls_learns_a_sensitive_key() {
@@ -45,12 +46,14 @@ fn without_any_one_rule_there_is_an_attack() {
         (Rule::RawIsDecryption, "wrap a key for an RSA key, and sign it without padding", 2),
         (Rule::FreshServesKeys, "unwrap the AES key inside a message, and decrypt with it", 3),
         (Rule::DerivedIsNoKeeper, "wrap under a derived key, and derive it again, readable", 3),
+        (Rule::LoginServesKeys, "unwrap with somebody's key, which then decrypts nothing", 1),
         (Rule::TrustServesKeys, "decrypt a key that is wrapped under a trusted one", 0),
     ];
     assert!(RULES.iter().all(|rule| attacks.iter().any(|(other, ..)| other == rule)));
     for (rule, attack, length) in attacks {
         let policy = Policy { without: Some(rule) };
-        let composed = matches!(rule, Rule::FreshServesKeys | Rule::DerivedIsNoKeeper);
+        let composed =
+            matches!(rule, Rule::FreshServesKeys | Rule::DerivedIsNoKeeper | Rule::LoginServesKeys);
         let bound = |made| Bound { made, calls: 3, composed };
         let found = (0..=2).find_map(|made| search(policy, bound(made)).attack);
         let calls = found.map(|calls| calls.len());

@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::specification::{Asked, Call, Class, Policy, State, Uses};
+use crate::rules::Policy;
+use crate::specification::{Asked, Call, Class, State, Uses};
 
 /// How far a search goes.
 #[derive(Clone, Copy)]
@@ -12,8 +13,8 @@ pub(crate) struct Bound {
     pub(crate) made: usize,
     /// Other calls.
     pub(crate) calls: usize,
-    /// Whether the other calls also derive keys, and wrap and unwrap by a fresh key inside a
-    /// message.
+    /// Whether the other calls also derive keys, wrap and unwrap by a fresh key inside a message,
+    /// and include those of somebody without a login.
     pub(crate) composed: bool,
 }
 
@@ -37,8 +38,14 @@ fn using(state: &State, composed: bool) -> Vec<Call> {
         calls.push(Call::MakeExtractable(i, !state.objects[i].extractable));
         calls.push(Call::Trust(i));
         calls.push(Call::Receive(i));
+        if composed {
+            calls.push(Call::ReceiveAsNobody(i));
+        }
         for key in 0..state.objects.len() {
             calls.push(Call::Wrap { wrapping: i, key });
+            if composed {
+                calls.push(Call::WrapAsNobody { wrapping: i, key });
+            }
             if composed && state.objects[i].class == Class::Public {
                 calls.push(Call::WrapInside { wrapping: i, key });
             }

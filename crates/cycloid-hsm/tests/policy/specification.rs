@@ -1,5 +1,5 @@
 //! The policy as a specification that runs: what a logged-in user may do with keys, and what an
-//! attacker who knows the user's PIN learns from it.
+//! attacker who knows the user's PIN learns from it; and what somebody without a PIN cannot end.
 //!
 //! It is independent of the daemon's code. Cryptography is perfect here (Dolev and Yao, On the
 //! security of public key protocols, 1983): a value is learnt by reading it, or from a wrapped key
@@ -7,6 +7,7 @@
 //! why an AES key that serves keys computes no message authentication code and derives nothing: to
 //! encrypt blocks of one's own choice reveals nothing here. Other tests hold the daemon to that.
 
+use crate::rules::{Policy, Rule};
 use crate::values::{
     ELSEWHERE, FIRST_FREE, OWN_AES, OWN_RSA, SHARED, TRUSTED, VALUES, VICTIM, Value, Values,
     Wrapped,
@@ -74,58 +75,6 @@ impl Object {
     }
 }
 
-/// A rule of the policy, or of PKCS #11 itself, without which there is an attack.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rule {
-    /// Only a key that was generated inside, and always sensitive, or a trusted one wraps a
-    /// sensitive key.
-    Keepers,
-    /// A generated key wraps sensitive keys only if it was always sensitive.
-    AlwaysSensitive,
-    /// A key that has wrapped a sensitive key serves keys.
-    WrappingServesKeys,
-    /// An AES key that has unwrapped a sensitive key serves keys.
-    UnwrappingServesKeys,
-    /// A trusted key serves keys.
-    TrustServesKeys,
-    /// A value serves keys, not an object.
-    ByValue,
-    /// An unwrapped key is sensitive, unless the unwrapping key may decrypt.
-    UnwrappedIsSensitive,
-    /// Sensitive keys stay sensitive.
-    StaysSensitive,
-    /// Unextractable keys stay unextractable.
-    StaysUnextractable,
-    /// Unextractable keys are not wrapped.
-    Unextractable,
-    /// Only the officer trusts keys.
-    OfficersTrust,
-    /// RSA without padding, or with hardly any, is decryption, also where it is called a signature.
-    RawIsDecryption,
-    /// The fresh AES key that wraps a sensitive key within a message for an RSA key serves keys.
-    FreshServesKeys,
-    /// A derived key wraps no sensitive key, because the derivation can be repeated.
-    DerivedIsNoKeeper,
-}
-
-/// All rules.
-pub(crate) const RULES: [Rule; 14] = [
-    Rule::Keepers,
-    Rule::AlwaysSensitive,
-    Rule::WrappingServesKeys,
-    Rule::UnwrappingServesKeys,
-    Rule::TrustServesKeys,
-    Rule::ByValue,
-    Rule::UnwrappedIsSensitive,
-    Rule::StaysSensitive,
-    Rule::StaysUnextractable,
-    Rule::Unextractable,
-    Rule::OfficersTrust,
-    Rule::RawIsDecryption,
-    Rule::FreshServesKeys,
-    Rule::DerivedIsNoKeeper,
-];
-
 /// A call of the attacker. Objects are given by their position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Call {
@@ -164,6 +113,13 @@ pub(crate) enum Call {
     },
     /// Derives the one key that a secret key has in this model.
     Derive(usize, Asked),
+    /// Wraps a key without a login.
+    WrapAsNobody {
+        wrapping: usize,
+        key: usize,
+    },
+    /// Unwraps a key from the partner without a login.
+    ReceiveAsNobody(usize),
 }
 
 /// The objects of an HSM, and the attacker's knowledge.
@@ -184,13 +140,9 @@ pub(crate) struct State {
     pub(crate) protected: Values,
     /// Values that may not leave, even wrapped.
     pub(crate) confined: Values,
+    /// Whether somebody without a login has made a value serve keys.
+    denied: bool,
     pub(crate) next: Value,
-}
-
-/// The policy, possibly without one rule.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Policy {
-    pub(crate) without: Option<Rule>,
 }
 
 /// A refused call.
@@ -223,6 +175,7 @@ impl State {
             derived: Vec::new(),
             protected: Values::default(),
             confined: Values::default(),
+            denied: false,
             next: FIRST_FREE,
         };
         state.wrapped.add(TRUSTED, ELSEWHERE);
@@ -240,7 +193,8 @@ impl State {
 
     /// Returns whether the attacker has won.
     pub(crate) fn is_broken(&self) -> bool {
-        self.known.meets(self.protected)
+        self.denied
+            || self.known.meets(self.protected)
             || self.confined != Values::default()
                 && self.wrapped.iter().any(|(_, value)| self.confined.has(value))
     }
@@ -446,7 +400,23 @@ impl State {
                 self.unwrapped(policy, unwrapping, value, asked);
             }
             Call::Derive(base, asked) => self.derive(policy, base, asked)?,
+            Call::WrapAsNobody { wrapping, key } => {
+                let serves_keys = !self.objects[key].is_readable();
+                self.as_nobody(policy, serves_keys, Call::Wrap { wrapping, key })?;
+            }
+            Call::ReceiveAsNobody(i) => self.as_nobody(policy, true, Call::Receive(i))?,
         }
+        Ok(())
+    }
+
+    /// Makes a call without a login. `serves_keys` states whether it makes a value serve keys.
+    fn as_nobody(&mut self, policy: Policy, serves_keys: bool, call: Call) -> Result<(), Refused> {
+        if serves_keys && policy.has(Rule::LoginServesKeys) {
+            return Err(Refused);
+        }
+        let before = self.serve_keys;
+        self.call(policy, call)?;
+        self.denied |= self.serve_keys != before;
         Ok(())
     }
 
@@ -561,14 +531,5 @@ impl State {
             trusted: false,
             serves_keys: false,
         });
-    }
-}
-
-impl Policy {
-    /// The policy with all of its rules.
-    pub(crate) const WHOLE: Self = Self { without: None };
-
-    pub(crate) fn has(self, rule: Rule) -> bool {
-        self.without != Some(rule)
     }
 }

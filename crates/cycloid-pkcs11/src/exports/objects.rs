@@ -151,7 +151,7 @@ functions! {
     ) |module| {
         let session = module.session(session)?;
         let mut output = Output::new(wrapped, wrapped_length)?;
-        output.put(&session.wrap(mechanism(how)?, wrapping, key)?)
+        session.wrap(mechanism(how)?, wrapping, key, &mut output)
     }
 
     fn C_UnwrapKey(

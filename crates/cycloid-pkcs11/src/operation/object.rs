@@ -2,11 +2,12 @@
 
 use cycloid_hsm_protocol::attribute::{Template, cka};
 use cycloid_hsm_protocol::mechanism::{ckf, offered};
-use cycloid_hsm_protocol::rpc::{Mechanism, Request, Response, Secret};
+use cycloid_hsm_protocol::rpc::{Mechanism, Request, Response};
 use cycloid_hsm_protocol::{Code, Error, Result};
 
 use super::key_use::key_handle;
 use crate::application::unexpected;
+use crate::memory::Output;
 use crate::session::Session;
 
 impl Session {
@@ -114,15 +115,32 @@ impl Session {
         }
     }
 
-    /// Implements C_WrapKey.
+    /// Implements C_WrapKey. A program that wants the length alone changes nothing by it.
     ///
     /// # Errors
-    /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`]; the daemon's errors.
-    pub(crate) fn wrap(&self, mechanism: Mechanism, wrapping: u64, key: u64) -> Result<Secret> {
+    /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`],
+    /// [`Code::BUFFER_TOO_SMALL`]; the daemon's errors.
+    pub(crate) fn wrap(
+        &self,
+        mechanism: Mechanism,
+        wrapping: u64,
+        key: u64,
+        output: &mut Output<u8>,
+    ) -> Result<()> {
         must_be_for(&mechanism, ckf::WRAP)?;
         let of = |error| handle(error, Code::WRAPPING_KEY_HANDLE_INVALID);
         self.application.key(wrapping).map_err(of)?;
-        self.application.data(&Request::Wrap { wrapping, mechanism, key }).map_err(key_handle)
+        let length_only = (!output.is_wanted()).then_some(true);
+        let request = Request::Wrap { wrapping, mechanism, key, length_only };
+        match self.application.call(&request).map_err(key_handle)? {
+            Response::Number { value } if length_only.is_some() => {
+                let length = usize::try_from(value).map_err(|_| unexpected())?;
+                output.has_room(length).map(drop)
+            }
+            // A daemon of an earlier release wraps in any case.
+            Response::Data { data } => output.put(&data),
+            _ => Err(unexpected()),
+        }
     }
 
     /// Implements C_UnwrapKey.

@@ -197,6 +197,11 @@ impl Daemon {
         }
     }
 
+    /// Ends the login without telling any client.
+    pub fn log_out(&self) {
+        self.token().role = None;
+    }
+
     /// Destroys an object without telling any client.
     pub fn destroy(&self, object: u64) {
         assert!(self.token().objects.remove(&object).is_some());
@@ -366,10 +371,10 @@ impl Token {
                 self.role = Some(*role);
                 done
             }
-            Request::Logout {} => {
-                self.role = None;
-                done
-            }
+            Request::Logout {} => match self.role.take() {
+                Some(_) => done,
+                None => Err(Code::USER_NOT_LOGGED_IN.into()),
+            },
             Request::InitToken { .. } => {
                 self.objects.clear();
                 done
@@ -517,6 +522,7 @@ impl Token {
             Request::Wrap { wrapping, key, .. } => {
                 self.object(*wrapping)?;
                 self.object(*key)?;
+                // As a daemon of an earlier release, it knows no other answer.
                 Ok(Response::Data { data: Secret::new(&[0x3a; 40]) })
             }
             // It allows nothing weak.

@@ -152,13 +152,29 @@ impl TestBed {
         client
     }
 
-    /// Allows a weak operation, as the officer.
-    pub fn allow(&self, weak: Legacy) {
+    /// Returns a client of the daemon, with the officer logged in.
+    pub fn officer(&self) -> Client {
         let client = Client::connect(&self.socket, "test").expect("the daemon answers");
         let pin = Secret::new(OFFICER_PIN.as_bytes());
         client
             .call(&Request::Login { role: Role::SecurityOfficer, pin })
             .expect("the PIN is right");
+        client
+    }
+
+    /// Returns the number of lines of the audit log that contain a text.
+    pub fn audited(&self, text: &str) -> usize {
+        match self.officer().call(&Request::Audit { from: 1, limit: 1000 }) {
+            Ok(Response::Audit { entries }) => {
+                entries.iter().filter(|line| line.what.contains(text)).count()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Allows a weak operation, as the officer.
+    pub fn allow(&self, weak: Legacy) {
+        let client = self.officer();
         client.call(&Request::AllowLegacy { weak, allowed: true }).expect("the officer may");
     }
 

@@ -109,12 +109,15 @@ pub(super) fn check_initial_value(mechanism: &Mechanism) -> Result<()> {
 }
 
 impl Daemon {
+    /// Wraps a key. If only the length of the result is wanted, nothing changes and nothing is
+    /// logged.
     pub(in crate::daemon) fn wrap(
         &self,
         application: &Application,
         wrapping: u64,
         mechanism: &Mechanism,
         key: u64,
+        length_only: bool,
     ) -> Result<Response> {
         let number = mechanism.number;
         needs_flag(number, ckf::WRAP)?;
@@ -125,29 +128,36 @@ impl Daemon {
             needs(application, Role::User)?;
         }
         let serves_keys = policy::wrap(&wrapping, &object)?;
+        if serves_keys {
+            // What serves keys serves no data, for good: nobody else decides that for the user.
+            needs(application, Role::User)?;
+        }
         let secret = self.token.secret(&object)?;
-        let wrapped = if number == ckm::RSA_AES_KEY_WRAP {
+        let (fresh, wrapped) = if number == ckm::RSA_AES_KEY_WRAP {
             let key = self.public_key(&wrapping)?;
             let (fresh, wrapped) = wrap_by_fresh_key(&key, mechanism, &secret)?;
-            // The AES key may come back alone, unwrapped from the first part.
-            if serves_keys {
-                self.token.value_serves_keys(&fresh)?;
-            }
-            wrapped
+            (Some(fresh), wrapped)
         } else if matches!(number, ckm::RSA_PKCS_OAEP | ckm::RSA_PKCS) {
             if object.class() != cko::SECRET_KEY {
                 return Err(Code::KEY_NOT_WRAPPABLE
                     .because("RSA can only wrap secret keys; a private key is too long"));
             }
-            encrypt_rsa(&*self.public_key(&wrapping)?, mechanism, &secret)
-                .map_err(|_| Code::KEY_SIZE_RANGE)?
+            let wrapped = encrypt_rsa(&*self.public_key(&wrapping)?, mechanism, &secret);
+            (None, wrapped.map_err(|_| Code::KEY_SIZE_RANGE)?)
         } else {
             check_initial_value(mechanism)?;
             let key = self.aes_key(&wrapping).map_err(|_| Code::WRAPPING_KEY_TYPE_INCONSISTENT)?;
-            crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?
+            (None, crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?)
         };
+        if length_only {
+            return Ok(Response::Number { value: wrapped.len() as u64 });
+        }
         // Before the wrapped key leaves: from here on, nobody can decrypt it as data.
         if serves_keys {
+            // The AES key may come back alone, unwrapped from the first part.
+            if let Some(fresh) = fresh {
+                self.token.value_serves_keys(&fresh)?;
+            }
             self.token.serve_keys(&wrapping, &application.who())?;
         }
         let what = format!("{}: wrapped under {}", describe(&object), describe(&wrapping));
@@ -267,8 +277,11 @@ impl Daemon {
                 build::secret(template, key_type, secret, origin)?
             }
         };
-        if origin == Origin::Unwrapped {
-            if policy::unwrapping_serves_keys(unwrapping) {
+        let serves_keys = policy::unwrapping_serves_keys(unwrapping);
+        if origin == Origin::Unwrapped && (serves_keys || by.fresh.is_some()) {
+            // As for wrapping.
+            needs(application, Role::User)?;
+            if serves_keys {
                 self.token.serve_keys(unwrapping, &application.who())?;
             }
             // A user with the right to unwrap could otherwise unwrap the AES key alone, and decrypt

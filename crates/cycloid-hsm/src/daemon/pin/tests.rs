@@ -14,6 +14,7 @@ on_each_database! {
     nobody_locks_out_somebody_else,
     many_strangers_together_guess_no_faster_than_one,
     a_remembered_pin_needs_no_hash,
+    whoever_changes_the_pin_is_no_stranger,
 }
 
 /// A clock in milliseconds that the test sets.
@@ -282,4 +283,32 @@ fn a_remembered_pin_needs_no_hash(place: &Place) {
     assert!(!recognizes(&judge, "one", b"1234"));
     let auditor = judge.recognizes(&store, Role::Auditor, asker("one"), b"1234");
     assert!(!auditor.unwrap());
+}
+
+fn whoever_changes_the_pin_is_no_stranger(place: &Place) {
+    let store = place.create();
+    set(&store, b"1234");
+    let clock = Clock::default();
+    let judge = clock.judge();
+    assert_eq!(login_as("other", &judge, &store, b"1234"), Ok(()));
+    let right = judged(&judge, &store, asker("victim"), b"1234").unwrap();
+    let fresh = Fresh::new(b"5678").unwrap();
+    let changed = store.write(|write| {
+        right.settle(write)?;
+        fresh.change(write, Role::User, asker("victim"))
+    });
+    changed.unwrap();
+    let is_stranger = |name| Judge::is_stranger(&store, Role::User, asker(name)).unwrap();
+    assert_eq!(["victim", "other"].map(is_stranger), [false, true]);
+    // Strangers use up their budget, and lock out only each other.
+    for number in 0..BUDGET {
+        let stranger = format!("stranger {number}");
+        let refused = login_as(&stranger, &judge, &store, b"4321");
+        assert_eq!(refused, Err(Code::PIN_INCORRECT));
+    }
+    assert_eq!(login_as("other", &judge, &store, b"5678"), Err(Code::PIN_LOCKED));
+    assert_eq!(login_as("victim", &judge, &store, b"5678"), Ok(()));
+    // A PIN from the officer was given by nobody so far.
+    set(&store, b"9999");
+    assert!(is_stranger("victim"));
 }

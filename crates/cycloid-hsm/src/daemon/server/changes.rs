@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::Duration;
 
-use super::{LONGEST_PAUSE, Shared};
+use super::{Daemon, LONGEST_PAUSE, Shared};
 
 /// Without announcements of the database, its changes are loaded at least this often.
 const LONGEST_UNWATCHED: Duration = Duration::from_millis(500);
@@ -13,9 +13,10 @@ impl Shared {
     /// Runs the thread that makes all changes.
     pub(super) fn make_changes(&self) {
         let pause = self.settings.refresh.min(LONGEST_PAUSE);
-        self.daemon.tasks.make_changes(&self.daemon.token.store, pause, || {
+        let Daemon { token, tasks, uses, .. } = &*self.daemon;
+        tasks.make_changes(&token.store, pause, || {
             self.retry_accepting();
-            self.daemon.uses.settle_resting(&self.daemon.token.store);
+            uses.settle_resting(tasks, &token.store);
         });
     }
 

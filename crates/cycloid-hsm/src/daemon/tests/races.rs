@@ -6,9 +6,10 @@ use std::time::{Duration, Instant};
 
 use super::{Keystore, OFFICER_PIN, USER_PIN, socket};
 use crate::Code;
-use crate::attribute::{Template, cka};
+use crate::attribute::{Template, cka, ckk, cko};
 use crate::daemon::{Server, Settings};
 use crate::mechanism::{Parameter, ckm};
+use crate::rpc::message::Signing;
 use crate::rpc::{Bytes, Client, Mechanism, Request, Response, Role, Secret, Usage};
 
 const PATIENT: Duration = Duration::from_secs(300);
@@ -183,4 +184,35 @@ fn what_waits_when_the_daemon_stops_is_not_done_and_says_so() {
         drop((changes, computations));
     });
     assert_eq!(bed.server.daemon().token.count(), objects);
+}
+
+/// Codes are computed at once, so a message full of them would keep a worker from all others.
+#[test]
+fn many_signatures_of_one_request_are_a_computation() {
+    let bed = Bed::new();
+    let client = bed.user();
+    let mut template = Template::new();
+    template.set_number(cka::CLASS, cko::SECRET_KEY.into());
+    template.set_number(cka::KEY_TYPE, ckk::GENERIC_SECRET.into());
+    template.set(cka::VALUE, [3; 32]);
+    template.set_bool(cka::SIGN, true);
+    let key = object(client.call(&Request::Create { template }));
+    let sign = |count: usize| {
+        let mechanism = Mechanism { number: ckm::SHA256_HMAC, parameter: Parameter::None };
+        let signing = Signing { key, mechanism, data: Bytes(vec![7]), digested: false };
+        match client.call(&Request::SignMany { requests: vec![signing; count] }).unwrap() {
+            Response::SignedMany { outcomes } => outcomes,
+            other => panic!("{other:?}"),
+        }
+    };
+    let held = bed.hold(false);
+    let few = sign(64);
+    assert!(few.iter().all(|signed| signed.code == 0 && signed == &few[0]));
+    thread::scope(|scope| {
+        let many = scope.spawn(|| sign(10_000));
+        bed.until_waiting([0, 1, 0]);
+        drop(held);
+        let many = many.join().unwrap();
+        assert!(many.len() == 10_000 && many.iter().all(|signed| signed == &few[0]));
+    });
 }

@@ -4,7 +4,8 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rustls::{ClientConfig, ClientConnection, StreamOwned, SupportedProtocolVersion, version};
@@ -212,7 +213,7 @@ fn a_client_with_a_certificate_is_served_and_named_in_the_log() {
     let bed = Bed::new(PATIENT);
     let anna = bed.user("anna");
     let keys = pair(&anna);
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for thread in 0..8 {
             let anna = &anna;
             scope.spawn(move || {
@@ -242,7 +243,7 @@ fn a_client_with_a_certificate_is_served_and_named_in_the_log() {
     let start = Instant::now();
     while !anna.is_lost() {
         assert!(start.elapsed() < PATIENT);
-        std::thread::sleep(Duration::from_millis(10));
+        thread::sleep(Duration::from_millis(10));
     }
     assert_eq!(anna.call(&Request::Status {}).unwrap_err().code, Code::DEVICE_REMOVED);
 }
@@ -408,7 +409,7 @@ fn wait_for(bed: &Bed, others: usize) {
             return;
         }
         assert!(start.elapsed() < PATIENT, "{count} connections are open");
-        std::thread::sleep(Duration::from_millis(50));
+        thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -468,7 +469,7 @@ fn a_client_that_does_not_read_is_paused_and_loses_no_answer() {
     }
     stream.write_all(&requests).unwrap();
     stream.flush().unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    thread::sleep(Duration::from_millis(300));
     bed.check();
     let mut input = Vec::new();
     let mut answered = std::collections::BTreeSet::new();
@@ -533,4 +534,48 @@ fn failures_are_said_in_words() {
     let (any, pem) = ("127.0.0.1:0".parse().unwrap(), path("server.pem"));
     let tls = Tls::new(any, &pem, &key, &path("ca.pem")).unwrap_err();
     assert!(tls.detail.ends_with("bert.key: the private key is not that of the certificate"));
+}
+
+/// Their attempts count as wrong until they are judged, and share a budget of thirty.
+#[test]
+fn strangers_that_log_in_at_once_do_not_lock_each_other_out() {
+    const STRANGERS: usize = 60;
+    let bed = Bed::new(PATIENT);
+    let names: Vec<String> = (0..STRANGERS).map(|number| format!("stranger-{number}")).collect();
+    names.iter().for_each(|name| bed.certificates.make(name, "ca", "client", 30));
+    let clients: Vec<Client> = names.iter().map(|name| bed.client(name).unwrap()).collect();
+    let start = Barrier::new(STRANGERS);
+    let log_in = |client: &Client| {
+        start.wait();
+        let pin = Secret::new(USER_PIN);
+        client.call(&Request::Login { role: Role::User, pin }).map_err(|error| error.code)
+    };
+    let answers: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = clients.iter().map(|client| scope.spawn(|| log_in(client))).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(answers, vec![Ok(Response::Done {}); STRANGERS]);
+}
+
+#[test]
+fn wrong_pins_of_strangers_do_not_keep_out_whoever_has_changed_the_pin() {
+    const NEW_PIN: &[u8] = b"another pin";
+    let bed = Bed::new(PATIENT);
+    let pin = |pin: &[u8]| Secret::new(pin);
+    let change = Request::SetPin { old: pin(USER_PIN), new: pin(NEW_PIN) };
+    bed.user("anna").call(&change).unwrap();
+    // Each has three attempts without a delay, and together they have thirty.
+    let log_in = |name: &str, pin| {
+        let request = Request::Login { role: Role::User, pin };
+        bed.client(name).unwrap().call(&request).map(drop).map_err(|error| error.code)
+    };
+    for number in 0..10 {
+        let name = format!("stranger-{number}");
+        bed.certificates.make(&name, "ca", "client", 30);
+        for _ in 0..3 {
+            assert_eq!(log_in(&name, pin(USER_PIN)), Err(Code::PIN_INCORRECT));
+        }
+    }
+    assert_eq!(log_in("bert", pin(NEW_PIN)), Err(Code::PIN_LOCKED));
+    assert_eq!(log_in("anna", pin(NEW_PIN)), Ok(()));
 }

@@ -224,3 +224,48 @@ fn encryption_with_a_secret_key_is_logged() {
     assert_eq!(*encrypt(&ciphertext), *b"a message");
     assert_eq!(logged(&keystore, "counts", "encrypt").0, 1);
 }
+
+/// Uses are logged under the handle of the copy, which a line links to the original.
+#[test]
+fn a_copy_in_memory_is_linked_to_its_original() {
+    let keystore = Keystore::new();
+    let _server = start(&keystore);
+    let anna = user(&keystore);
+    let ca = key(&anna, "ca");
+    log_uses(&keystore, true);
+    let copy = |object| -> crate::Result<u64> {
+        let mut template = Template::new();
+        template.set_bool(cka::TOKEN, false);
+        template.set(cka::LABEL, b"x");
+        match anna.call(&Request::Copy { object, template })? {
+            Response::Object { object } => Ok(object),
+            other => panic!("{other:?}"),
+        }
+    };
+    let one = copy(ca).unwrap();
+    let two = copy(one).unwrap();
+    sign(&anna, two).unwrap();
+    let lines = keystore.open().audit_entries(1, u32::MAX).unwrap();
+    for line in [
+        format!("object {ca} \"ca\": copied to object {one} in memory"),
+        format!("object {one} \"x\": copied to object {two} in memory"),
+        format!("object {two} \"x\": may sign once"),
+    ] {
+        assert!(lines.iter().any(|other| other.what == line), "{line}: {lines:#?}");
+    }
+    // No copy without a line.
+    let named_x = || {
+        let mut template = Template::new();
+        template.set(cka::LABEL, b"x");
+        match anna.call(&Request::Find { template, page: None }).unwrap() {
+            Response::Objects { objects, .. } => objects,
+            other => panic!("{other:?}"),
+        }
+    };
+    let database = keystore.path().join("keys.db");
+    let change = |sql: &str| rusqlite::Connection::open(&database).unwrap().execute_batch(sql);
+    change("ALTER TABLE audit_log RENAME TO hidden").unwrap();
+    assert_eq!(copy(ca).unwrap_err().code, Code::DEVICE_ERROR);
+    change("ALTER TABLE hidden RENAME TO audit_log").unwrap();
+    assert_eq!(named_x(), [one, two]);
+}
