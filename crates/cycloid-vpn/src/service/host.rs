@@ -8,9 +8,9 @@ use crate::config::{self, DeviceType, Redirect, RouteGateway, Target};
 use crate::net::dns::{Dns, Dnssec, Domain, NameTransport, Resolver, Server};
 use crate::net::netlink::{Address, Netlink};
 use crate::net::network::Network;
-use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
+use crate::net::routes::{self, Destination, Gateway, Host, Uplinks, Wanted};
 use crate::net::tun::{self, Ipv4Link, Offload, Tun};
-use crate::net::undo::Journal;
+use crate::net::undo::{Journal, Undo};
 
 /// Opens the tunnel's device, with a queue for each thread.
 pub fn open(tunnel: &config::Tunnel, threads: usize) -> Result<Tun, Failure> {
@@ -154,6 +154,36 @@ pub fn add_routes(
         routes::apply(&plan, &mut netlink, journal).map_err(failed("cannot add routes"))?;
     warnings.extend(refused.iter().map(|(change, error)| format!("cannot {change}: {error}")));
     Ok(warnings)
+}
+
+/// Returns the host's own routes that a tunnel's routes depend on.
+pub fn uplinks(interface: &str) -> Result<Uplinks, Failure> {
+    let mut netlink = Netlink::open().map_err(unread)?;
+    let index = netlink.interface(interface).map_err(unread)?;
+    Uplinks::read(&mut netlink, index).map_err(unread)
+}
+
+/// Returns whether a tunnel's routes were planned for other uplinks, or the kernel has lost some.
+pub fn are_outdated(
+    interface: &str,
+    uplinks: &Uplinks,
+    journal: &Journal,
+) -> Result<bool, Failure> {
+    let lost = Netlink::open().and_then(|mut netlink| routes::are_lost(&mut netlink, journal));
+    Ok(lost.map_err(unread)? || *uplinks != self::uplinks(interface)?)
+}
+
+/// Undoes the changes to routes that depend on the uplinks. Returns the failed ones.
+pub fn undo_beside(
+    interface: &str,
+    journal: &mut Journal,
+) -> Result<Vec<(Undo, std::io::Error)>, Failure> {
+    let index = Netlink::open().and_then(|mut netlink| netlink.interface(interface));
+    Ok(routes::undo_beside(journal, index.map_err(unread)?))
+}
+
+fn unread(error: std::io::Error) -> Failure {
+    Failure::new(format!("cannot read the routes: {error}"))
 }
 
 fn networks(tunnel: &config::Tunnel) -> Vec<Network> {

@@ -71,6 +71,7 @@ impl Program<'_> {
             ClientNotice::Connected(connected) => match self.up(link, address, &connected, wire) {
                 Ok(()) => {
                     *stood = true;
+                    self.renew_addresses();
                     None
                 }
                 Err(failure) => Some(After::Stop(Err(failure))),
@@ -85,6 +86,7 @@ impl Program<'_> {
             },
             ClientNotice::Renegotiated => {
                 self.say(3, "a new key is in use");
+                self.renew_addresses();
                 None
             }
             ClientNotice::RenegotiationFailed(error) => {
@@ -177,6 +179,11 @@ impl Program<'_> {
                  compressed packets and compresses none",
             ))),
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
+            ClientEnd::Expired(directive) => {
+                self.say(1, &format!("exiting: {directive}"));
+                self.state("EXITING", directive);
+                After::Stop(Ok(()))
+            }
             ClientEnd::Failed(error) => {
                 self.say(1, &format!("the connection has ended: {error}"));
                 let timed_out = matches!(error, crate::proto::Error::TimedOut(_));
