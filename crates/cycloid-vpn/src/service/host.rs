@@ -293,8 +293,19 @@ pub fn names(dns: &config::Dns, resolver: &Resolver) -> (Dns, Vec<String>) {
             server_name: server.server_name.as_deref().and_then(Domain::new),
             ..common.clone()
         };
+        let unused = names.servers.iter().filter(|server| !resolver.can_ask(server));
+        let unused: Vec<String> = unused.map(|server| server.address.to_string()).collect();
         match resolver.lacks(&names) {
-            None => return (names, warnings),
+            None if unused.is_empty() => return (names, warnings),
+            None => {
+                warnings.push(format!(
+                    "dns server {}: {} is not used: this machine's resolver has no ports of name \
+                     servers",
+                    server.priority,
+                    unused.join(", ")
+                ));
+                return (names, warnings);
+            }
             Some(lack) => warnings.push(format!(
                 "dns server {} is not used: this machine's resolver has no {lack}",
                 server.priority
@@ -350,6 +361,30 @@ mod tests {
         assert_eq!(found.servers, [address_of(&"10.8.0.3:53".parse().unwrap())]);
         assert!(found.only.is_empty());
         assert_eq!(warnings.len(), 2);
+
+        // A port needs systemd-resolved. Without it, an address with a port is left out.
+        let both = server(3, "10.8.0.4:5353", "plain", &[]);
+        let mut one = both.clone();
+        one.addresses.push("10.8.0.5:0".parse().unwrap());
+        for (server, addresses, warning) in [
+            (
+                both,
+                0,
+                "dns server 3 is not used: this machine's resolver has no ports of name servers",
+            ),
+            (
+                one,
+                2,
+                "dns server 3: 10.8.0.4 is not used: this machine's resolver has no ports of name \
+                 servers",
+            ),
+        ] {
+            let dns = config::Dns { servers: vec![server], ..dns.clone() };
+            let (found, warnings) = names(&dns, &Resolver::Resolvconf);
+            assert_eq!(found.servers.len(), addresses);
+            assert_eq!(warnings, [warning]);
+            assert_eq!(names(&dns, &Resolver::Resolved).1, [] as [&str; 0]);
+        }
 
         let encrypted = config::Dns { servers: dns.servers[1..2].to_vec(), ..dns };
         let (found, warnings) = names(&encrypted, &Resolver::Resolvconf);
