@@ -66,6 +66,7 @@ impl Program<'_> {
                     self.state("GET_CONFIG", "");
                 }
                 self.tell_address(server.as_ref(), address);
+                self.forget_used();
                 None
             }
             ClientNotice::Connected(connected) => match self.up(link, address, &connected, wire) {
@@ -136,6 +137,7 @@ impl Program<'_> {
             ClientEnd::Stopped => After::Stop(Ok(())),
             ClientEnd::AuthFailed { reason, retry } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
+                self.forget_used();
                 if self.take_challenge(&reason) {
                     self.refused_by_server(&reason);
                     return After::Same;
