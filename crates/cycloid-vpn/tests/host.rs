@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use cycloid_vpn::net::dns::{Dns, Resolver, Server};
 use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
+use cycloid_vpn::net::tcp;
 use cycloid_vpn::net::udp::{self, Options};
 use cycloid_vpn::net::undo::{Journal, Scope, Undo};
 use cycloid_vpn::proto::Transport;
@@ -420,6 +421,32 @@ fn a_mounted_resolv_conf_is_restored() {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
         mount(&["umount"]);
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 3);
+    });
+}
+
+/// A stream has the options of the client's sockets.
+#[test]
+fn a_stream_has_a_source_a_mark_and_a_device() {
+    apart("a_stream_has_a_source_a_mark_and_a_device", || {
+        ip("link set lo up");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = ["::1", "127.0.0.7"].map(|address| address.parse().unwrap());
+        let options = |local: &[IpAddr], device: &str| tcp::Options {
+            local: local.to_vec(),
+            mark: Some(77),
+            device: Some(device.into()),
+            patience: Duration::from_secs(60),
+        };
+        let stream = tcp::connect(address, &options(&own, "lo")).unwrap();
+        assert_eq!(listener.accept().unwrap().1.ip(), own[1]);
+        let socket = socket2::SockRef::from(&stream);
+        assert_eq!(socket.mark().unwrap(), 77);
+        assert_eq!(socket.device().unwrap().unwrap(), b"lo");
+        tcp::connect(address, &options(&[], "lo")).unwrap();
+        assert_eq!(listener.accept().unwrap().1.ip(), address.ip());
+        assert!(tcp::connect(address, &options(&own[..1], "lo")).is_err(), "another family");
+        assert!(tcp::connect(address, &options(&[], "none")).is_err(), "no such device");
     });
 }
 

@@ -80,6 +80,28 @@ fn a_single_peer_that_may_float_is_followed_at_once() {
     }
 }
 
+/// `local` without a port of its own, with one, and over TCP.
+#[test]
+fn a_client_sends_from_its_local_address() {
+    let bed = TestBed::new();
+    add_address(&bed);
+    for (tcp, port) in [(false, "lport 0"), (false, ""), (true, "")] {
+        let settings = Settings {
+            tcp,
+            point_to_point: true,
+            client: format!("local {ELSEWHERE}\n{port}"),
+            ..Settings::default()
+        };
+        let mut gate = bed.launch(Who::OpenVpn, true, &settings);
+        let mut alice = bed.start(Who::Cycloid, false, &settings);
+        gate.wait_for(&format!("]{ELSEWHERE}:"), 1, LIMIT);
+        assert_eq!(gate.count("]10.99.0.2:"), 0, "{}", gate.text());
+        bed.assert_reaches(&settings.client, [&mut gate, &mut alice]);
+        alice.end("TERM");
+        gate.end("TERM");
+    }
+}
+
 /// With `float`, the control channel follows the server's data packets to another address.
 #[test]
 fn a_client_that_may_float_renews_its_key_at_the_servers_new_address() {
