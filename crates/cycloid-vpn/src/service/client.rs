@@ -276,6 +276,7 @@ impl<'a> Program<'a> {
                             self.down();
                         }
                         if stood {
+                            self.renew_addresses_beside(&remotes);
                             (wait, rounds) = (remote.link.connect_retry.0, 0);
                         }
                         match after {
@@ -309,9 +310,7 @@ impl<'a> Program<'a> {
                 }
             }
             rounds += 1;
-            if self.blocks_lookups() {
-                self.addresses.renew(&remotes);
-            }
+            self.renew_addresses_beside(&remotes);
             if remotes[0].link.connect_retry_max.is_some_and(|most| rounds >= most) {
                 return Err(Failure::new("no server could be reached"));
             }

@@ -1,8 +1,8 @@
 //! The addresses of a client's remotes and proxies.
 //!
 //! A lookup fails while the routes and name servers of a tunnel without a key are in place, and
-//! while the kill switch drops its packets. Then the addresses of earlier lookups serve. The last
-//! ones from outside of the tunnel come first: inside, the same name may mean another machine.
+//! while the kill switch drops its packets. Then the addresses of earlier lookups serve. Those from
+//! outside of the tunnel come first: inside, the same name may mean another machine.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -23,17 +23,27 @@ type Place = (String, u16);
 pub(super) struct Addresses {
     look_up: Arc<LookUp>,
     known: BTreeMap<Place, Known>,
-    /// The results of lookups on another thread, while it runs.
-    renewal: Option<Receiver<(Place, Vec<SocketAddr>)>>,
+    /// Lookups on another thread, while it runs.
+    renewal: Option<Renewal>,
+    /// Whether there are new addresses that the caller has not learnt of.
+    has_new: bool,
 }
 
-/// The addresses of a place, by the last successful lookup outside of the tunnel, and by the last
-/// one of another thread.
+/// The lookups of another thread.
+struct Renewal {
+    found: Receiver<(Place, Vec<SocketAddr>)>,
+    inside: bool,
+}
+
+/// The addresses of a place, by the last lookups outside and inside of the tunnel.
 #[derive(Default)]
 struct Known {
     outside: Vec<SocketAddr>,
-    renewed: Vec<SocketAddr>,
+    inside: Vec<SocketAddr>,
 }
+
+/// The most addresses of a place that are kept from several lookups.
+const MAX_KEPT: usize = 16;
 
 impl Addresses {
     pub(super) fn new() -> Self {
@@ -41,7 +51,7 @@ impl Addresses {
     }
 
     fn by(look_up: Arc<LookUp>) -> Self {
-        Self { look_up, known: BTreeMap::new(), renewal: None }
+        Self { look_up, known: BTreeMap::new(), renewal: None, has_new: false }
     }
 
     /// Returns the addresses of a remote, or those of its proxy. Looks the name up unless its
@@ -98,8 +108,10 @@ impl Addresses {
         all
     }
 
-    /// Looks the names of these remotes up on another thread, unless it still does so.
-    pub(super) fn renew(&mut self, remotes: &[config::Remote]) {
+    /// Looks the names of these remotes up on another thread, unless it still does so. `inside` is
+    /// whether the packets may go through the tunnel.
+    pub(super) fn renew(&mut self, remotes: &[config::Remote], inside: bool) {
+        self.collect();
         let names = remotes.iter().map(place).filter(|(host, _)| host.parse::<IpAddr>().is_err());
         let mut places: Vec<Place> = names.map(|(host, port)| (host.to_owned(), port)).collect();
         places.sort_unstable();
@@ -108,7 +120,7 @@ impl Addresses {
             return;
         }
         let look_up = self.look_up.clone();
-        let (sender, receiver) = mpsc::channel();
+        let (sender, found) = mpsc::channel();
         let work = move || {
             for place in places {
                 let found = look_up(&place.0, place.1).unwrap_or_default();
@@ -119,34 +131,50 @@ impl Addresses {
         };
         // Without a thread, the known addresses stay.
         if thread::Builder::new().name("lookup".into()).spawn(work).is_ok() {
-            self.renewal = Some(receiver);
+            self.renewal = Some(Renewal { found, inside });
         }
     }
 
     /// Takes the results of the other thread. Returns whether there are new addresses.
-    pub(super) fn take_renewed(&mut self) -> bool {
-        let mut changed = false;
+    pub(super) fn take_new(&mut self) -> bool {
+        self.collect();
+        std::mem::take(&mut self.has_new)
+    }
+
+    fn collect(&mut self) {
         while let Some(renewal) = &self.renewal {
-            match renewal.try_recv() {
+            match renewal.found.try_recv() {
                 Ok((place, found)) => {
+                    let inside = renewal.inside;
                     let known = self.known.entry(place).or_default();
                     let before = known.all();
-                    known.renewed = found;
-                    changed |= known.all() != before;
+                    match inside {
+                        true => known.inside = found,
+                        false => known.put_first(found),
+                    }
+                    self.has_new |= known.all() != before;
                 }
                 Err(TryRecvError::Empty) => break,
                 Err(TryRecvError::Disconnected) => self.renewal = None,
             }
         }
-        changed
     }
 }
 
 impl Known {
     fn all(&self) -> Vec<SocketAddr> {
         let mut all = self.outside.clone();
-        all.extend(self.renewed.iter().filter(|address| !self.outside.contains(address)));
+        all.extend(self.inside.iter().filter(|address| !self.outside.contains(address)));
         all
+    }
+
+    /// Puts addresses in front. The others stay: a lookup that began in an outage may have ended
+    /// inside the next connection.
+    fn put_first(&mut self, mut found: Vec<SocketAddr>) {
+        self.outside.retain(|address| !found.contains(address));
+        found.append(&mut self.outside);
+        found.truncate(MAX_KEPT);
+        self.outside = found;
     }
 }
 
@@ -226,24 +254,26 @@ mod tests {
     }
 
     #[test]
-    fn renewed_addresses_follow_those_from_outside_of_the_tunnel() {
+    fn addresses_from_inside_the_tunnel_follow_those_from_outside() {
         let (service, mut addresses) = start();
         let remotes = [remote("gate.example"), remote("192.0.2.9")];
         *service.lock().unwrap() = Some("192.0.2.1");
         addresses.of(&remotes[0], true).unwrap();
-        let mut renew = |address| {
+        let mut renew = |address, inside| {
             *service.lock().unwrap() = address;
-            addresses.renew(&remotes);
-            let mut changed = false;
+            addresses.renew(&remotes, inside);
             while addresses.renewal.is_some() {
-                changed |= addresses.take_renewed();
+                addresses.collect();
                 thread::yield_now();
             }
-            (changed, texts(&addresses.of(&remotes[0], true).unwrap()))
+            let all = texts(&addresses.of(&remotes[0], true).unwrap()).join(" ");
+            (addresses.take_new(), all.replace(":1194", ""))
         };
-        assert_eq!(renew(Some("192.0.2.1")), (false, vec!["192.0.2.1:1194".into()]));
-        let both: Vec<String> = ["192.0.2.1:1194", "10.8.0.1:1194"].map(String::from).into();
-        assert_eq!(renew(Some("10.8.0.1")), (true, both.clone()));
-        assert_eq!(renew(None), (false, both));
+        assert_eq!(renew(Some("192.0.2.1"), true), (false, "192.0.2.1".into()));
+        assert_eq!(renew(Some("10.8.0.1"), true), (true, "192.0.2.1 10.8.0.1".into()));
+        assert_eq!(renew(None, true), (false, "192.0.2.1 10.8.0.1".into()));
+        // In an outage, beside the tunnel.
+        assert_eq!(renew(Some("192.0.2.2"), false), (true, "192.0.2.2 192.0.2.1 10.8.0.1".into()));
+        assert_eq!(renew(Some("192.0.2.1"), false), (true, "192.0.2.1 192.0.2.2 10.8.0.1".into()));
     }
 }

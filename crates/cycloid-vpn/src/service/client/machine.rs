@@ -325,13 +325,21 @@ impl Program<'_> {
     /// Looks up all remotes through the tunnel if lookups fail without it.
     pub(super) fn renew_addresses(&mut self) {
         if self.config.kill_switch || self.persists() {
-            self.addresses.renew(&self.config.remotes);
+            self.addresses.renew(&self.config.remotes, true);
+        }
+    }
+
+    /// Looks up all remotes in an outage, without waiting, in case that is possible beside the
+    /// tunnel.
+    pub(super) fn renew_addresses_beside(&mut self, remotes: &[config::Remote]) {
+        if self.blocks_lookups() {
+            self.addresses.renew(remotes, self.config.kill_switch);
         }
     }
 
     /// Takes addresses that were looked up meanwhile, and lets the kill switch pass them.
     pub(super) fn learn_addresses(&mut self, remotes: &[config::Remote]) {
-        if !self.addresses.take_renewed() || !self.config.kill_switch {
+        if !self.addresses.take_new() || !self.config.kill_switch {
             return;
         }
         if let Err(failure) = self.set_kill_switch(remotes) {
