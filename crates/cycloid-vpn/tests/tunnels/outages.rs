@@ -3,11 +3,15 @@
 
 use std::fs;
 use std::net::UdpSocket;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::test_bed::{LIMIT, Protection, Running, Settings, TestBed, UP, Who};
 
-/// The server's address outside, behind a router, and the address of the name server there.
+/// The server's address outside, behind a router, another one that it moves to, and the address of
+/// the name server there.
 const GATE: &str = "192.0.2.1";
+const OTHER_GATE: &str = "192.0.2.2";
 const NAMES: &str = "192.0.2.53";
 const NAME: &str = "gate.example";
 
@@ -28,13 +32,13 @@ fn run(bed: &TestBed, client: bool, line: &str) {
 
 /// A server behind a router, whose address is in a name server there, and a client that redirects
 /// everything into the tunnel.
-fn far_away(client: &str, push: &str) -> (TestBed, Settings) {
+fn far_away(client: &str, push: &str) -> (TestBed, Settings, Arc<AtomicU8>) {
     let bed = TestBed::new();
-    for address in [GATE, NAMES] {
+    for address in [GATE, OTHER_GATE, NAMES] {
         run(&bed, false, &format!("ip addr add {address}/32 dev lo"));
     }
     run(&bed, true, DEFAULT);
-    answer_names(&bed);
+    let last = answer_names(&bed);
     fs::write(bed.file("resolv.conf"), format!("nameserver {NAMES}\n")).expect("a file");
     let settings = Settings {
         remote: NAME,
@@ -43,11 +47,14 @@ fn far_away(client: &str, push: &str) -> (TestBed, Settings) {
         protection: Protection::TlsCrypt,
         ..Settings::default()
     };
-    (bed, settings)
+    (bed, settings, last)
 }
 
-/// Answers questions for addresses of IPv4 at the server's end, until the test ends.
-fn answer_names(bed: &TestBed) {
+/// Answers questions for addresses of IPv4 at the server's end, until the test ends. Returns the last
+/// byte of the answers.
+fn answer_names(bed: &TestBed) -> Arc<AtomicU8> {
+    let last = Arc::new(AtomicU8::new(1));
+    let byte = last.clone();
     let socket = bed.within(false, || UdpSocket::bind((NAMES, 53)).expect("a port"));
     let socket = socket.join().expect("a socket");
     std::thread::spawn(move || {
@@ -60,11 +67,13 @@ fn answer_names(bed: &TestBed) {
             let is_ipv4 = answer[12 + end + 2] == 1;
             answer[2..12].copy_from_slice(&[0x81, 0x80, 0, 1, 0, u8::from(is_ipv4), 0, 0, 0, 0]);
             if is_ipv4 {
-                answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 192, 0, 2, 1]);
+                answer.extend([0xc0, 12, 0, 1, 0, 1, 0, 0, 0, 0, 0, 4, 192, 0, 2]);
+                answer.push(byte.load(Ordering::Relaxed));
             }
             let _ = socket.send_to(&answer, from);
         }
     });
+    last
 }
 
 /// Starts the client with its own name server.
@@ -91,7 +100,7 @@ fn routes(bed: &TestBed) -> String {
 #[test]
 fn a_full_tunnel_comes_back_after_an_outage() {
     for client in ["persist-tun", ""] {
-        let (bed, settings) = far_away(client, "push \"dhcp-option DNS 10.8.0.1\"");
+        let (bed, settings, _) = far_away(client, "push \"dhcp-option DNS 10.8.0.1\"");
         let before = routes(&bed);
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let mut alice = launch(&bed, &settings);
@@ -115,7 +124,7 @@ fn a_full_tunnel_comes_back_after_an_outage() {
 #[test]
 fn a_full_tunnel_comes_back_in_another_network() {
     for (client, flags) in [("persist-tun", "def1"), ("", "def1"), ("persist-tun", "")] {
-        let (bed, mut settings) = far_away(client, "");
+        let (bed, mut settings, _) = far_away(client, "");
         settings.server = settings.server.replace("def1", flags);
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let mut alice = launch(&bed, &settings);
@@ -138,7 +147,7 @@ fn a_full_tunnel_comes_back_in_another_network() {
 #[test]
 fn a_kill_switch_passes_the_known_addresses_of_a_name() {
     for client in ["kill-switch", "kill-switch\npersist-tun"] {
-        let (bed, settings) = far_away(client, "");
+        let (bed, settings, _) = far_away(client, "");
         let mut gate = bed.start(Who::Cycloid, true, &settings);
         let mut alice = launch(&bed, &settings);
         alice.wait_for(UP, 1, LIMIT);
@@ -155,9 +164,31 @@ fn a_kill_switch_passes_the_known_addresses_of_a_name() {
     }
 }
 
+/// While the tunnel is up, a client learns the server's next address through it.
+#[test]
+fn a_server_is_found_at_an_address_that_its_name_got_meanwhile() {
+    for client in ["persist-tun", "kill-switch"] {
+        let (bed, settings, last) = far_away(&format!("{client}\nreneg-sec 3"), "");
+        let gate = bed.start(Who::Cycloid, true, &settings);
+        let mut alice = launch(&bed, &settings);
+        alice.wait_for(UP, 1, LIMIT);
+        last.store(2, Ordering::Relaxed);
+        // Each new key is an occasion to look names up.
+        let renewed = alice.renewals();
+        alice.wait_for("a new key is in use", renewed + 3, LIMIT);
+        drop(gate);
+        let server = settings.server.replace(GATE, OTHER_GATE);
+        let mut gate = bed.start(Who::Cycloid, true, &Settings { server, ..settings });
+        alice.wait_for(UP, 2, LIMIT);
+        assert!(alice.text().contains(&format!("connecting to {OTHER_GATE}:")), "{client}");
+        bed.assert_reaches(client, [&mut gate, &mut alice]);
+        alice.end("TERM");
+    }
+}
+
 #[test]
 fn a_kill_switch_without_any_address_is_refused() {
-    let (bed, settings) = far_away("kill-switch", "");
+    let (bed, settings, _) = far_away("kill-switch", "");
     // This machine answers for no name.
     fs::write(bed.file("resolv.conf"), "nameserver 10.99.0.2\n").expect("a file");
     let mut alice = launch(&bed, &settings);
