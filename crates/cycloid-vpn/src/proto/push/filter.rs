@@ -16,9 +16,11 @@ pub enum Verdict {
     Reject,
 }
 
+type Judge = dyn Fn(&str) -> Verdict + Send + Sync;
+
 /// A function that judges each pushed option. The default accepts all.
 #[derive(Clone, Default)]
-pub struct Filter(Option<Arc<dyn Fn(&str) -> Verdict + Send + Sync>>);
+pub struct Filter(Option<Arc<Judge>>);
 
 impl Filter {
     /// Returns a filter by this function.
