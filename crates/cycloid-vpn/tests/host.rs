@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::env;
 use std::io::{BufRead, BufReader};
-use std::net::IpAddr;
+use std::net::{IpAddr, TcpListener};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -13,6 +13,7 @@ use cycloid_vpn::net::dns::{Dns, Resolver, Server};
 use cycloid_vpn::net::killswitch::KillSwitch;
 use cycloid_vpn::net::netlink::{Netlink, Route};
 use cycloid_vpn::net::routes::{self, Destination, Gateway, Host, Redirect, Tunnel, Wanted};
+use cycloid_vpn::net::tcp;
 use cycloid_vpn::net::udp::{self, Options};
 use cycloid_vpn::net::undo::{Journal, Scope, Undo};
 use cycloid_vpn::proto::Transport;
@@ -195,6 +196,77 @@ fn a_replaced_default_route_is_restored() {
     });
 }
 
+/// Both replace the default route, as far as each may, and end in either order.
+#[test]
+fn two_redirecting_tunnels_end_in_any_order() {
+    apart("two_redirecting_tunnels_end_in_any_order", || {
+        home();
+        for (name, network) in [("tun0", "10.81.0.2/24"), ("tun1", "10.82.0.2/24")] {
+            ip(&format!("tuntap add dev {name} mode tun"));
+            ip(&format!("addr add {network} dev {name}"));
+            ip(&format!("link set {name} up"));
+        }
+        // As the administrator sets it, without a metric: like that of a tunnel.
+        ip("-4 route del default");
+        ip("-4 route add default via 192.168.1.1");
+        let before = table();
+        for order in [[0, 1], [1, 0]] {
+            let directory = tempfile::tempdir().unwrap();
+            let mut netlink = Netlink::open().unwrap();
+            let mut journals = ["tun0", "tun1"].map(|name| {
+                let interface = netlink.interface(name).unwrap();
+                let remote = "203.0.113.5".parse().unwrap();
+                let host = Host::read(&mut netlink, Some(remote), interface).unwrap();
+                let redirect = Redirect::parse(false, []).unwrap();
+                let plan = routes::plan(&[], Some(redirect), &tunnel(interface), &host);
+                let mut journal = Journal::open(directory.path(), name, Scope::Network).unwrap();
+                routes::apply(&plan, &mut netlink, &mut journal).unwrap();
+                assert_eq!(leaves_by("8.8.8.8"), name);
+                journal
+            });
+            for ended in order {
+                let failed = journals[ended].undo();
+                assert!(failed.is_empty(), "{order:?}: {failed:?}");
+            }
+            assert_eq!(table(), before, "{order:?}");
+        }
+    });
+}
+
+/// A deleted route comes back, unless it is there or cannot be: but not in place of another one.
+#[test]
+fn a_deleted_route_is_restored_where_it_was() {
+    apart("a_deleted_route_is_restored_where_it_was", || {
+        home();
+        let directory = tempfile::tempdir().unwrap();
+        let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
+        let mut netlink = Netlink::open().unwrap();
+        let ethernet = netlink.interface("eth").unwrap();
+        let default = Route {
+            gateway: Some("192.168.1.1".parse().unwrap()),
+            interface: Some(ethernet),
+            metric: Some(100),
+            ..Route::to("0.0.0.0/0".parse().unwrap())
+        };
+        let elsewhere = Route { gateway: Some("172.16.0.1".parse().unwrap()), ..default };
+        // It is there, and the other one's network is gone.
+        for route in [default, elsewhere] {
+            journal.record(Undo::AddRoute(route)).unwrap();
+        }
+        ip("route add default via 192.168.1.9 metric 50");
+        assert!(journal.undo().is_empty());
+        // Another one is in its place.
+        ip("route del default via 192.168.1.1");
+        ip("route add default via 192.168.1.7 metric 100");
+        journal.record(Undo::AddRoute(default)).unwrap();
+        assert_eq!(journal.undo().len(), 1);
+        ip("route del default via 192.168.1.7");
+        assert!(journal.undo().is_empty());
+        assert!(table().iter().any(|line| line.starts_with("default via 192.168.1.1")));
+        assert!(journal.is_empty());
+    });
+}
+
 #[test]
 fn routes_are_read_correctly() {
     apart("routes_are_read_correctly", || {
@@ -349,6 +421,32 @@ fn a_mounted_resolv_conf_is_restored() {
         assert_eq!(std::fs::read_to_string(&path).unwrap(), original);
         mount(&["umount"]);
         assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 3);
+    });
+}
+
+/// A stream has the options of the client's sockets.
+#[test]
+fn a_stream_has_a_source_a_mark_and_a_device() {
+    apart("a_stream_has_a_source_a_mark_and_a_device", || {
+        ip("link set lo up");
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let own = ["::1", "127.0.0.7"].map(|address| address.parse().unwrap());
+        let options = |local: &[IpAddr], device: &str| tcp::Options {
+            local: local.to_vec(),
+            mark: Some(77),
+            device: Some(device.into()),
+            patience: Duration::from_secs(60),
+        };
+        let stream = tcp::connect(address, &options(&own, "lo")).unwrap();
+        assert_eq!(listener.accept().unwrap().1.ip(), own[1]);
+        let socket = socket2::SockRef::from(&stream);
+        assert_eq!(socket.mark().unwrap(), 77);
+        assert_eq!(socket.device().unwrap().unwrap(), b"lo");
+        tcp::connect(address, &options(&[], "lo")).unwrap();
+        assert_eq!(listener.accept().unwrap().1.ip(), address.ip());
+        assert!(tcp::connect(address, &options(&own[..1], "lo")).is_err(), "another family");
+        assert!(tcp::connect(address, &options(&[], "none")).is_err(), "no such device");
     });
 }
 

@@ -4,6 +4,7 @@ use super::common::{Command, Common};
 use super::credentials::Credentials;
 use super::link::Link;
 use super::tunnel::Dns;
+pub use crate::proto::push::Verdict;
 
 /// A client's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -81,15 +82,4 @@ pub struct PullFilter {
     pub verdict: Verdict,
     /// Prefix of the matching options.
     pub prefix: String,
-}
-
-/// A client's action on a pushed option.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Apply it.
-    Accept,
-    /// Ignore it.
-    Ignore,
-    /// Disconnect and reconnect.
-    Reject,
 }

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
-use super::client::{Client, Verdict};
+use super::client::{Client, PullFilter, Verdict};
 use super::common::Common;
 use super::directives;
 use super::draft::Draft;
 use super::place::{self, Scope};
+use crate::proto::push::Filter;
 
 /// Returns whether a server may push this option, such as `route 10.0.0.0 255.0.0.0`.
 pub fn may_be_pushed(option: &str) -> bool {
@@ -36,11 +37,21 @@ pub fn is_route(option: &str) -> bool {
 impl Client {
     /// Returns the action on an option of a push reply, from `pull-filter` and `route-nopull`.
     pub fn verdict(&self, option: &str) -> Verdict {
-        let filter = self.pull_filters.iter().find(|filter| option.starts_with(&filter.prefix));
-        match filter.map_or(Verdict::Accept, |filter| filter.verdict) {
-            Verdict::Accept if self.route_nopull && is_route(option) => Verdict::Ignore,
-            verdict => verdict,
-        }
+        verdict(&self.pull_filters, self.route_nopull, option)
+    }
+
+    /// Returns the filter of a connection's pushed options.
+    pub fn filter(&self) -> Filter {
+        let (filters, route_nopull) = (self.pull_filters.clone(), self.route_nopull);
+        Filter::new(move |option| verdict(&filters, route_nopull, option))
+    }
+}
+
+fn verdict(filters: &[PullFilter], route_nopull: bool, option: &str) -> Verdict {
+    let filter = filters.iter().find(|filter| option.starts_with(&filter.prefix));
+    match filter.map_or(Verdict::Accept, |filter| filter.verdict) {
+        Verdict::Accept if route_nopull && is_route(option) => Verdict::Ignore,
+        verdict => verdict,
     }
 }
 

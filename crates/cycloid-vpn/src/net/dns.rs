@@ -60,6 +60,12 @@ pub struct Server {
     pub port: Option<u16>,
 }
 
+impl Server {
+    fn has_default_port(&self) -> bool {
+        self.port.is_none_or(|port| port == 53)
+    }
+}
+
 /// The check of DNSSEC signatures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dnssec {
@@ -159,8 +165,16 @@ impl Resolver {
         }
     }
 
+    /// Returns whether the resolver can ask a server: a file has no place for a port.
+    pub fn can_ask(&self, server: &Server) -> bool {
+        *self == Self::Resolved || server.has_default_port()
+    }
+
     /// Returns what these settings need and the resolver does not have.
     pub fn lacks(&self, dns: &Dns) -> Option<&'static str> {
+        if !dns.servers.is_empty() && !dns.servers.iter().any(|server| self.can_ask(server)) {
+            return Some("ports of name servers");
+        }
         match (self, dns.transport, dns.dnssec) {
             (_, Some(NameTransport::Https), _) => Some("DNS over HTTPS"),
             (Self::Resolved, ..) => None,
@@ -234,7 +248,7 @@ fn resolvectl_commands(dns: &Dns, interface: &str) -> Vec<Vec<String>> {
 /// Formats servers and domains for resolv.conf, which cannot express a server's port.
 fn resolver_lines(dns: &Dns) -> String {
     let mut text = String::new();
-    let plain = dns.servers.iter().filter(|server| server.port.is_none_or(|port| port == 53));
+    let plain = dns.servers.iter().filter(|server| server.has_default_port());
     for server in plain.take(MAX_FILE_SERVERS) {
         let _ = writeln!(text, "nameserver {}", server.address);
     }
@@ -331,6 +345,11 @@ mod tests {
                 needs(Some(NameTransport::Https), None),
                 Some("DNS over HTTPS"),
                 Some("DNS over HTTPS"),
+            ),
+            (
+                Dns { servers: dns().servers[1..].to_vec(), ..dns() },
+                None,
+                Some("ports of name servers"),
             ),
         ] {
             assert_eq!(Resolver::Resolved.lacks(&dns), resolved, "{dns:?}");

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use super::netlink::Netlink;
+use rustix::io::Errno;
+
+use super::netlink::{Netlink, Route};
 use super::undo::{Journal, Undo};
 use super::{dco, dns, killswitch};
 
@@ -16,12 +18,9 @@ impl Undo {
         match self {
             Self::DeleteRoute(route) => {
                 let outcome = Netlink::open()?.delete_route(route);
-                outcome.or_else(unless(&[rustix::io::Errno::SRCH, rustix::io::Errno::NODEV]))
+                outcome.or_else(unless(&[Errno::SRCH, Errno::NODEV]))
             }
-            Self::AddRoute(route) => {
-                let outcome = Netlink::open()?.add_route(route);
-                outcome.or_else(unless(&[rustix::io::Errno::EXIST, rustix::io::Errno::NODEV]))
-            }
+            Self::AddRoute(route) => restore(route),
             Self::Resolved { interface } => dns::revert_resolved(interface),
             Self::Resolvconf { record } => dns::revert_resolvconf(record),
             Self::ResolverFile { file } => dns::settle(file),
@@ -31,7 +30,22 @@ impl Undo {
     }
 }
 
-fn unless(accepted: &[rustix::io::Errno]) -> impl Fn(io::Error) -> io::Result<()> {
+/// Adds a route that was deleted, unless it is there again. A route whose interface or network is
+/// gone cannot come back, and another network has its own. A different route in its place may be
+/// another tunnel's: then the entry stays.
+fn restore(route: &Route) -> io::Result<()> {
+    let mut netlink = Netlink::open()?;
+    let gone = [Errno::NODEV, Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
+    let Err(error) = netlink.add_route(route).or_else(unless(&gone)) else { return Ok(()) };
+    let key = |it: &Route| (it.destination, it.gateway, it.interface, it.metric);
+    let present = netlink.routes(route.destination.is_ipv4())?;
+    match present.iter().any(|other| key(other) == key(route)) {
+        true => Ok(()),
+        false => Err(error),
+    }
+}
+
+fn unless(accepted: &[Errno]) -> impl Fn(io::Error) -> io::Result<()> {
     move |error| {
         let code = error.raw_os_error();
         match accepted.iter().any(|errno| Some(errno.raw_os_error()) == code) {

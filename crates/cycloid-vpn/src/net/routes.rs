@@ -5,12 +5,17 @@
 //! to the kernel, and a route without one is accepted even if the gateway is unreachable. On Ethernet
 //! they need a gateway, to whose hardware address packets go.
 //!
+//! A default route into another tunnel stays, whatever the redirection: each tunnel then only ever
+//! changes routes of its own and of the host, so tunnels may end in any order.
+//!
 //! Source: openvpn(8), "--route", "--route-ipv6", "--redirect-gateway".
 
+use std::cmp::Reverse;
 use std::fmt;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use super::dco;
 use super::netlink::{Netlink, Route};
 use super::network::Network;
 use super::undo::{Journal, Undo};
@@ -149,6 +154,8 @@ pub struct Host {
     pub default_ipv4: Vec<Route>,
     /// IPv6 default routes, best first.
     pub default_ipv6: Vec<Route>,
+    /// Whether an IPv4 default route leads into another tunnel.
+    pub is_tunnelled: bool,
     /// The server's address and the route to it.
     pub remote: Option<(IpAddr, Route)>,
     /// The networks on each interface's link, by interface index.
@@ -167,16 +174,15 @@ impl Host {
     ///
     /// The kernel's error.
     pub fn read(netlink: &mut Netlink, remote: Option<IpAddr>, tunnel: u32) -> io::Result<Self> {
-        let mut defaults = |ipv4| -> io::Result<Vec<Route>> {
-            let mut routes = netlink.routes(ipv4)?;
-            routes
-                .retain(|route| route.destination.prefix() == 0 && route.interface != Some(tunnel));
-            routes.sort_by_key(|route| route.metric.unwrap_or(0));
-            Ok(routes)
-        };
-        let (default_ipv4, default_ipv6) = (defaults(true)?, defaults(false)?);
+        let default_ipv4 = defaults(netlink, true, tunnel)?;
+        let default_ipv6 = defaults(netlink, false, tunnel)?;
+        let mut is_tunnelled = false;
+        for interface in default_ipv4.iter().filter_map(|route| route.interface) {
+            let kind = netlink.link_kind(interface).unwrap_or_default();
+            is_tunnelled |= kind.is_some_and(|kind| TUNNELS.contains(&&*kind));
+        }
         let way = match remote {
-            Some(remote) => netlink.route_to(remote)?.map(|route| (remote, route)),
+            Some(remote) => way_beside(netlink, remote, tunnel)?.map(|route| (remote, route)),
             None => None,
         };
         let links = netlink.addresses()?.into_iter().filter(|address| {
@@ -184,7 +190,8 @@ impl Host {
             !loopback && !is_link_local(address.address)
         });
         let links = links.map(|address| (address.interface, address.network)).collect();
-        Ok(Self { default_ipv4, default_ipv6, remote: way, links, dhcp: vec![], dns: vec![] })
+        let (dhcp, dns) = (vec![], vec![]);
+        Ok(Self { default_ipv4, default_ipv6, is_tunnelled, remote: way, links, dhcp, dns })
     }
 
     fn default_route(&self, ipv4: bool) -> Option<&Route> {
@@ -198,6 +205,31 @@ impl Host {
     fn on_link(&self, address: IpAddr) -> Option<u32> {
         self.links.iter().find(|(_, network)| network.contains(address)).map(|(index, _)| *index)
     }
+}
+
+/// The kinds of tunnels' interfaces.
+const TUNNELS: [&str; 2] = ["tun", dco::KIND];
+
+/// Returns the default routes of a family beside the tunnel, best first.
+fn defaults(netlink: &mut Netlink, ipv4: bool, tunnel: u32) -> io::Result<Vec<Route>> {
+    let mut routes = netlink.routes(ipv4)?;
+    routes.retain(|route| route.destination.prefix() == 0 && route.interface != Some(tunnel));
+    routes.sort_by_key(|route| route.metric.unwrap_or(0));
+    Ok(routes)
+}
+
+/// Returns the route to an address, without this tunnel's own routes.
+fn way_beside(netlink: &mut Netlink, to: IpAddr, tunnel: u32) -> io::Result<Option<Route>> {
+    let way = netlink.route_to(to)?;
+    if way.is_none_or(|way| way.interface != Some(tunnel)) {
+        return Ok(way);
+    }
+    let beside = netlink
+        .routes(to.is_ipv4())?
+        .into_iter()
+        .filter(|route| route.interface != Some(tunnel) && route.destination.contains(to));
+    let worth = |route: &Route| (route.destination.prefix(), Reverse(route.metric.unwrap_or(0)));
+    Ok(beside.max_by_key(worth))
 }
 
 /// A change to the main routing table.
@@ -240,6 +272,8 @@ pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host
             Err(reason) => plan.warnings.push(reason),
         }
     }
+    let redirect =
+        redirect.map(|redirect| Redirect { def1: redirect.def1 || host.is_tunnelled, ..redirect });
     if let Some(redirect) = redirect {
         let families = [(true, redirect.ipv4), (false, redirect.ipv6)];
         for (ipv4, _) in families.into_iter().filter(|(_, asked)| *asked) {
@@ -288,7 +322,8 @@ pub fn plan(wanted: &[Wanted], redirect: Option<Redirect>, tunnel: &Tunnel, host
 }
 
 /// Applies a plan and records each change in the journal. Returns the failed changes. A route that
-/// already exists counts as failed, since this tunnel must not delete it later.
+/// already exists counts as failed, since this tunnel must not delete it later; unless the journal
+/// has it.
 ///
 /// # Errors
 ///
@@ -303,7 +338,10 @@ pub fn apply(
     for change in &plan.changes {
         let outcome = match change {
             Change::Add(route) if present.iter().any(|other| same(route, other)) => {
-                Err(io::ErrorKind::AlreadyExists.into())
+                match journal.entries().any(|entry| *entry == Undo::DeleteRoute(*route)) {
+                    true => Ok(()),
+                    false => Err(io::ErrorKind::AlreadyExists.into()),
+                }
             }
             Change::Add(route) => {
                 journal.change(Undo::DeleteRoute(*route), || netlink.add_route(route))
@@ -315,6 +353,49 @@ pub fn apply(
         failed.extend(outcome.err().map(|error| (*change, error)));
     }
     Ok(failed)
+}
+
+/// The routes of the host that a tunnel's routes depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Uplinks(Vec<Route>);
+
+impl Uplinks {
+    /// Reads the state from the kernel. `tunnel` is the index of the tunnel's interface.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's error.
+    pub fn read(netlink: &mut Netlink, tunnel: u32) -> io::Result<Self> {
+        let ipv4 = defaults(netlink, true, tunnel)?;
+        Ok(Self([ipv4, defaults(netlink, false, tunnel)?].concat()))
+    }
+}
+
+/// Returns whether the kernel has lost a route of the journal, as it does with an interface or an
+/// address of the host.
+///
+/// # Errors
+///
+/// The kernel's error.
+pub fn are_lost(netlink: &mut Netlink, journal: &Journal) -> io::Result<bool> {
+    let present = [netlink.routes(true)?, netlink.routes(false)?].concat();
+    Ok(journal.entries().any(|entry| match entry {
+        Undo::DeleteRoute(route) => !present.iter().any(|other| same(route, other)),
+        _ => false,
+    }))
+}
+
+/// Undoes the changes that depend on the host's own routes, before they are planned again. Routes
+/// into the tunnel stay, so that packets do not leave beside it meanwhile; except a default route,
+/// in whose place the host's own must fit. Returns the failed ones.
+pub fn undo_beside(journal: &mut Journal, tunnel: u32) -> Vec<(Undo, io::Error)> {
+    journal.undo_if(|undo| match undo {
+        Undo::DeleteRoute(route) => {
+            route.interface != Some(tunnel) || route.destination.prefix() == 0
+        }
+        Undo::AddRoute(_) => true,
+        _ => false,
+    })
 }
 
 /// Returns whether the kernel treats both routes as the same in a deletion.

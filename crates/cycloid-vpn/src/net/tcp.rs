@@ -7,13 +7,14 @@
 //! Source: draft-openvpn-wire-protocol, section on TCP; tcp(7).
 
 use std::io::{self, IoSlice};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::net::SendFlags;
-use socket2::SockRef;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 /// Bytes of the length prefix.
 pub const LENGTH: usize = 2;
@@ -23,6 +24,54 @@ pub const MAX_FRAME: usize = LENGTH + 65535;
 
 /// Maximum number of pending bytes before batches are refused.
 const MAX_PENDING: usize = 256 << 10;
+
+/// How a client connects.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// `local`: the source addresses, of which the first one of the family is used; empty for any.
+    pub local: Vec<IpAddr>,
+    /// `mark`, for firewall rules.
+    pub mark: Option<u32>,
+    /// `bind-dev`: the interface to use.
+    pub device: Option<String>,
+    /// How long to wait for the connection.
+    pub patience: Duration,
+}
+
+/// Connects to an address.
+///
+/// # Errors
+///
+/// An option that the kernel refuses, no own address of the family, or no connection in time.
+pub fn connect(address: SocketAddr, options: &Options) -> io::Result<TcpStream> {
+    let kind = Type::STREAM.cloexec();
+    let socket = Socket::new(Domain::for_address(address), kind, Some(Protocol::TCP))?;
+    if let Some(mark) = options.mark {
+        socket.set_mark(mark)?;
+    }
+    if let Some(device) = &options.device {
+        socket.bind_device(Some(device.as_bytes()))?;
+    }
+    if let Some(local) = source(&options.local, address)? {
+        socket.bind(&SocketAddr::new(local, 0).into())?;
+    }
+    socket.connect_timeout(&address.into(), options.patience)?;
+    Ok(socket.into())
+}
+
+/// Returns the own address for packets to another one; `None` for any.
+///
+/// # Errors
+///
+/// There are own addresses, and none of the family.
+pub fn source(own: &[IpAddr], to: SocketAddr) -> io::Result<Option<IpAddr>> {
+    let fitting = own.iter().find(|own| own.is_ipv4() == to.is_ipv4());
+    match (own.is_empty(), fitting) {
+        (true, _) => Ok(None),
+        (false, Some(own)) => Ok(Some(*own)),
+        (false, None) => Err(io::Error::other("`local` has no address of this family")),
+    }
+}
 
 /// A connection that carries packets. Methods may be called from several threads.
 #[derive(Debug)]

@@ -5,6 +5,7 @@
 
 mod interface;
 mod offload;
+mod options;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +15,7 @@ use zeroize::Zeroizing;
 pub use interface::{ClientEnd, ClientNotice, ClientSettings, Connected};
 
 use super::agreement::{self, Agreement, Ciphers};
-use super::data::{self, Cipher};
+use super::data;
 use super::message::{Message, pending_timeout};
 use super::peer_info::protocol;
 use super::push::{PushParser, PushReply, UpdateParser};
@@ -61,6 +62,8 @@ pub struct Client {
     info: Option<String>,
     /// The times of pings, if they are sent outside of this program.
     keepalive: (Duration, Duration),
+    /// When the session ends: `session-timeout`.
+    session_end: Option<Duration>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -113,6 +116,7 @@ impl Client {
             exit_by_control: false,
             info: None,
             keepalive: Default::default(),
+            session_end: None,
         })
     }
 
@@ -123,7 +127,8 @@ impl Client {
             Stage::Asking { next, .. } => Some(next),
             _ => None,
         };
-        self.tunnel.deadline().into_iter().chain(next).chain(self.stall()).min()
+        let ends = self.stall().into_iter().chain(self.session_end);
+        self.tunnel.deadline().into_iter().chain(next).chain(ends).min()
     }
 
     /// Returns when the server counts as gone: it has answered the first packet, but acknowledges
@@ -228,7 +233,12 @@ impl Client {
         if let Err(Failure::Ended(error) | Failure::Dropped(error)) =
             self.tunnel.tick(now, random, sink)
         {
-            return self.end(ClientEnd::Failed(error), notify);
+            let end = self.end_by(error);
+            return self.end(end, notify);
+        }
+        if self.session_end.is_some_and(|end| now.monotonic >= end) {
+            self.tell_end(now, sink);
+            return self.end(ClientEnd::Expired("session-timeout"), notify);
         }
         if self.stall().is_some_and(|end| now.monotonic >= end) {
             let gone = Error::TimedOut("the server stopped answering during the handshake");
@@ -289,11 +299,17 @@ impl Client {
 
     /// Ends the connection, because a data channel outside of this program has lost the server.
     pub fn lost(&mut self, reason: &'static str, notify: &mut dyn FnMut(ClientNotice)) {
-        self.end(ClientEnd::Failed(Error::TimedOut(reason)), notify);
+        let end = self.end_by(Error::TimedOut(reason));
+        self.end(end, notify);
     }
 
     /// Ends the connection, and notifies the server if configured.
     pub fn stop(&mut self, now: Now, sink: &mut dyn Sink, notify: &mut dyn FnMut(ClientNotice)) {
+        self.tell_end(now, sink);
+        self.end(ClientEnd::Stopped, notify);
+    }
+
+    fn tell_end(&mut self, now: Now, sink: &mut dyn Sink) {
         if self.stage == Stage::Up && self.exit_by_control {
             let _ = self.tunnel.send_text("EXIT").and_then(|()| self.tunnel.transmit(now, sink));
         } else if self.stage == Stage::Up && self.settings.exit_notify {
@@ -304,7 +320,6 @@ impl Client {
             self.tunnel.abandon();
             let _ = self.tunnel.transmit(now, sink);
         }
-        self.end(ClientEnd::Stopped, notify);
     }
 
     fn end(&mut self, end: ClientEnd, notify: &mut dyn FnMut(ClientNotice)) {
@@ -388,20 +403,7 @@ impl Client {
         notify: &mut dyn FnMut(ClientNotice),
     ) -> Result<(), Error> {
         match Message::parse(text)? {
-            Message::PushReply(options) => match self.stage {
-                Stage::Asking { .. } => match self.push.take(options)? {
-                    Some(reply) => self.take_reply(now, reply, sink, notify),
-                    None => Ok(()),
-                },
-                // A renewed token, or the answer to a repeated request: the tunnel's options are
-                // already final.
-                _ => {
-                    if let Ok(Some(reply)) = PushParser::default().take(options) {
-                        self.take_token(&reply, notify);
-                    }
-                    Ok(())
-                }
-            },
+            Message::PushReply(options) => self.take_options(now, options, sink, notify),
             Message::PushUpdate(options) => self.take_update(options, notify),
             Message::AuthFailed { reason, retry } => {
                 let end = ClientEnd::AuthFailed { reason: reason.to_owned(), retry };
@@ -444,92 +446,6 @@ impl Client {
         }
     }
 
-    fn take_reply(
-        &mut self,
-        now: Now,
-        reply: PushReply,
-        sink: &mut dyn Sink,
-        notify: &mut dyn FnMut(ClientNotice),
-    ) -> Result<(), Error> {
-        if reply.compresses && !self.settings.decompress {
-            self.end(ClientEnd::Refused(COMPRESSES), notify);
-            return Ok(());
-        }
-        let cipher = match &reply.cipher {
-            Some(name) => Cipher::from_name(name, self.settings.digest)
-                .filter(|cipher| {
-                    self.settings.ciphers.contains(cipher)
-                        || self.settings.fallback == Some(*cipher)
-                })
-                .ok_or_else(|| {
-                    Error::Incompatible(format!(
-                        "the server chose the cipher {name}, not in data-ciphers"
-                    ))
-                })?,
-            None => self.settings.fallback.ok_or_else(no_cipher)?,
-        };
-        self.check_offload(&reply, cipher)?;
-        self.take_times(&reply);
-        self.take_token(&reply, notify);
-        let possible = self.settings.epochs && reply.peer_id.is_some() && cipher.is_aead();
-        if reply.protocol.aead_epoch && !possible {
-            return Err(Error::Incompatible(
-                "the server chose aead-epoch, which needs an AEAD cipher and a peer id".into(),
-            ));
-        }
-        let agreed = Agreement {
-            cipher,
-            peer_id: reply.peer_id,
-            by_exporter: reply.protocol.tls_ekm,
-            dynamic: reply.protocol.dynamic_tls_crypt,
-            epochs: reply.protocol.aead_epoch,
-            exit_by_control: reply.protocol.cc_exit,
-        };
-        self.open(now, &agreed, reply, sink, notify)
-    }
-
-    /// Changes options of the running session. A change that it cannot make ends the connection, so
-    /// that another one begins with all options.
-    fn take_update(
-        &mut self,
-        options: &str,
-        notify: &mut dyn FnMut(ClientNotice),
-    ) -> Result<(), Error> {
-        if self.stage != Stage::Up || !self.settings.pull {
-            return Ok(());
-        }
-        let update = match self.updates.take(options) {
-            Ok(Some(update)) => self.current.updated(&update),
-            Ok(None) => return Ok(()),
-            Err(error) => Err(error),
-        };
-        match update {
-            Ok(reply) => {
-                self.take_times(&reply);
-                self.current = reply.clone();
-                notify(ClientNotice::Updated(Box::new(reply)));
-            }
-            Err(error) => {
-                let end = ClientEnd::Restart { reason: error.to_string(), same_address: true };
-                self.end(end, notify);
-            }
-        }
-        Ok(())
-    }
-
-    /// Stores the token that replaces the password from now on.
-    fn take_token(&mut self, reply: &PushReply, notify: &mut dyn FnMut(ClientNotice)) {
-        let Some(token) = &reply.auth_token else { return };
-        let user = match (&reply.auth_token_user, &self.credentials) {
-            (Some(user), _) => user.clone(),
-            (None, Some((user, _))) => user.clone(),
-            (None, None) => String::new(),
-        };
-        self.credentials = Some((user.clone(), token.clone()));
-        self.tunnel.own_hello_mut().credentials.clone_from(&self.credentials);
-        notify(ClientNotice::Token(user, token.clone()));
-    }
-
     fn open(
         &mut self,
         now: Now,
@@ -556,14 +472,12 @@ impl Client {
         };
         self.tunnel.open_channel(now, channel, dynamic, sink)?;
         self.stage = Stage::Up;
+        let session = self.session_time(&reply);
+        self.session_end = (!session.is_zero()).then(|| now.monotonic + session);
         self.current = reply.clone();
         notify(ClientNotice::Connected(Box::new(Connected { reply, cipher })));
         Ok(())
     }
-}
-
-fn no_cipher() -> Error {
-    Error::Incompatible("the server names no cipher, and data-ciphers-fallback is not set".into())
 }
 
 fn own_hello(

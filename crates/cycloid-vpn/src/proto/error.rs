@@ -4,6 +4,12 @@
 
 use std::fmt;
 
+/// The reason of [`Error::TimedOut`] when nothing arrives from the peer.
+pub const SILENT: &str = "no packets from the peer";
+
+/// The reason of [`Error::TimedOut`] when the tunnel carries too little: `inactive`.
+pub const IDLE: &str = "the tunnel was idle";
+
 /// The reason why input from the peer is rejected, or why nothing can be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -37,6 +43,8 @@ pub enum Error {
     Text,
     /// A malformed pushed option, with its name.
     Push(&'static str),
+    /// A pushed option that this client's filter rejects, with its name.
+    Rejected(String),
     /// A pushed option that a running session cannot change, with its name.
     NotUpdatable(String),
     /// Malformed input, with the problem.
@@ -79,6 +87,7 @@ impl fmt::Display for Error {
             Self::KeyMethod(part) => write!(f, "the key-method message has a malformed {part}"),
             Self::Text => f.write_str("the text is not UTF-8 or contains control characters"),
             Self::Push(option) => write!(f, "the pushed option {option} is malformed"),
+            Self::Rejected(name) => write!(f, "pull-filter rejects the pushed option {name}"),
             Self::NotUpdatable(name) => {
                 write!(f, "the pushed option {name} cannot change in a running session")
             }

@@ -31,7 +31,7 @@ pub mod wrap;
 use std::time::Duration;
 
 pub use armor::KeyFileError;
-pub use error::Error;
+pub use error::{Error, IDLE, SILENT};
 
 /// The current time, given by the caller.
 #[derive(Clone, Copy, Debug)]

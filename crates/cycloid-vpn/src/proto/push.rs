@@ -15,6 +15,7 @@ use zeroize::Zeroizing;
 
 use super::Error;
 use super::data::Framing;
+pub use filter::{Filter, Verdict};
 pub use update::{PushUpdate, UpdateParser};
 
 /// Maximum message length in bytes, without the final zero byte.
@@ -407,6 +408,7 @@ impl PushParser {
     }
 }
 
+mod filter;
 mod update;
 
 #[cfg(test)]

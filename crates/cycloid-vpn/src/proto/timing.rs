@@ -22,10 +22,14 @@ pub struct Timing {
     pub ping: Duration,
     /// `ping-restart` or `ping-exit`: silence after which the peer counts as lost.
     pub silence: Duration,
+    /// Whether a client exits after that silence: `ping-exit`. Otherwise it connects again.
+    pub silence_exits: bool,
     /// `inactive`: period after which a tunnel that carried fewer than `inactive_bytes` is closed.
     pub inactive: Duration,
     /// See `inactive`.
     pub inactive_bytes: u64,
+    /// `session-timeout`: time after which a client exits.
+    pub session: Duration,
 }
 
 impl Default for Timing {
@@ -39,8 +43,10 @@ impl Default for Timing {
             renegotiate_packets: 0,
             ping: Duration::ZERO,
             silence: Duration::ZERO,
+            silence_exits: false,
             inactive: Duration::ZERO,
             inactive_bytes: 0,
+            session: Duration::ZERO,
         }
     }
 }

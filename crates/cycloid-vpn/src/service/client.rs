@@ -1,6 +1,8 @@
 //! The client program: tries servers until one accepts, keeps the tunnel up, and undoes all changes
 //! to the machine at the end.
 
+mod addresses;
+mod attempt;
 mod challenge;
 mod machine;
 mod notices;
@@ -12,19 +14,19 @@ mod start;
 mod wire;
 
 use std::collections::VecDeque;
-use std::io;
-use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, AsRawFd};
+use std::net::{IpAddr, SocketAddr};
+use std::os::fd::AsFd;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use zeroize::Zeroizing;
 
+use self::addresses::Addresses;
 use self::challenge::Challenge;
 use self::offload::Offload;
 use self::question::Question;
-use self::start::{bind, shuffle, sockets};
+use self::start::{bind, local_addresses, shuffle};
 use self::wire::{SERVER, Wire, is_same};
 use super::context::{Context, MAX_EVENTS, Side, drop_privileges, identity, is_end};
 use super::helper::{self, Helper};
@@ -35,20 +37,21 @@ use super::signals::Signal;
 use super::status::StatusFile;
 use super::{COMPRESSES, Failure, Person, host, random};
 use crate::config::{self, AuthRetry, Link};
-use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote, StreamId};
-use crate::net::udp::Endpoint;
+use crate::net::data_path::{self, Event, Events, Handle, Peers, Remote};
+use crate::net::routes::Uplinks;
 use crate::net::undo::{Journal, Scope};
 use crate::proto::client::{Client, ClientEnd, ClientNotice};
 use crate::proto::data::OCC_EXIT;
 use crate::proto::message::{Advance, Retry, TextChallenge};
 use crate::proto::tls::TlsFactory;
 use crate::proto::wrap::ProtectionKey;
-use crate::proto::{Now, Role, Transport};
+use crate::proto::{Now, Role};
 
+pub(crate) use self::addresses::resolve;
 pub(super) use self::proxy::AtProxy;
 pub(super) use self::requests::stored_credentials;
+pub(crate) use self::start::core_settings;
 pub(super) use self::start::{control_keys, socket_options};
-pub(crate) use self::start::{core_settings, resolve};
 
 /// Directory of the undo journals.
 pub const STATE_DIRECTORY: &str = "/run/cycloid-vpn";
@@ -89,8 +92,11 @@ struct Program<'a> {
     threads: usize,
     /// The data channel in the kernel, if it is there.
     offload: Option<Offload>,
-    /// Whether the client sends from a port of its own, by the first two groups of sockets.
-    has_port: bool,
+    /// The first groups of sockets, which have a port of their own: whether each is IPv6.
+    families: Vec<bool>,
+    /// `local`: the addresses to send from; empty for any.
+    local: Vec<IpAddr>,
+    addresses: Addresses,
     interface: String,
     status: Option<StatusFile>,
     /// User name and password from the configuration, as far as it has them.
@@ -106,21 +112,16 @@ struct Program<'a> {
     question: Option<Question>,
     auth_retry: AuthRetry,
     at_proxy: AtProxy,
-    /// The applied tunnel configuration and its server's address.
+    /// The applied tunnel configuration, and the server's address in its routes.
     applied: Option<(config::Tunnel, IpAddr)>,
+    /// The host's own routes, by which those of the tunnel were planned.
+    uplinks: Uplinks,
     /// The interface's MTU.
     mtu: u32,
     /// The current server.
     remote: Option<SocketAddr>,
     /// Whether the service manager has received READY.
     told_ready: bool,
-}
-
-/// What carries the packets of one attempt, and is closed after it.
-enum Carrier {
-    /// A group of sockets.
-    Sockets(usize),
-    Stream(StreamId),
 }
 
 /// The reason for a reconnection when a stream ends.
@@ -176,8 +177,8 @@ impl<'a> Program<'a> {
                 (tun.into_queues(), interface, threads)
             }
         };
-        let groups = bind(config, threads)?;
-        let has_port = !groups.is_empty();
+        let local = local_addresses(&config.remotes[0].link)?;
+        let (groups, families) = bind(config, &local, threads)?;
         let names = if helper::leaves_root(identity(&common.process)?) {
             // Root trusts this journal, so it does not stay open here. The helper opens it again.
             drop(names);
@@ -207,7 +208,9 @@ impl<'a> Program<'a> {
             events,
             threads,
             offload,
-            has_port,
+            families,
+            local,
+            addresses: Addresses::new(),
             interface,
             status,
             stored_credentials: credentials,
@@ -219,6 +222,7 @@ impl<'a> Program<'a> {
             auth_retry: config.auth_retry,
             at_proxy,
             applied: None,
+            uplinks: Uplinks::default(),
             mtu: config.remotes[0].link.tun_mtu.into(),
             remote: None,
             told_ready: false,
@@ -239,7 +243,7 @@ impl<'a> Program<'a> {
             shuffle(&mut remotes);
         }
         if self.config.kill_switch {
-            self.set_kill_switch(&remotes)?;
+            self.start_kill_switch(&remotes)?;
         }
         if !self.config.pull {
             // Report readiness without waiting for the server, which may answer at any time.
@@ -254,7 +258,8 @@ impl<'a> Program<'a> {
                     return Ok(());
                 }
                 self.state("RESOLVE", "");
-                let addresses = match resolve(remote) {
+                self.learn_addresses(&remotes);
+                let addresses = match self.addresses.of(remote, self.blocks_lookups()) {
                     Ok(addresses) => addresses,
                     Err(error) => {
                         self.say(1, &format!("cannot resolve {}: {error}", remote.host));
@@ -267,7 +272,11 @@ impl<'a> Program<'a> {
                     }
                     loop {
                         let (after, stood) = self.connect(remote, address, person);
+                        if !matches!(after, After::Stop(_)) && !self.persists() {
+                            self.down();
+                        }
                         if stood {
+                            self.renew_addresses_beside(&remotes);
                             (wait, rounds) = (remote.link.connect_retry.0, 0);
                         }
                         match after {
@@ -301,6 +310,7 @@ impl<'a> Program<'a> {
                 }
             }
             rounds += 1;
+            self.renew_addresses_beside(&remotes);
             if remotes[0].link.connect_retry_max.is_some_and(|most| rounds >= most) {
                 return Err(Failure::new("no server could be reached"));
             }
@@ -340,93 +350,11 @@ impl<'a> Program<'a> {
         }
     }
 
-    /// Runs one connection from its first packet to its end. Returns the next action and whether
-    /// the tunnel was up.
-    fn connect(
-        &mut self,
-        remote: &config::Remote,
-        address: SocketAddr,
-        person: &mut dyn Person,
-    ) -> (After, bool) {
-        let transport = remote.link.protocol.transport;
-        let (name, state) = match transport {
-            Transport::Udp => ("UDP", "WAIT"),
-            Transport::Tcp => ("TCP", "TCP_CONNECT"),
-        };
-        self.remote = Some(address);
-        self.say(1, &format!("connecting to {address} ({}) over {name}", remote.host));
-        self.state(state, "");
-        let (way, carrier) = match self.open(transport, address, remote) {
-            Ok(way) => way,
-            Err(error) => {
-                self.say(1, &format!("cannot connect to {address}: {error}"));
-                return (After::Next, false);
-            }
-        };
-        if transport == Transport::Tcp {
-            self.state("WAIT", "");
-        }
-        self.handle.add_peer(SERVER, way);
-        let outcome = self.talk(&remote.link, address, way, person);
-        self.question = None;
-        if let Some(offload) = &mut self.offload {
-            offload.end();
-        }
-        self.handle.remove_peer(SERVER);
-        match carrier {
-            Some(Carrier::Stream(stream)) => self.handle.close_stream(stream),
-            Some(Carrier::Sockets(group)) => self.handle.remove_group(group),
-            None => {}
-        }
-        self.at_proxy.relay = None;
-        outcome
-    }
-
-    fn open(
-        &mut self,
-        transport: Transport,
-        mut address: SocketAddr,
-        remote: &config::Remote,
-    ) -> io::Result<(Remote, Option<Carrier>)> {
-        match transport {
-            Transport::Udp => {
-                if let Some(proxy) = &remote.link.proxy {
-                    address = self.associate_with_proxy(proxy, remote, address)?;
-                }
-                let (group, carrier) = if self.has_port {
-                    (usize::from(address.is_ipv6()), None)
-                } else {
-                    let joins = self.offload.is_none();
-                    let sockets = sockets(self.config, address, self.threads, joins)?;
-                    let descriptor = sockets[0].as_fd().as_raw_fd();
-                    let group = self.handle.add_group(sockets)?;
-                    if let Some(offload) = &mut self.offload {
-                        offload.begin(descriptor, address)?;
-                    }
-                    (group, Some(Carrier::Sockets(group)))
-                };
-                let endpoint = Endpoint { remote: address, local: None };
-                Ok((Remote::Udp { group, endpoint }, carrier))
-            }
-            Transport::Tcp => {
-                let stream = match &remote.link.proxy {
-                    None => TcpStream::connect_timeout(&address, remote.link.connect_timeout)?,
-                    Some(proxy) => self.through_proxy(proxy, remote, address)?,
-                };
-                // Handshake messages must not wait for more data, and data is written in large
-                // pieces.
-                stream.set_nodelay(true)?;
-                let (stream, _) = self.handle.add_stream(stream)?;
-                Ok((Remote::Tcp(stream), Some(Carrier::Stream(stream))))
-            }
-        }
-    }
-
     fn talk(
         &mut self,
         link: &Link,
         address: SocketAddr,
-        way: Remote,
+        mut way: Remote,
         person: &mut dyn Person,
     ) -> (After, bool) {
         let credentials = self.answered.take().or_else(|| self.token.clone());
@@ -458,7 +386,7 @@ impl<'a> Program<'a> {
             }
             for _ in 0..MAX_EVENTS {
                 let Some(event) = self.events.next() else { break };
-                if self.take(event, now, &mut client, &mut wire, way, address, &mut notices)
+                if self.take(event, now, &mut client, &mut wire, &mut way, address, &mut notices)
                     && patience.take().is_some()
                 {
                     self.state("AUTH", "");
@@ -534,13 +462,13 @@ impl<'a> Program<'a> {
         now: Now,
         client: &mut Client,
         wire: &mut Wire,
-        way: Remote,
+        way: &mut Remote,
         address: SocketAddr,
         notices: &mut Vec<ClientNotice>,
     ) -> bool {
         match event {
-            Event::Received { from, mut packet } if is_same(from, way) => {
-                let mut sink = wire.sink(&self.handle, &mut self.offload, way);
+            Event::Received { from, mut packet } if is_same(from, *way) => {
+                let mut sink = wire.sink(&self.handle, &mut self.offload, *way);
                 let taken = client
                     .receive(now, &mut packet, &mut random, &mut sink, &mut |it| notices.push(it));
                 if let Err(error) = &taken {
@@ -548,7 +476,7 @@ impl<'a> Program<'a> {
                 }
                 taken.is_ok()
             }
-            Event::Closed { stream } if way == Remote::Tcp(stream) => {
+            Event::Closed { stream } if *way == Remote::Tcp(stream) => {
                 notices.push(ClientNotice::Ended(ClientEnd::Restart {
                     reason: CLOSED.into(),
                     same_address: false,
@@ -560,7 +488,9 @@ impl<'a> Program<'a> {
                 false
             }
             Event::Float { from, .. } if self.config.common.link.float => {
+                // Control packets follow those of the data channel.
                 self.handle.set_remote(SERVER, from);
+                *way = from;
                 false
             }
             Event::Compresses { .. } => {

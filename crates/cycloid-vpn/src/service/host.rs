@@ -8,9 +8,9 @@ use crate::config::{self, DeviceType, Redirect, RouteGateway, Target};
 use crate::net::dns::{Dns, Dnssec, Domain, NameTransport, Resolver, Server};
 use crate::net::netlink::{Address, Netlink};
 use crate::net::network::Network;
-use crate::net::routes::{self, Destination, Gateway, Host, Wanted};
+use crate::net::routes::{self, Destination, Gateway, Host, Uplinks, Wanted};
 use crate::net::tun::{self, Ipv4Link, Offload, Tun};
-use crate::net::undo::Journal;
+use crate::net::undo::{Journal, Undo};
 
 /// Opens the tunnel's device, with a queue for each thread.
 pub fn open(tunnel: &config::Tunnel, threads: usize) -> Result<Tun, Failure> {
@@ -156,6 +156,36 @@ pub fn add_routes(
     Ok(warnings)
 }
 
+/// Returns the host's own routes that a tunnel's routes depend on.
+pub fn uplinks(interface: &str) -> Result<Uplinks, Failure> {
+    let mut netlink = Netlink::open().map_err(unread)?;
+    let index = netlink.interface(interface).map_err(unread)?;
+    Uplinks::read(&mut netlink, index).map_err(unread)
+}
+
+/// Returns whether a tunnel's routes were planned for other uplinks, or the kernel has lost some.
+pub fn are_outdated(
+    interface: &str,
+    uplinks: &Uplinks,
+    journal: &Journal,
+) -> Result<bool, Failure> {
+    let lost = Netlink::open().and_then(|mut netlink| routes::are_lost(&mut netlink, journal));
+    Ok(lost.map_err(unread)? || *uplinks != self::uplinks(interface)?)
+}
+
+/// Undoes the changes to routes that depend on the uplinks. Returns the failed ones.
+pub fn undo_beside(
+    interface: &str,
+    journal: &mut Journal,
+) -> Result<Vec<(Undo, std::io::Error)>, Failure> {
+    let index = Netlink::open().and_then(|mut netlink| netlink.interface(interface));
+    Ok(routes::undo_beside(journal, index.map_err(unread)?))
+}
+
+fn unread(error: std::io::Error) -> Failure {
+    Failure::new(format!("cannot read the routes: {error}"))
+}
+
 fn networks(tunnel: &config::Tunnel) -> Vec<Network> {
     let ipv4 = tunnel
         .ifconfig
@@ -263,8 +293,19 @@ pub fn names(dns: &config::Dns, resolver: &Resolver) -> (Dns, Vec<String>) {
             server_name: server.server_name.as_deref().and_then(Domain::new),
             ..common.clone()
         };
+        let unused = names.servers.iter().filter(|server| !resolver.can_ask(server));
+        let unused: Vec<String> = unused.map(|server| server.address.to_string()).collect();
         match resolver.lacks(&names) {
-            None => return (names, warnings),
+            None if unused.is_empty() => return (names, warnings),
+            None => {
+                warnings.push(format!(
+                    "dns server {}: {} is not used: this machine's resolver has no ports of name \
+                     servers",
+                    server.priority,
+                    unused.join(", ")
+                ));
+                return (names, warnings);
+            }
             Some(lack) => warnings.push(format!(
                 "dns server {} is not used: this machine's resolver has no {lack}",
                 server.priority
@@ -320,6 +361,30 @@ mod tests {
         assert_eq!(found.servers, [address_of(&"10.8.0.3:53".parse().unwrap())]);
         assert!(found.only.is_empty());
         assert_eq!(warnings.len(), 2);
+
+        // A port needs systemd-resolved. Without it, an address with a port is left out.
+        let both = server(3, "10.8.0.4:5353", "plain", &[]);
+        let mut one = both.clone();
+        one.addresses.push("10.8.0.5:0".parse().unwrap());
+        for (server, addresses, warning) in [
+            (
+                both,
+                0,
+                "dns server 3 is not used: this machine's resolver has no ports of name servers",
+            ),
+            (
+                one,
+                2,
+                "dns server 3: 10.8.0.4 is not used: this machine's resolver has no ports of name \
+                 servers",
+            ),
+        ] {
+            let dns = config::Dns { servers: vec![server], ..dns.clone() };
+            let (found, warnings) = names(&dns, &Resolver::Resolvconf);
+            assert_eq!(found.servers.len(), addresses);
+            assert_eq!(warnings, [warning]);
+            assert_eq!(names(&dns, &Resolver::Resolved).1, [] as [&str; 0]);
+        }
 
         let encrypted = config::Dns { servers: dns.servers[1..2].to_vec(), ..dns };
         let (found, warnings) = names(&encrypted, &Resolver::Resolvconf);

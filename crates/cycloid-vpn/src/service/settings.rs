@@ -238,8 +238,10 @@ pub fn timing(timing: &config::Timing) -> Timing {
         renegotiate_packets: timing.renegotiate_packets.unwrap_or(0),
         ping: or_never(timing.ping),
         silence: or_never(timing.ping_restart.or(timing.ping_exit)),
+        silence_exits: timing.ping_restart.is_none() && timing.ping_exit.is_some(),
         inactive: timing.inactive.map_or(Duration::ZERO, |(time, _)| time),
         inactive_bytes: timing.inactive.map_or(0, |(_, bytes)| bytes),
+        session: or_never(timing.session_timeout),
     }
 }
 

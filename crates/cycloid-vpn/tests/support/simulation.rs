@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cycloid_vpn::proto::client::{Client, ClientEnd, ClientNotice, ClientSettings, Connected};
 use cycloid_vpn::proto::data::{self, Cipher, Digest, Framing, Opener, PING, Sealer};
-use cycloid_vpn::proto::push::PushReply;
+use cycloid_vpn::proto::push::{Filter, PushReply};
 use cycloid_vpn::proto::server::{
     PeerId, Server, ServerEnd, ServerNotice, ServerSettings, ServerSink, Verify,
 };
@@ -276,6 +276,7 @@ pub(crate) fn client_settings(protection: ProtectionKey, tls: TlsFactory) -> Cli
         epochs: true,
         offload: false,
         exit_notify: true,
+        filter: Filter::default(),
         judges: false,
     }
 }

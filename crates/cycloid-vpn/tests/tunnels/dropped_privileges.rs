@@ -209,6 +209,32 @@ fn the_first_scripts_run_as_root_and_later_ones_do_not() {
     machine.wait_until_restored();
 }
 
+/// Without `persist-tun`, the helper restores the name servers in an outage, and sets them again.
+#[test]
+fn name_servers_go_and_come_with_each_connection() {
+    let bed = TestBed::new();
+    let mut machine = Machine::new(&bed, Resolver::File, "");
+    machine.settings.client = machine.settings.client.replace("persist-tun", "");
+    machine.settings.server += "\npush \"route 192.168.50.0 255.255.255.0\"";
+    let has_route = || {
+        let output = bed.command(true).args(["ip", "route"]).output().expect("ip");
+        String::from_utf8_lossy(&output.stdout).contains("192.168.50.0/24")
+    };
+    let gate = bed.start(Who::Cycloid, true, &machine.settings);
+    let mut alice = machine.start();
+    machine.assert_is_set();
+    assert!(has_route());
+    drop(gate);
+    machine.wait_until_restored();
+    let _gate = bed.start(Who::Cycloid, true, &machine.settings);
+    alice.wait_for(UP, 2, LIMIT);
+    machine.assert_is_set();
+    assert!(has_route());
+    let log = alice.end("TERM");
+    assert!(!log.contains("cannot"), "{log}");
+    machine.wait_until_restored();
+}
+
 #[test]
 fn name_servers_are_restored_after_any_process_was_killed() {
     let bed = TestBed::new();

@@ -11,6 +11,7 @@ mod fragment;
 mod hsm;
 mod nat;
 mod openvpn_2_7;
+mod outages;
 mod p2p;
 #[cfg(feature = "pkcs11")]
 mod pkcs11;

@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use crate::service::Session;
+use crate::service::{Session, script};
 use crate::test_bed::{LIMIT, Running, Settings, TestBed, UP, Who};
 
 /// Waits until the output of a command in the client's namespace is as wanted.
@@ -83,6 +83,32 @@ fn options_of_a_running_session_change_without_a_reconnection() {
     alice.wait_for(UP, 2, LIMIT);
     assert!(alice.text().contains("cipher cannot change in a running session"), "{}", alice.text());
     wait_for(&bed, routes, |text| has(text, &[50, 51]), &alice);
+}
+
+/// A failed update leaves nothing behind that the next connection takes for its configuration.
+#[test]
+fn a_failed_update_is_made_up_for_by_the_next_connection() {
+    let bed = TestBed::new();
+    let socket = bed.file("management.sock");
+    let server =
+        format!("management {} unix\npush \"route 192.168.50.0 255.255.255.0\"", socket.display());
+    // The script fails once it is told to.
+    let up = script(&bed, "up", "rm $DIR/fail 2> $DIR/complaint && exit 1; exit 0");
+    let client = format!("persist-tun\nscript-security 2\nup {up}");
+    let settings = Settings { server, client, ..Settings::default() };
+    let mut gate = bed.start(Who::Cycloid, true, &settings);
+    let mut alice = bed.start(Who::Cycloid, false, &settings);
+    let mut session = Session::connect(&socket);
+    let routes = "ip -4 route show";
+    session.ask("push-update-broad \"route 192.168.51.0 255.255.255.0\"", "SUCCESS");
+    wait_for(&bed, routes, |text| text.contains("192.168.51.0/24"), &alice);
+    // Back to the options of a new connection, which the machine refuses.
+    std::fs::write(bed.file("fail"), "").expect("a file");
+    session.ask("push-update-broad \"route 192.168.50.0 255.255.255.0\"", "SUCCESS");
+    alice.wait_for("an update failed", 1, LIMIT);
+    alice.wait_for(UP, 2, LIMIT);
+    wait_for(&bed, routes, |text| text.contains("192.168.50.0/24"), &alice);
+    bed.assert_reaches("after a failed update", [&mut gate, &mut alice]);
 }
 
 #[test]

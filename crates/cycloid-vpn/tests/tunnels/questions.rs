@@ -35,6 +35,35 @@ fn at_a_terminal(bed: &TestBed, settings: &Settings) -> (Running, File, Ends) {
     (alice, typed, Ends(id))
 }
 
+/// With `auth-nocache`, a password is asked for again once a server has had it.
+#[test]
+fn a_password_that_may_not_be_cached_is_asked_for_again() {
+    let bed = TestBed::new();
+    let socket = bed.file("alice.sock");
+    let settings = Settings {
+        client: format!(
+            "auth-user-pass\nauth-nocache\nmanagement {} unix\nmanagement-query-passwords",
+            socket.display()
+        ),
+        ..Settings::default()
+    };
+    let mut gate = bed.start(Who::Cycloid, true, &settings);
+    let mut alice = bed.launch(Who::Cycloid, false, &settings);
+    let mut session = Session::connect(&socket);
+    for connection in 1..=2 {
+        session.hear(">PASSWORD:Need 'Auth' username/password");
+        session.ask("username Auth alice", "SUCCESS:");
+        session.ask("password Auth secret", "SUCCESS:");
+        alice.wait_for(UP, connection, LIMIT);
+        alice.signal("USR1");
+    }
+    session.hear(">PASSWORD:Need 'Auth' username/password");
+    assert_eq!(gate.count("connected, with"), 2, "{}", gate.text());
+    alice.end("TERM");
+    gate.signal("TERM");
+    gate.wait_for_end();
+}
+
 #[test]
 fn a_question_of_the_server_is_answered_at_the_terminal() {
     for server in [Who::Cycloid, Who::OpenVpn] {

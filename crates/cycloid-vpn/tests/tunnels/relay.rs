@@ -26,7 +26,7 @@ pub(crate) struct Relay {
 }
 
 struct Shared {
-    inside: UdpSocket,
+    inside: Mutex<Arc<UdpSocket>>,
     outside: Mutex<Arc<UdpSocket>>,
     /// The client's address.
     client: Mutex<Option<SocketAddr>>,
@@ -45,9 +45,9 @@ impl Relay {
     /// Starts a NAT between the client and the server.
     pub(crate) fn new(bed: &TestBed) -> Self {
         let (inside, outside) =
-            bed.within(true, || (bind_inside(), outside("10.99.0.2"))).join().expect("sockets");
+            bed.within(true, || (bind_inside(PORT), outside("10.99.0.2"))).join().expect("sockets");
         let shared = Arc::new(Shared {
-            inside,
+            inside: Mutex::new(Arc::new(inside)),
             outside: Mutex::new(Arc::new(outside)),
             client: Mutex::new(None),
             clients: AtomicUsize::new(0),
@@ -69,6 +69,12 @@ impl Relay {
     pub(crate) fn move_to(&self, bed: &TestBed, address: &'static str) {
         let moved = bed.within(true, move || outside(address)).join().expect("a socket");
         *self.shared.outside.lock().expect("unpoisoned") = Arc::new(moved);
+    }
+
+    /// Answers the client from another port from now on. The old one reads nothing more.
+    pub(crate) fn move_server(&self, bed: &TestBed) {
+        let moved = bed.within(true, || bind_inside(PORT + 1)).join().expect("a socket");
+        *self.shared.inside.lock().expect("unpoisoned") = Arc::new(moved);
     }
 
     /// Loses datagrams with more bytes than an IP packet of `size` has room for.
@@ -109,10 +115,10 @@ fn bind(address: &str, port: u16) -> io::Result<UdpSocket> {
 
 /// Binds the client's side. The port of an earlier relay stays in use while a process that another
 /// test has just forked still has its socket, until that process executes its program.
-fn bind_inside() -> UdpSocket {
+fn bind_inside(port: u16) -> UdpSocket {
     let limit = Instant::now() + LONGEST_FORK;
     loop {
-        match bind(INSIDE, PORT) {
+        match bind(INSIDE, port) {
             Err(error) if error.kind() == io::ErrorKind::AddrInUse && Instant::now() < limit => {
                 std::thread::sleep(TURN);
             }
@@ -140,7 +146,8 @@ impl Shared {
     fn forward_there(&self) {
         let mut packet = vec![0; 65536];
         while !self.ends.load(Ordering::Relaxed) {
-            let Ok((length, from)) = self.inside.recv_from(&mut packet) else { continue };
+            let inside = Arc::clone(&self.inside.lock().expect("unpoisoned"));
+            let Ok((length, from)) = inside.recv_from(&mut packet) else { continue };
             if self.client.lock().expect("unpoisoned").replace(from) != Some(from) {
                 self.clients.fetch_add(1, Ordering::Relaxed);
             }
@@ -162,7 +169,8 @@ impl Shared {
             let Ok(length) = outside.recv(&mut packet) else { continue };
             let client = *self.client.lock().expect("unpoisoned");
             if let (Some(client), true) = (client, self.passes(&packet[..length])) {
-                let _ = self.inside.send_to(&packet[..length], client);
+                let inside = Arc::clone(&self.inside.lock().expect("unpoisoned"));
+                let _ = inside.send_to(&packet[..length], client);
             }
         }
     }

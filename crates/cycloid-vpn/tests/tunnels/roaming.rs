@@ -80,6 +80,45 @@ fn a_single_peer_that_may_float_is_followed_at_once() {
     }
 }
 
+/// `local` without a port of its own, with one, and over TCP.
+#[test]
+fn a_client_sends_from_its_local_address() {
+    let bed = TestBed::new();
+    add_address(&bed);
+    for (tcp, port) in [(false, "lport 0"), (false, ""), (true, "")] {
+        let settings = Settings {
+            tcp,
+            point_to_point: true,
+            client: format!("local {ELSEWHERE}\n{port}"),
+            ..Settings::default()
+        };
+        let mut gate = bed.launch(Who::OpenVpn, true, &settings);
+        let mut alice = bed.start(Who::Cycloid, false, &settings);
+        gate.wait_for(&format!("]{ELSEWHERE}:"), 1, LIMIT);
+        assert_eq!(gate.count("]10.99.0.2:"), 0, "{}", gate.text());
+        bed.assert_reaches(&settings.client, [&mut gate, &mut alice]);
+        alice.end("TERM");
+        gate.end("TERM");
+    }
+}
+
+/// With `float`, the control channel follows the server's data packets to another address.
+#[test]
+fn a_client_that_may_float_renews_its_key_at_the_servers_new_address() {
+    let bed = TestBed::new();
+    let relay = Relay::new(&bed);
+    let settings = Settings { client: "float\nreneg-sec 3".into(), ..behind_nat("reneg-sec 0") };
+    let mut gate = bed.start(Who::Cycloid, true, &settings);
+    let mut alice = bed.start(Who::Cycloid, false, &settings);
+    relay.move_server(&bed);
+    bed.assert_reaches_again("at another address", [&mut gate, &mut alice]);
+    let renewed = alice.renewals();
+    alice.wait_for("a new key is in use", renewed + 2, LIMIT);
+    assert!(!alice.text().contains("a renegotiation has failed"), "{}", alice.text());
+    assert_eq!(alice.count(UP), 1, "{}", alice.text());
+    bed.assert_reaches("with a renewed key", [&mut gate, &mut alice]);
+}
+
 #[test]
 fn a_replayed_packet_moves_nobody() {
     let bed = TestBed::new();

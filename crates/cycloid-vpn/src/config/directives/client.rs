@@ -84,7 +84,11 @@ pub(super) const TABLE: &[Entry] = &[
         draft.forced = Some(call.choice(0, &choices)?);
         Ok(())
     }),
-    ignored("preresolve", CLIENT, "names are looked up before each attempt"),
+    ignored(
+        "preresolve",
+        CLIENT,
+        "names are looked up before each attempt, where that is possible",
+    ),
     ignored("ip-remote-hint", CLIENT, "the address of a remote comes from its name alone"),
 ];
 

@@ -20,7 +20,7 @@ pub(super) const TABLE: &[Entry] = &[
     refused("config", "the file is missing", "write config FILE"),
     ignored("fast-io", BOTH, ALWAYS),
     ignored("persist-local-ip", BOTH, "the address is always looked up again after a restart"),
-    ignored("persist-remote-ip", BOTH, "the address is always looked up again after a restart"),
+    ignored("persist-remote-ip", BOTH, "the address is looked up again where that is possible"),
     ignored(
         "disable-occ",
         BOTH,

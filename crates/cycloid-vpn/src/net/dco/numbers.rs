@@ -148,7 +148,7 @@ impl DeletionReason {
         match self {
             Self::Teardown => "the kernel's interface is gone",
             Self::Userspace => "the peer was deleted",
-            Self::Expired => "no packets from the peer",
+            Self::Expired => crate::proto::SILENT,
             Self::TransportError => "the kernel cannot send to the peer",
             Self::TransportDisconnect => "the peer closed the connection",
         }

@@ -103,6 +103,14 @@ impl Request {
         request
     }
 
+    pub(super) fn link(index: u32) -> Self {
+        let mut request = Self::new(GET_LINK, REQUEST);
+        request.0.extend_from_slice(&[0; 4]);
+        request.0.extend_from_slice(&index.to_ne_bytes());
+        request.0.extend_from_slice(&[0; 8]);
+        request
+    }
+
     /// Creates an interface of a kind, with the kind's own defaults.
     pub(super) fn add_link(name: &str, kind: &str) -> Self {
         let mut request = Self::new(NEW_LINK, REQUEST | ACKNOWLEDGE | CREATE | EXCLUSIVE);

@@ -89,6 +89,12 @@ impl Netlink {
         found.into_iter().flatten().next().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
+    /// Returns the kind of an interface, such as `tun`; `None` for hardware.
+    pub fn link_kind(&mut self, index: u32) -> io::Result<Option<String>> {
+        let found = self.request(Request::link(index), |message| message.link_kind())?;
+        Ok(found.into_iter().flatten().next())
+    }
+
     /// Creates an interface. `AlreadyExists` if the name is in use.
     pub fn add_link(&mut self, name: &str, kind: &str) -> io::Result<()> {
         self.request(Request::add_link(name, kind), |_| ()).map(drop)

@@ -4,13 +4,13 @@
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 use base64ct::{Base64, Encoding};
 use zeroize::Zeroizing;
 
 use super::digest::{Challenge, answer};
 use super::{Account, Exchange, Failure};
+use crate::net::tcp;
 
 /// The longest head of an answer, in bytes.
 const MAX_HEAD: usize = 16 << 10;
@@ -47,8 +47,8 @@ pub struct Http<'a> {
 }
 
 impl Http<'_> {
-    /// Connects through the proxy. `patience` limits each of at most two exchanges; `nonce` is
-    /// fresh randomness for Digest.
+    /// Connects through the proxy. The patience of `options` limits each of at most two
+    /// exchanges; `nonce` is fresh randomness for Digest.
     ///
     /// # Errors
     /// Those of [`Failure`].
@@ -56,7 +56,7 @@ impl Http<'_> {
         &self,
         proxy: SocketAddr,
         account: Option<&Account>,
-        patience: Duration,
+        options: &tcp::Options,
         nonce: [u8; 16],
     ) -> Result<TcpStream, Failure> {
         let mut authorization = None;
@@ -65,7 +65,7 @@ impl Http<'_> {
         }
         let mut tried = authorization.is_some();
         loop {
-            let mut exchange = Exchange::open(proxy, patience)?;
+            let mut exchange = Exchange::open(proxy, options)?;
             let request = self.request(authorization.as_deref().map(String::as_str));
             exchange.stream.write_all(request.as_bytes())?;
             let head = head(&mut exchange)?;

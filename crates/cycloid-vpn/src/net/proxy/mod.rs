@@ -13,9 +13,11 @@ mod tests;
 use std::fmt;
 use std::io::{self, Read};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use zeroize::Zeroizing;
+
+use super::tcp;
 
 pub use http::{Http, Method};
 pub use relay::Relay;
@@ -77,11 +79,11 @@ struct Exchange {
 }
 
 impl Exchange {
-    fn open(proxy: SocketAddr, patience: Duration) -> io::Result<Self> {
-        let deadline = Instant::now() + patience;
-        let stream = TcpStream::connect_timeout(&proxy, patience)?;
+    fn open(proxy: SocketAddr, options: &tcp::Options) -> io::Result<Self> {
+        let deadline = Instant::now() + options.patience;
+        let stream = tcp::connect(proxy, options)?;
         stream.set_nodelay(true)?;
-        stream.set_write_timeout(Some(patience))?;
+        stream.set_write_timeout(Some(options.patience))?;
         Ok(Self { stream, deadline })
     }
 

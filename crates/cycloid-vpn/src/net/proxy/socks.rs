@@ -4,11 +4,11 @@
 
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream};
-use std::time::Duration;
 
 use zeroize::Zeroizing;
 
 use super::{Account, Exchange, Failure};
+use crate::net::tcp;
 
 const VERSION: u8 = 5;
 const NO_AUTHENTICATION: u8 = 0;
@@ -23,9 +23,9 @@ pub fn connect(
     account: Option<&Account>,
     host: &str,
     port: u16,
-    patience: Duration,
+    options: &tcp::Options,
 ) -> Result<TcpStream, Failure> {
-    let mut exchange = greet(proxy, account, patience)?;
+    let mut exchange = greet(proxy, account, options)?;
     let mut request = vec![VERSION, 1, 0];
     push_host(&mut request, host)?;
     request.extend(port.to_be_bytes());
@@ -42,9 +42,9 @@ pub fn connect(
 pub fn associate(
     proxy: SocketAddr,
     account: Option<&Account>,
-    patience: Duration,
+    options: &tcp::Options,
 ) -> Result<(TcpStream, SocketAddr), Failure> {
-    let mut exchange = greet(proxy, account, patience)?;
+    let mut exchange = greet(proxy, account, options)?;
     // This end's address for datagrams is not known yet.
     exchange.stream.write_all(&[VERSION, 3, 0, 1, 0, 0, 0, 0, 0, 0])?;
     let mut address = reply(&mut exchange)?.ok_or(Failure::Malformed("a name as its address"))?;
@@ -61,9 +61,9 @@ pub fn associate(
 fn greet(
     proxy: SocketAddr,
     account: Option<&Account>,
-    patience: Duration,
+    options: &tcp::Options,
 ) -> Result<Exchange, Failure> {
-    let mut exchange = Exchange::open(proxy, patience)?;
+    let mut exchange = Exchange::open(proxy, options)?;
     let greeting: &[u8] = match account {
         Some(_) => &[VERSION, 2, NO_AUTHENTICATION, PASSWORD],
         None => &[VERSION, 1, NO_AUTHENTICATION],

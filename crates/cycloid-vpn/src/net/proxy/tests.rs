@@ -8,10 +8,15 @@ use std::time::{Duration, Instant};
 use zeroize::Zeroizing;
 
 use super::{Account, Failure, Http, Method, Relay, associate, socks};
+use crate::net::tcp::Options;
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Options = patient(Duration::from_secs(30));
 /// The time limit for proxies that stay silent.
-const SHORT: Duration = Duration::from_millis(200);
+const SHORT: Options = patient(Duration::from_millis(200));
+
+const fn patient(patience: Duration) -> Options {
+    Options { local: Vec::new(), mark: None, device: None, patience }
+}
 
 /// Starts a proxy that runs a step for each connection, in order.
 fn proxy(steps: Vec<Box<dyn FnOnce(TcpStream) + Send>>) -> (SocketAddr, JoinHandle<()>) {
@@ -65,7 +70,7 @@ fn the_peers_first_bytes_are_not_lost() {
         "HTTP/1.1 200 Connection established\r\nServer: x\r\n\r\n\x00\x03abc",
     );
     let (address, thread) = proxy(vec![step]);
-    let mut stream = http(Method::None).connect(address, None, PATIENCE, [1; 16]).unwrap();
+    let mut stream = http(Method::None).connect(address, None, &PATIENCE, [1; 16]).unwrap();
     let mut bytes = [0; 5];
     stream.read_exact(&mut bytes).unwrap();
     assert_eq!(&bytes, b"\x00\x03abc");
@@ -90,7 +95,7 @@ fn options_of_a_request() {
         "HTTP/1.1 200 OK\r\n\r\n",
     );
     let (address, thread) = proxy(vec![step]);
-    wanted.connect(address, Some(&account()), PATIENCE, [1; 16]).unwrap();
+    wanted.connect(address, Some(&account()), &PATIENCE, [1; 16]).unwrap();
     thread.join().unwrap();
 }
 
@@ -116,7 +121,7 @@ fn authentication_follows_the_proxys_wish() {
         let steps = exchanges.iter().map(|(parts, answer)| answers(parts, answer)).collect();
         let (address, thread) = proxy(steps);
         let account = with_account.then(account);
-        let outcome = http(method).connect(address, account.as_ref(), PATIENCE, [1; 16]);
+        let outcome = http(method).connect(address, account.as_ref(), &PATIENCE, [1; 16]);
         match (outcome, error) {
             (Ok(_), "") => {}
             (Err(failure), error) if !error.is_empty() => {
@@ -149,7 +154,7 @@ fn http_proxies_that_misbehave_cause_errors() {
             let _ = stream.write_all(&answer);
         };
         let (address, thread) = proxy(vec![Box::new(step)]);
-        let failure = http(Method::None).connect(address, None, PATIENCE, [1; 16]).unwrap_err();
+        let failure = http(Method::None).connect(address, None, &PATIENCE, [1; 16]).unwrap_err();
         assert!(failure.to_string().contains(error), "{text:.40}: {failure}");
         thread.join().unwrap();
     }
@@ -160,16 +165,16 @@ fn http_proxies_that_misbehave_cause_errors() {
 fn a_slow_proxy_meets_the_deadline() {
     let drip = |mut stream: TcpStream| {
         while stream.write_all(b"H").is_ok() {
-            std::thread::sleep(SHORT / 10);
+            std::thread::sleep(SHORT.patience / 10);
         }
     };
     let silent = |mut stream: TcpStream| drop(stream.read_to_end(&mut Vec::new()));
     for step in [Box::new(drip) as Box<dyn FnOnce(TcpStream) + Send>, Box::new(silent)] {
         let (address, thread) = proxy(vec![step]);
         let since = Instant::now();
-        let failure = socks(address, None, "h", 1, SHORT).unwrap_err();
+        let failure = socks(address, None, "h", 1, &SHORT).unwrap_err();
         let malformed = matches!(failure, Failure::Malformed(_));
-        assert!(malformed || since.elapsed() >= SHORT, "{failure}");
+        assert!(malformed || since.elapsed() >= SHORT.patience, "{failure}");
         thread.join().unwrap();
     }
 }
@@ -193,7 +198,7 @@ fn socks_with_a_password() {
         stream.write_all(b"hello").unwrap();
     };
     let (address, thread) = proxy(vec![Box::new(step)]);
-    let mut stream = socks(address, Some(&account()), "vpn.example", 1194, PATIENCE).unwrap();
+    let mut stream = socks(address, Some(&account()), "vpn.example", 1194, &PATIENCE).unwrap();
     assert_eq!(bytes(&mut stream, 5), b"hello");
     thread.join().unwrap();
 }
@@ -222,7 +227,7 @@ fn socks_proxies_that_refuse_or_misbehave() {
         };
         let (address, thread) = proxy(vec![Box::new(step)]);
         let account = with_account.then(account);
-        let failure = socks(address, account.as_ref(), "192.0.2.1", 1194, PATIENCE).unwrap_err();
+        let failure = socks(address, account.as_ref(), "192.0.2.1", 1194, &PATIENCE).unwrap_err();
         assert!(failure.to_string().contains(error), "{answers:?}: {failure}");
         thread.join().unwrap();
     }
@@ -231,7 +236,7 @@ fn socks_proxies_that_refuse_or_misbehave() {
 #[test]
 fn datagrams_through_an_association() {
     let datagrams = UdpSocket::bind("127.0.0.1:0").unwrap();
-    datagrams.set_read_timeout(Some(PATIENCE)).unwrap();
+    datagrams.set_read_timeout(Some(PATIENCE.patience)).unwrap();
     let port = datagrams.local_addr().unwrap().port();
     let step = move |mut stream: TcpStream| {
         assert_eq!(bytes(&mut stream, 3), [5, 1, 0]);
@@ -243,11 +248,11 @@ fn datagrams_through_an_association() {
         let _ = stream.read(&mut [0]);
     };
     let (address, thread) = proxy(vec![Box::new(step)]);
-    let (control, at) = associate(address, None, PATIENCE).unwrap();
+    let (control, at) = associate(address, None, &PATIENCE).unwrap();
     assert_eq!(at, datagrams.local_addr().unwrap());
     let relay = Relay::start(control, at, "192.0.2.1:1194".parse().unwrap()).unwrap();
     let client = UdpSocket::bind("127.0.0.1:0").unwrap();
-    client.set_read_timeout(Some(PATIENCE)).unwrap();
+    client.set_read_timeout(Some(PATIENCE.patience)).unwrap();
     client.send_to(b"question", relay.address()).unwrap();
     let mut buffer = [0; 100];
     let (length, from) = datagrams.recv_from(&mut buffer).unwrap();

@@ -42,6 +42,7 @@ fn host(remote: &str) -> Host {
     Host {
         default_ipv4: vec![default],
         default_ipv6: vec![default_ipv6],
+        is_tunnelled: false,
         remote: Some((remote, Route { destination: Network::host(remote), gateway, ..way })),
         links: vec![(ETHERNET, net("192.168.1.0/24")), (ETHERNET, net("2001:db8:1::/64"))],
         dhcp: vec![ip("192.168.1.2")],
@@ -110,6 +111,20 @@ fn everything_by_halves_leaves_the_default_route() {
             "add route 2000::/4 tun",
             "add route 3000::/4 tun",
             "add route fc00::/7 tun",
+        ]
+    );
+}
+
+#[test]
+fn the_default_route_of_another_tunnel_stays() {
+    let host = Host { is_tunnelled: true, ..host("203.0.113.5") };
+    let plan = plan(&[], redirect(""), &tunnel(), &host);
+    assert_eq!(
+        lines(&plan),
+        [
+            "add route 203.0.113.5/32 via 192.168.1.1 eth",
+            "add route 0.0.0.0/1 tun",
+            "add route 128.0.0.0/1 tun",
         ]
     );
 }

@@ -6,7 +6,7 @@ use zeroize::Zeroizing;
 
 use crate::proto::data::{Cipher, Digest, Framing};
 use crate::proto::message::Retry;
-use crate::proto::push::PushReply;
+use crate::proto::push::{Filter, PushReply};
 use crate::proto::timing::Timing;
 use crate::proto::tls::{Identity, TlsFactory};
 use crate::proto::wire::KeyId;
@@ -57,6 +57,8 @@ pub struct ClientSettings {
     pub offload: bool,
     /// `explicit-exit-notify`: notify the server when leaving.
     pub exit_notify: bool,
+    /// `pull-filter`, `route-nopull`: the options of the server that apply.
+    pub filter: Filter,
     /// Whether the caller approves each server before credentials are sent: see
     /// [`ClientNotice::Judge`].
     pub judges: bool,
@@ -138,6 +140,8 @@ pub enum ClientEnd {
     Refused(&'static str),
     /// This end was asked to stop.
     Stopped,
+    /// A timer that makes the program exit has ended the connection: the name of its directive.
+    Expired(&'static str),
     /// An error.
     Failed(Error),
 }
@@ -151,6 +155,7 @@ impl fmt::Display for ClientEnd {
             Self::Halt(reason) => write!(f, "the server asks to stop: {reason}"),
             Self::Refused(reason) => f.write_str(reason),
             Self::Stopped => f.write_str("it was stopped"),
+            Self::Expired(directive) => write!(f, "the time of {directive} is over"),
             Self::Failed(error) => write!(f, "{error}"),
         }
     }

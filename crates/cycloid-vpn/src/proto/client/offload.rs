@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::Client;
-use crate::proto::Error;
+use super::{Client, ClientEnd};
 use crate::proto::data::{Cipher, Framing};
 use crate::proto::push::PushReply;
 use crate::proto::timing::Timing;
+use crate::proto::{Error, IDLE, SILENT};
 
 /// The most bytes under an AES key outside of this program, where nothing counts its blocks: half
 /// of its usage limit of 2³⁶ blocks.
@@ -27,9 +27,15 @@ impl Client {
             Some((inactive, bytes)) => (seconds(inactive), bytes),
             None => (own.inactive, own.inactive_bytes),
         };
+        let (silence, silence_exits) = match (reply.ping_restart, reply.ping_exit) {
+            (Some(silence), _) => (seconds(silence), false),
+            (None, Some(silence)) => (seconds(silence), true),
+            (None, None) => (own.silence, own.silence_exits),
+        };
         let mut timing = Timing {
             ping: reply.ping.map_or(own.ping, seconds),
-            silence: reply.ping_restart.or(reply.ping_exit).map_or(own.silence, seconds),
+            silence,
+            silence_exits,
             inactive,
             inactive_bytes,
             ..own
@@ -43,6 +49,23 @@ impl Client {
             };
         }
         *self.tunnel.timing_mut() = timing;
+    }
+
+    /// Returns how long a session may last, or zero.
+    pub(super) fn session_time(&self, reply: &PushReply) -> Duration {
+        let pushed = reply.session_timeout.map(|seconds| Duration::from_secs(seconds.into()));
+        pushed.unwrap_or(self.settings.timing.session)
+    }
+
+    /// Returns the end of a connection by this error: some timers make the program exit.
+    pub(super) fn end_by(&mut self, error: Error) -> ClientEnd {
+        match error {
+            Error::TimedOut(IDLE) => ClientEnd::Expired("inactive"),
+            Error::TimedOut(SILENT) if self.tunnel.timing_mut().silence_exits => {
+                ClientEnd::Expired("ping-exit")
+            }
+            error => ClientEnd::Failed(error),
+        }
     }
 
     /// Checks that a data channel outside of this program can do what the server has chosen.

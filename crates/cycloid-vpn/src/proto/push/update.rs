@@ -134,8 +134,25 @@ impl UpdateParser {
     ///
     /// [`Error::Push`] with the malformed option; discards all earlier messages.
     pub fn take(&mut self, options: &str) -> Result<Option<PushUpdate>, Error> {
+        self.take_if(options, |_| Ok(true))
+    }
+
+    /// Like [`Self::take`], with a filter that sees each option that is set, without its marks. See
+    /// [`PushParser::take_if`](super::PushParser::take_if).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Self::take`] and of the filter.
+    pub fn take_if(
+        &mut self,
+        options: &str,
+        mut keep: impl FnMut(&str) -> Result<bool, Error>,
+    ) -> Result<Option<PushUpdate>, Error> {
         self.0.take(options, |update, option| {
-            update.0.push(Change::parse(option).ok_or(Error::Push("option"))?);
+            let change = Change::parse(option).ok_or(Error::Push("option"))?;
+            if change.removes || keep(&change.option)? {
+                update.0.push(change);
+            }
             Ok(())
         })
     }

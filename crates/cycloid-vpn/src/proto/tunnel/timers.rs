@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Failure, Sink, Tunnel};
 use crate::proto::session::Session;
-use crate::proto::{Error, Now, Random, data};
+use crate::proto::{Error, IDLE, Now, Random, SILENT, data};
 
 /// Intervals of checking a key with and without a traffic limit. Within `WATCH_INTERVAL`, no link
 /// can use up the rest of a key that already asks for renegotiation.
@@ -79,7 +79,7 @@ impl Tunnel {
         if !timing.silence.is_zero() && time >= activity.received + timing.silence {
             // If the whole process was paused, packets received meanwhile may not be counted yet.
             if unwatched <= WATCH_INTERVAL + timing.silence / 2 || activity.excused {
-                return Err(Failure::Ended(Error::TimedOut("no packets from the peer")));
+                return Err(Failure::Ended(Error::TimedOut(SILENT)));
             }
             let left = RESUME_TIME.min(timing.silence / 2);
             (activity.excused, asks) = (true, true);
@@ -87,7 +87,7 @@ impl Tunnel {
         }
         if !timing.inactive.is_zero() && time >= activity.used + timing.inactive {
             if traffic.inner_bytes - activity.used_bytes <= timing.inactive_bytes {
-                return Err(Failure::Ended(Error::TimedOut("the tunnel was idle")));
+                return Err(Failure::Ended(Error::TimedOut(IDLE)));
             }
             activity.used = time;
             activity.used_bytes = traffic.inner_bytes;

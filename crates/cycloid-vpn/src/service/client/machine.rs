@@ -1,9 +1,8 @@
 //! Configures a client's machine when the tunnel comes up, restores it when the tunnel goes down,
 //! and runs the related scripts.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 
-use super::start::resolve;
 use super::wire::Wire;
 use super::{Program, SERVER};
 use crate::config::{self, Link, Verdict};
@@ -155,7 +154,7 @@ impl Program<'_> {
     /// Replaces the machine's configuration.
     fn apply(
         &mut self,
-        told: (config::Tunnel, std::net::IpAddr),
+        told: (config::Tunnel, IpAddr),
         address: SocketAddr,
         hooks: &config::Hooks,
         reply: &PushReply,
@@ -167,13 +166,14 @@ impl Program<'_> {
             environment.set(name, value);
         }
         self.set_foreign_options(&mut environment, reply.options());
-        self.configure(told, environment)
+        // What was set so far is undone, so that the same options are set the next time.
+        self.configure(told, environment).inspect_err(|_| self.down())
     }
 
     /// Sets addresses, runs `up`, sets routes and name servers, then runs `route-up`.
     fn configure(
         &mut self,
-        told: (config::Tunnel, std::net::IpAddr),
+        told: (config::Tunnel, IpAddr),
         environment: Environment,
     ) -> Result<(), Failure> {
         let (tunnel, remote) = self.applied.insert(told).clone();
@@ -184,12 +184,9 @@ impl Program<'_> {
             host::script_inputs(environment, &self.interface, &tunnel, self.mtu, "init");
         self.run_first(Kind::Up, hooks.up.as_ref(), arguments, environment.clone())?;
         self.state("ADD_ROUTES", "");
-        let interface = &self.interface;
-        for warning in host::add_routes(interface, &tunnel, Some(remote), &mut self.journal)? {
-            self.context.warn(&warning);
-        }
+        self.add_routes(&tunnel, remote)?;
         if !tunnel.without_device {
-            match self.names.set(interface, &tunnel.dns) {
+            match self.names.set(&self.interface, &tunnel.dns) {
                 Ok(warnings) => warnings.iter().for_each(|warning| self.context.warn(warning)),
                 Err(failure) => self.context.warn(&failure.to_string()),
             }
@@ -200,6 +197,53 @@ impl Program<'_> {
             self.warn(&failure.to_string());
         }
         Ok(())
+    }
+
+    fn add_routes(&mut self, tunnel: &config::Tunnel, remote: IpAddr) -> Result<(), Failure> {
+        let interface = &self.interface;
+        for warning in host::add_routes(interface, tunnel, Some(remote), &mut self.journal)? {
+            self.context.warn(&warning);
+        }
+        self.uplinks = host::uplinks(interface)?;
+        Ok(())
+    }
+
+    /// Plans the routes of a tunnel that stays configured again, if the host's network or the
+    /// server's address has changed since. Otherwise packets to the server would enter the tunnel.
+    pub(super) fn renew_routes(&mut self, remote: IpAddr) {
+        let Some((tunnel, planned_for)) = &mut self.applied else { return };
+        let changed = std::mem::replace(planned_for, remote) != remote;
+        if tunnel.route_noexec || tunnel.without_device {
+            return;
+        }
+        let tunnel = tunnel.clone();
+        let outdated = host::are_outdated(&self.interface, &self.uplinks, &self.journal);
+        let renewed = match outdated {
+            Ok(outdated) if !(outdated || changed) => return,
+            Ok(_) => host::undo_beside(&self.interface, &mut self.journal),
+            Err(failure) => Err(failure),
+        };
+        let renewed = renewed.and_then(|failed| {
+            for (undo, error) in failed {
+                self.warn(&format!("cannot undo {undo}: {error}"));
+            }
+            self.say(2, &format!("planning the routes again, for {remote}"));
+            self.add_routes(&tunnel, remote)
+        });
+        if let Err(failure) = renewed {
+            self.warn(&format!("cannot plan the routes again: {failure}"));
+        }
+    }
+
+    /// Returns whether the machine's configuration stays while the client connects again.
+    pub(super) fn persists(&self) -> bool {
+        self.applied.as_ref().is_none_or(|(tunnel, _)| tunnel.persist)
+    }
+
+    /// Returns whether lookups of names must be expected to fail, because the kill switch drops
+    /// their packets or the routes and name servers are those of a tunnel without a key.
+    pub(super) fn blocks_lookups(&self) -> bool {
+        self.config.kill_switch || self.applied.is_some()
     }
 
     /// Runs a script, which the helper runs as root the first time.
@@ -264,15 +308,50 @@ impl Program<'_> {
         }
     }
 
-    pub(super) fn set_kill_switch(&mut self, remotes: &[config::Remote]) -> Result<(), Failure> {
-        let remotes = remotes.iter().flat_map(|remote| {
-            let transport = remote.link.protocol.transport;
-            resolve(remote).unwrap_or_default().into_iter().map(move |address| (address, transport))
-        });
+    /// Looks up all remotes, while that is possible, and sets the kill switch.
+    pub(super) fn start_kill_switch(&mut self, remotes: &[config::Remote]) -> Result<(), Failure> {
+        for remote in remotes {
+            if let Err(error) = self.addresses.of(remote, false) {
+                self.warn(&format!("kill-switch: cannot resolve {}: {error}", remote.host));
+            }
+        }
+        if self.addresses.known(remotes).is_empty() {
+            let hint = "connect this machine to its network first, or write addresses in `remote`";
+            return Err(Failure::new("kill-switch: no `remote` has a known address").hint(hint));
+        }
+        self.set_kill_switch(remotes)
+    }
+
+    /// Looks up all remotes through the tunnel if lookups fail without it.
+    pub(super) fn renew_addresses(&mut self) {
+        if self.config.kill_switch || self.persists() {
+            self.addresses.renew(&self.config.remotes, true);
+        }
+    }
+
+    /// Looks up all remotes in an outage, without waiting, in case that is possible beside the
+    /// tunnel.
+    pub(super) fn renew_addresses_beside(&mut self, remotes: &[config::Remote]) {
+        if self.blocks_lookups() {
+            self.addresses.renew(remotes, self.config.kill_switch);
+        }
+    }
+
+    /// Takes addresses that were looked up meanwhile, and lets the kill switch pass them.
+    pub(super) fn learn_addresses(&mut self, remotes: &[config::Remote]) {
+        if !self.addresses.take_new() || !self.config.kill_switch {
+            return;
+        }
+        if let Err(failure) = self.set_kill_switch(remotes) {
+            self.warn(&failure.to_string());
+        }
+    }
+
+    fn set_kill_switch(&mut self, remotes: &[config::Remote]) -> Result<(), Failure> {
         KillSwitch {
             instance: self.instance.clone(),
             interface: self.interface.clone(),
-            remotes: remotes.collect(),
+            remotes: self.addresses.known(remotes),
             networks: Vec::new(),
         }
         .apply(&mut self.journal)

@@ -66,11 +66,13 @@ impl Program<'_> {
                     self.state("GET_CONFIG", "");
                 }
                 self.tell_address(server.as_ref(), address);
+                self.forget_used();
                 None
             }
             ClientNotice::Connected(connected) => match self.up(link, address, &connected, wire) {
                 Ok(()) => {
                     *stood = true;
+                    self.renew_addresses();
                     None
                 }
                 Err(failure) => Some(After::Stop(Err(failure))),
@@ -85,6 +87,7 @@ impl Program<'_> {
             },
             ClientNotice::Renegotiated => {
                 self.say(3, "a new key is in use");
+                self.renew_addresses();
                 None
             }
             ClientNotice::RenegotiationFailed(error) => {
@@ -134,6 +137,7 @@ impl Program<'_> {
             ClientEnd::Stopped => After::Stop(Ok(())),
             ClientEnd::AuthFailed { reason, retry } => {
                 self.say(1, &format!("AUTH: Received control message: AUTH_FAILED {reason}"));
+                self.forget_used();
                 if self.take_challenge(&reason) {
                     self.refused_by_server(&reason);
                     return After::Same;
@@ -177,6 +181,11 @@ impl Program<'_> {
                  compressed packets and compresses none",
             ))),
             ClientEnd::Halt(reason) => After::Stop(Err(Failure::new(format!("ended: {reason}")))),
+            ClientEnd::Expired(directive) => {
+                self.say(1, &format!("exiting: {directive}"));
+                self.state("EXITING", directive);
+                After::Stop(Ok(()))
+            }
             ClientEnd::Failed(error) => {
                 self.say(1, &format!("the connection has ended: {error}"));
                 let timed_out = matches!(error, crate::proto::Error::TimedOut(_));

@@ -1,7 +1,7 @@
 //! Connects a client to its server through a proxy.
 
 use std::io;
-use std::net::{SocketAddr, TcpStream, ToSocketAddrs};
+use std::net::{SocketAddr, TcpStream};
 
 use super::Program;
 use super::requests::read_credentials;
@@ -61,10 +61,10 @@ impl Program<'_> {
         address: SocketAddr,
     ) -> io::Result<TcpStream> {
         let account = self.at_proxy.account(proxy);
-        let patience = remote.link.connect_timeout;
+        let stream = self.stream_options(&remote.link);
         let (host, port) = (remote.host.as_str(), remote.port);
         let connected = match proxy.kind {
-            ProxyKind::Socks => socks(address, account.as_ref(), host, port, patience),
+            ProxyKind::Socks => socks(address, account.as_ref(), host, port, &stream),
             ProxyKind::Http(method) => {
                 let options = &remote.link.http;
                 let mut nonce = [0; 16];
@@ -82,7 +82,7 @@ impl Program<'_> {
                     agent: options.agent.as_deref(),
                     fields: &options.fields,
                 };
-                request.connect(address, account.as_ref(), patience, nonce)
+                request.connect(address, account.as_ref(), &stream, nonce)
             }
         };
         self.judged(connected)
@@ -97,9 +97,11 @@ impl Program<'_> {
         address: SocketAddr,
     ) -> io::Result<SocketAddr> {
         let account = self.at_proxy.account(proxy);
-        let mut servers = (remote.host.as_str(), remote.port).to_socket_addrs()?;
-        let server = servers.next().ok_or(io::ErrorKind::NotFound)?;
-        let association = associate(address, account.as_ref(), remote.link.connect_timeout);
+        let prefers_known = self.blocks_lookups();
+        let servers = self.addresses.of_place((&remote.host, remote.port), prefers_known)?;
+        let server = *servers.first().ok_or(io::ErrorKind::NotFound)?;
+        let options = self.stream_options(&remote.link);
+        let association = associate(address, account.as_ref(), &options);
         let (control, datagrams) = self.judged(association)?;
         let relay = Relay::start(control, datagrams, server)?;
         let address = relay.address();

@@ -62,6 +62,14 @@ impl Program<'_> {
         }
     }
 
+    /// Forgets the password after the server has had it: `auth-nocache`. The connection keeps it for
+    /// its renegotiations, and a file is where it was.
+    pub(super) fn forget_used(&mut self) {
+        if self.config.auth_nocache {
+            self.credentials = None;
+        }
+    }
+
     fn forget(&mut self) {
         self.credentials = None;
         self.token = None;

@@ -1,11 +1,11 @@
-//! Creates a client's core settings and sockets, and resolves server addresses.
+//! Creates a client's core settings and sockets.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 
 use zeroize::Zeroizing;
 
-use crate::config::{self, Bind, Family, Link, MtuDiscovery};
+use crate::config::{self, Bind, Link, MtuDiscovery};
 use crate::net::udp::{self, PathMtu, UdpSocket};
 use crate::proto::Role;
 use crate::proto::client::ClientSettings;
@@ -62,31 +62,50 @@ pub(crate) fn core_settings(
         epochs: true,
         offload: false,
         exit_notify: link.explicit_exit_notify > 0,
+        filter: config.filter(),
         judges: common.hooks.tls_verify.is_some(),
     }
 }
 
-/// Binds UDP sockets for both address families, each as a group, if the client has a port of its
-/// own. Otherwise each attempt gets new sockets: see [`sockets`].
-pub(super) fn bind(
-    config: &config::Client,
-    threads: usize,
-) -> Result<Vec<Vec<UdpSocket>>, Failure> {
-    let link = &config.remotes[0].link;
-    let Some(port) = link.local_port.filter(|port| *port > 0 && link.bind != Bind::Unbound) else {
+/// Returns the addresses of `local`, which the client sends from; none for any address.
+///
+/// # Errors
+/// A name without an address.
+pub(super) fn local_addresses(link: &Link) -> Result<Vec<IpAddr>, Failure> {
+    let Some(host) = link.local.as_deref().filter(|host| *host != "*") else {
         return Ok(Vec::new());
     };
+    let found = (host, 0).to_socket_addrs();
+    let found = found.map_err(|error| Failure::new(format!("local {host}: {error}")))?;
+    Ok(found.map(|address| address.ip()).collect())
+}
+
+/// Binds UDP sockets for both address families, or those of `local`, each as a group, if the client
+/// has a port of its own. Returns also whether each group is IPv6. Otherwise each attempt gets new
+/// sockets: see [`sockets`].
+pub(super) fn bind(
+    config: &config::Client,
+    local: &[IpAddr],
+    threads: usize,
+) -> Result<(Vec<Vec<UdpSocket>>, Vec<bool>), Failure> {
+    let link = &config.remotes[0].link;
+    let (mut groups, mut families) = (Vec::new(), Vec::new());
+    let Some(port) = link.local_port.filter(|port| *port > 0 && link.bind != Bind::Unbound) else {
+        return Ok((groups, families));
+    };
     let options = socket_options(&config.common, link);
-    let mut groups = Vec::new();
-    for address in ANY {
-        match udp::bind(SocketAddr::new(address, port), threads, &options) {
-            Ok(sockets) => groups.push(sockets),
+    for address in if local.is_empty() { &ANY } else { local } {
+        match udp::bind(SocketAddr::new(*address, port), threads, &options) {
+            Ok(sockets) => {
+                groups.push(sockets);
+                families.push(address.is_ipv6());
+            }
             // IPv6 may be unavailable.
-            Err(error) if address.is_ipv4() => return Err(error.into()),
-            Err(_) => {}
+            Err(_) if address.is_ipv6() && local.is_empty() => {}
+            Err(error) => return Err(error.into()),
         }
     }
-    Ok(groups)
+    Ok((groups, families))
 }
 
 /// The unspecified addresses of both families.
@@ -97,12 +116,13 @@ const ANY: [IpAddr; 2] = [IpAddr::V4(Ipv4Addr::UNSPECIFIED), IpAddr::V6(Ipv6Addr
 pub(super) fn sockets(
     config: &config::Client,
     remote: SocketAddr,
+    local: Option<IpAddr>,
     threads: usize,
     joins: bool,
 ) -> io::Result<Vec<UdpSocket>> {
     let options = socket_options(&config.common, &config.remotes[0].link);
     let options = udp::Options { joins, ..options };
-    let local = SocketAddr::new(ANY[usize::from(remote.is_ipv6())], 0);
+    let local = SocketAddr::new(local.unwrap_or(ANY[usize::from(remote.is_ipv6())]), 0);
     udp::bind(local, threads, &options).map_err(io::Error::other)
 }
 
@@ -129,22 +149,6 @@ pub(in crate::service) fn socket_options(common: &config::Common, link: &Link) -
         options.receive_buffer = Some(bytes as usize);
     }
     options
-}
-
-/// Resolves a server's addresses of the configured family, or those of its proxy.
-pub(crate) fn resolve(remote: &config::Remote) -> io::Result<Vec<SocketAddr>> {
-    if let Some(proxy) = &remote.link.proxy {
-        return Ok((proxy.host.as_str(), proxy.port).to_socket_addrs()?.collect());
-    }
-    let mut addresses: Vec<SocketAddr> =
-        (remote.host.as_str(), remote.port).to_socket_addrs()?.collect();
-    match remote.link.protocol.family {
-        Family::Any => {}
-        Family::V4 => addresses.retain(SocketAddr::is_ipv4),
-        Family::V6 => addresses.retain(SocketAddr::is_ipv6),
-    }
-    addresses.dedup();
-    Ok(addresses)
 }
 
 pub(super) fn shuffle<T>(list: &mut [T]) {

@@ -1,12 +1,13 @@
 //! Where the peer of a tunnel with a static key is: its addresses, and its connections over TCP.
 
 use std::collections::VecDeque;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, ToSocketAddrs};
 use std::time::Duration;
 
 use super::{PEER, Program};
-use crate::config::{Bind, Family, StaticTunnel};
+use crate::config::{self, Bind, Family, StaticTunnel};
 use crate::net::data_path::{Remote, StreamId};
+use crate::net::tcp;
 use crate::net::udp::{self, Endpoint, UdpSocket};
 use crate::proto::{Now, Transport};
 use crate::service::Failure;
@@ -53,8 +54,14 @@ impl Program<'_> {
 
     fn connect(&mut self, address: SocketAddr) {
         self.say(1, &format!("connecting to {address} over TCP"));
-        let limit = self.config.common.link.connect_timeout;
-        let stream = TcpStream::connect_timeout(&address, limit).and_then(|stream| {
+        let config::Common { sockets, link, .. } = &self.config.common;
+        let options = tcp::Options {
+            local: Vec::new(),
+            mark: sockets.mark,
+            device: sockets.device.clone(),
+            patience: link.connect_timeout,
+        };
+        let stream = tcp::connect(address, &options).and_then(|stream| {
             stream.set_nodelay(true)?;
             self.handle.add_stream(stream)
         });
