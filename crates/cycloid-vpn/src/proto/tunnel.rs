@@ -4,8 +4,8 @@
 //! negotiated, and one whose key still opens packets in flight. This module holds what both ends
 //! have in common; `client.rs` and `server.rs` hold the rest.
 
-mod away;
 mod failed;
+mod threaded_handshake;
 mod timers;
 
 use std::fmt;

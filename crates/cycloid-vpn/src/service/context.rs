@@ -13,7 +13,7 @@ use rustix::mm::{MlockAllFlags, mlockall};
 use zeroize::Zeroizing;
 
 use super::alarm::Alarm;
-use super::elsewhere::Worker;
+use super::handshake_thread::Worker;
 use super::hooks::{Environment, Hooks, Job, Kind, Outcome, Script, Secret, Ticket};
 use super::log::{Level, Log};
 use super::management::{AuthRetry, Endpoint, Event, Management, Settings};

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use zeroize::Zeroizing;
 
 use super::context::{Context, is_end};
-use super::elsewhere::Worker;
+use super::handshake_thread::Worker;
 use super::management::{Event, Query};
 use super::pkcs11::{self, Certificates, KeyName, Login};
 use super::{Failure, settings};

@@ -4,21 +4,21 @@
 //! The feature `pkcs11` has the part that loads providers. Without it, a configuration with a token
 //! is refused.
 
-#[cfg(feature = "pkcs11")]
-mod place;
+#[cfg(not(feature = "pkcs11"))]
+mod no_pkcs11;
 #[cfg(feature = "pkcs11")]
 mod provider;
 #[cfg(feature = "pkcs11")]
 mod signer;
-#[cfg(not(feature = "pkcs11"))]
-mod without;
+#[cfg(feature = "pkcs11")]
+mod token_key;
 
 use std::fmt;
 
+#[cfg(not(feature = "pkcs11"))]
+pub(super) use no_pkcs11::Certificates;
 #[cfg(feature = "pkcs11")]
 pub(super) use provider::Certificates;
-#[cfg(not(feature = "pkcs11"))]
-pub(super) use without::Certificates;
 
 use super::Failure;
 use crate::config::Token;

@@ -11,8 +11,8 @@ use cryptoki::slot::Slot;
 use cryptoki::types::AuthPin;
 use rustls::pki_types::CertificateDer;
 
-use super::place::{Place, log_in, private_key, reason};
 use super::signer::Signer;
+use super::token_key::{TokenKey, log_in, private_key, reason};
 use super::{KeyName, Login};
 use crate::config::Token;
 use crate::proto::tls::External;
@@ -191,7 +191,7 @@ impl Found {
         let signer = Signer::new(
             &self.certificate,
             &mechanisms,
-            Place {
+            TokenKey {
                 provider: self.provider,
                 slot: self.slot,
                 name: self.name,

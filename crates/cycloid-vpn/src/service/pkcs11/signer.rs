@@ -14,7 +14,7 @@ use x509_cert::Certificate;
 use x509_cert::der::asn1::{ObjectIdentifier, UintRef};
 use x509_cert::der::{Decode, Encode};
 
-use super::place::Place;
+use super::token_key::TokenKey;
 use crate::service::Failure;
 
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -41,7 +41,7 @@ const PKCS1: [SignatureScheme; 3] = [
 
 /// A private key in a token. Handshakes sign in turns.
 pub(super) struct Signer {
-    place: Arc<Mutex<Place>>,
+    token_key: Arc<Mutex<TokenKey>>,
     algorithm: SignatureAlgorithm,
     /// The possible schemes, best first.
     schemes: Vec<SignatureScheme>,
@@ -52,7 +52,7 @@ impl Signer {
     pub(super) fn new(
         certificate: &CertificateDer<'_>,
         mechanisms: &[MechanismType],
-        place: Place,
+        token_key: TokenKey,
     ) -> Result<Self, Failure> {
         let unusable = |why: &str| {
             Failure::new(format!("pkcs11-id: {why}")).hint(
@@ -86,7 +86,7 @@ impl Signer {
         if schemes.is_empty() {
             return Err(unusable("the token does not sign with this kind of key"));
         }
-        Ok(Self { place: Arc::new(Mutex::new(place)), algorithm, schemes })
+        Ok(Self { token_key: Arc::new(Mutex::new(token_key)), algorithm, schemes })
     }
 }
 
@@ -99,7 +99,7 @@ impl fmt::Debug for Signer {
 impl SigningKey for Signer {
     fn choose_scheme(&self, offered: &[SignatureScheme]) -> Option<Box<dyn rustls::sign::Signer>> {
         let scheme = self.schemes.iter().find(|scheme| offered.contains(scheme))?;
-        Some(Box::new(One { place: Arc::clone(&self.place), scheme: *scheme }))
+        Some(Box::new(One { token_key: Arc::clone(&self.token_key), scheme: *scheme }))
     }
 
     fn algorithm(&self) -> SignatureAlgorithm {
@@ -127,7 +127,7 @@ impl From<Unsigned> for rustls::Error {
 
 /// A signature in a handshake.
 struct One {
-    place: Arc<Mutex<Place>>,
+    token_key: Arc<Mutex<TokenKey>>,
     scheme: SignatureScheme,
 }
 
@@ -143,8 +143,8 @@ impl rustls::sign::Signer for One {
         let (mechanism, input) = request(self.scheme, message)
             .ok_or_else(|| failed("unknown signature scheme".into()))?;
         // The session is complete at every moment, so lock poisoning can be ignored.
-        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
-        let signature = place.with_key(|session, key| session.sign(&mechanism, key, &input));
+        let mut token_key = self.token_key.lock().unwrap_or_else(PoisonError::into_inner);
+        let signature = token_key.with_key(|session, key| session.sign(&mechanism, key, &input));
         let signature = signature.map_err(failed)?;
         match self.scheme {
             SignatureScheme::ECDSA_NISTP256_SHA256

@@ -12,7 +12,7 @@ use cryptoki::types::AuthPin;
 use super::KeyName;
 
 /// A private key in a token, and the session with it.
-pub(super) struct Place {
+pub(super) struct TokenKey {
     pub(super) provider: Pkcs11,
     pub(super) slot: Slot,
     pub(super) name: KeyName,
@@ -23,7 +23,7 @@ pub(super) struct Place {
     pub(super) session: Option<(Session, ObjectHandle)>,
 }
 
-impl Place {
+impl TokenKey {
     /// Uses the key. Opens another session once if the token has lost the last one.
     pub(super) fn with_key(
         &mut self,
