@@ -150,6 +150,6 @@ fn the_profile_suite_b_accepts_only_its_algorithms_in_the_whole_chain() {
     };
     let [p256, p384] =
         [SignatureScheme::ECDSA_NISTP256_SHA256, SignatureScheme::ECDSA_NISTP384_SHA384];
-    assert_eq!(schemes(true), [p256, p384]);
+    assert_eq!(schemes(true), [p384, p256]);
     assert!(schemes(false).len() > 2);
 }
