@@ -192,18 +192,20 @@ fn the_first_scripts_run_as_root_and_later_ones_do_not() {
         let words = calls.lines().map(|line| line.split(' ').take(2).collect::<Vec<_>>().join(" "));
         words.collect::<Vec<_>>()
     };
-    assert_eq!(calls(), ["tls-verify 65534", "ipchange 0", "up 0", "route-up 0"]);
-    let up = machine.calls().lines().nth(2).expect("up").to_owned();
+    // For the authority and for the server.
+    let verified = ["tls-verify 65534"; 2].as_slice();
+    assert_eq!(calls(), [verified, &["ipchange 0", "up 0", "route-up 0"]].concat());
+    let up = machine.calls().lines().nth(3).expect("up").to_owned();
     assert_eq!(up, "up 0 tun0 1500 0 10.8.0.2 255.255.0.0 init");
     alice.signal("USR1");
     alice.wait_for(UP, 2, LIMIT);
-    assert_eq!(calls()[4..], ["tls-verify 65534", "ipchange 65534", "up 65534"]);
+    assert_eq!(calls()[5..], [verified, &["ipchange 65534", "up 65534"]].concat());
     machine.assert_is_set();
     // The helper ends with its client, not by a signal.
     kill("-TERM", helper);
     kill("-INT", helper);
     let log = alice.end("TERM");
-    assert_eq!(calls()[7..], ["route-pre-down 65534", "down 65534"]);
+    assert_eq!(calls()[9..], ["route-pre-down 65534", "down 65534"]);
     assert!(!log.contains("cannot"), "{log}");
     wait_for_end_of(helper);
     machine.wait_until_restored();

@@ -84,6 +84,42 @@ fn a_script_judges_every_certificate_of_a_client() {
 }
 
 #[test]
+fn a_script_judges_every_certificate_of_a_server() {
+    let bed = TestBed::new();
+    let judge = script(
+        &bed,
+        "judge",
+        "echo \"$1 $2 $tls_id_1\" >> $DIR/asked\n[ \"$1\" != \"$(cat $DIR/refuse)\" ]",
+    );
+    let settings = Settings {
+        client: format!("script-security 2\ntls-verify {judge}"),
+        ..Settings::default()
+    };
+    for (server, client) in ALL {
+        let _gate = bed.start(server, true, &settings);
+        for (refused, depths) in [("none", "10"), ("0", "10"), ("1", "1")] {
+            let _ = fs::remove_file(bed.file("asked"));
+            fs::write(bed.file("refuse"), refused).expect("a file");
+            let mut alice = bed.launch(client, false, &settings);
+            let expected = match (refused, client) {
+                ("none", _) => UP,
+                (_, Who::Cycloid) => "server refused: ",
+                (_, Who::OpenVpn) => "VERIFY SCRIPT ERROR",
+            };
+            alice.wait_for(expected, 1, LIMIT);
+            let asked = fs::read_to_string(bed.file("asked")).expect("it was asked");
+            let asked: Vec<&str> = asked.lines().take(depths.len()).collect();
+            let seen: String = asked.iter().filter_map(|line| line.chars().next()).collect();
+            assert_eq!(seen, depths, "{client:?}, refusing {refused}: {asked:?}");
+            // The script knows the whole chain at each depth.
+            let knows = |line: &&str| line.ends_with(" CN=Cycloid VPN");
+            assert!(asked.iter().all(knows), "{asked:?}");
+            assert_eq!(alice.text().contains(UP), refused == "none", "{}", alice.text());
+        }
+    }
+}
+
+#[test]
 fn the_login_of_a_client_that_has_left_is_forgotten() {
     let bed = TestBed::new();
     let account = bed.file("account");

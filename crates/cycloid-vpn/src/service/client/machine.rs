@@ -11,23 +11,34 @@ use crate::net::undo::Undo;
 use crate::proto::client::Connected;
 use crate::proto::push::PushReply;
 use crate::proto::tls::Identity;
-use crate::service::hooks::{Environment, Kind, Trust};
+use crate::service::hooks::{Environment, Kind, Trust, subject_of};
 use crate::service::{Failure, host, settings};
 
 impl Program<'_> {
-    /// Runs `tls-verify` on the server's certificate before the client sends anything secret.
+    /// Runs `tls-verify` for each certificate of the server's chain, the root first, before the
+    /// client sends anything secret.
     pub(super) fn judge(
         &mut self,
         server: Option<&Identity>,
         address: SocketAddr,
     ) -> Result<(), Failure> {
-        let Some(server) = server else { return Ok(()) };
+        let command = self.config.common.hooks.tls_verify.as_ref();
+        let (Some(server), Some(command)) = (server, command) else { return Ok(()) };
+        let not_valid = || Failure::new("its certificate is not valid any more");
+        let above = server.authorities.as_ref().ok_or_else(not_valid)?;
         let mut environment = self.context.environment();
         environment.set_peer_address(Trust::Untrusted, address);
-        environment.set_certificate(0, &server.certificate);
-        let arguments = vec!["0".to_owned(), server.subject.clone()];
-        let command = self.config.common.hooks.tls_verify.as_ref();
-        self.context.run(Kind::TlsVerify, command, arguments, environment)
+        let chain: Vec<_> = [&server.certificate].into_iter().chain(above).collect();
+        for (depth, certificate) in (0..).zip(&chain) {
+            environment.set_certificate(depth, certificate);
+        }
+        for (depth, certificate) in chain.iter().enumerate().rev() {
+            let unreadable = || Failure::new("the certificate of its authority is unreadable");
+            let subject = subject_of(certificate).ok_or_else(unreadable)?;
+            let arguments = vec![depth.to_string(), subject];
+            self.context.run(Kind::TlsVerify, Some(command), arguments, environment.clone())?;
+        }
+        Ok(())
     }
 
     /// Runs `ipchange` with the server's address.
