@@ -111,13 +111,8 @@ fn requests() -> Vec<Request> {
         },
         Request::Encrypt { key: 1, mechanism: mechanism.clone(), data: secret(16) },
         Request::Decrypt { key: 1, mechanism: mechanism.clone(), data: bytes(256) },
-        Request::Wrap { wrapping: 1, mechanism: mechanism.clone(), key: 2, length_only: None },
-        Request::Wrap {
-            wrapping: 1,
-            mechanism: mechanism.clone(),
-            key: 2,
-            length_only: Some(true),
-        },
+        Request::Wrap { wrapping: 1, mechanism: mechanism.clone(), key: 2, room: None },
+        Request::Wrap { wrapping: 1, mechanism: mechanism.clone(), key: 2, room: Some(0) },
         Request::Unwrap {
             unwrapping: 1,
             mechanism: mechanism.clone(),

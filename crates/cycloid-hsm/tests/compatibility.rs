@@ -159,7 +159,7 @@ fn key_wrap_ignores_no_initial_value() {
     for (number, own) in own {
         let wrap = |parameter| {
             let mechanism = Mechanism { number, parameter };
-            bytes(client.call(&Request::Wrap { wrapping, mechanism, key, length_only: None }))
+            bytes(client.call(&Request::Wrap { wrapping, mechanism, key, room: None }))
         };
         let wrapped = wrap(Parameter::None).unwrap();
         assert_eq!(wrap(Parameter::Iv(Bytes(own.clone()))).unwrap(), wrapped);

@@ -155,8 +155,7 @@ fn keys_signatures_and_agreements_are_those_of_openssl() {
         let uses = truths(&[(cka::WRAP, true), (cka::UNWRAP, true)]);
         let wrapping = secret_key(&client, AES, &[5; 32], &uses).unwrap();
         let kwp = mechanism(ckm::AES_KEY_WRAP_KWP);
-        let request =
-            Request::Wrap { wrapping, mechanism: kwp.clone(), key: created, length_only: None };
+        let request = Request::Wrap { wrapping, mechanism: kwp.clone(), key: created, room: None };
         let wrapped = Bytes(self::bytes(client.call(&request)).unwrap());
         let request =
             Request::Unwrap { unwrapping: wrapping, mechanism: kwp, wrapped, template: readable };

@@ -311,7 +311,7 @@ fn a_wrapped_key_comes_back_sensitive_and_derived_keys_promise_nothing() {
             wrapping,
             mechanism: kwp.clone(),
             key,
-            length_only: None,
+            room: None,
         }))
         .unwrap();
         let unwrap = |key_type: u32, wrapped: &[u8]| {

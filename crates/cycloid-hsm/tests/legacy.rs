@@ -236,8 +236,7 @@ fn a_short_key_is_unwrapped_while_that_is_allowed() {
     let kek = mechanism(ckm::AES_KEY_GEN);
     let kek = object(client.call(&Request::Generate { mechanism: kek, template })).unwrap();
     let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
-    let wrapped =
-        Request::Wrap { wrapping: kek, mechanism: mechanism.clone(), key, length_only: None };
+    let wrapped = Request::Wrap { wrapping: kek, mechanism: mechanism.clone(), key, room: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     let unwrap = || {
         let mut template = truths(&[(cka::SIGN, true)]);

@@ -160,7 +160,7 @@ fn every_use_of_an_aes_key_for_data_ends_when_it_serves_keys() {
     }
 
     let wrapping = mechanism(ckm::AES_KEY_WRAP_KWP);
-    let wrap = Request::Wrap { wrapping: key, mechanism: wrapping, key: victim, length_only: None };
+    let wrap = Request::Wrap { wrapping: key, mechanism: wrapping, key: victim, room: None };
     bytes(client.call(&wrap)).unwrap();
     let refused = Code::KEY_FUNCTION_NOT_PERMITTED;
     for (cipher, made) in ciphers().into_iter().zip(sealed) {
@@ -315,7 +315,7 @@ fn rsa_unwrapping_does_not_reveal_whether_the_padding_was_valid() {
     let (public, private) = wrapping_pair(&client);
     let key = aes(&client);
     let how = mechanism(ckm::RSA_PKCS);
-    let wrap = Request::Wrap { wrapping: public, mechanism: how.clone(), key, length_only: None };
+    let wrap = Request::Wrap { wrapping: public, mechanism: how.clone(), key, room: None };
     let mut wrapped = bytes(client.call(&wrap)).unwrap();
     let unwrap = |wrapped: &[u8]| -> cycloid_hsm::Result<Vec<Vec<u8>>> {
         let mut template = Template::new();
@@ -373,7 +373,7 @@ fn a_private_key_travels_under_rsa_and_a_fresh_aes_key() {
             wrapping: public,
             mechanism: how(bits),
             key: signs,
-            length_only: None,
+            room: None,
         })
     };
     assert_eq!(code(wrap(127)), Code::MECHANISM_PARAM_INVALID);
@@ -474,7 +474,7 @@ fn rsa_wraps_sensitive_keys_only_for_a_key_of_the_token_which_then_decrypts_noth
     let plain = encrypt(&client, public, mechanism(ckm::RSA_PKCS), b"data").unwrap();
     for how in [mechanism(ckm::RSA_PKCS), with(ckm::RSA_AES_KEY_WRAP, both)] {
         let wrap = |wrapping, key| {
-            client.call(&Request::Wrap { wrapping, mechanism: how.clone(), key, length_only: None })
+            client.call(&Request::Wrap { wrapping, mechanism: how.clone(), key, room: None })
         };
         bytes(wrap(outside, own)).unwrap();
         assert_eq!(code(wrap(outside, victim)), Code::KEY_NOT_WRAPPABLE, "{how:?}");
@@ -482,7 +482,7 @@ fn rsa_wraps_sensitive_keys_only_for_a_key_of_the_token_which_then_decrypts_noth
     assert_eq!(decrypt(&client, private, mechanism(ckm::RSA_PKCS), &plain).unwrap(), b"data");
     let how = mechanism(ckm::RSA_PKCS);
     let wrapped =
-        Request::Wrap { wrapping: public, mechanism: how.clone(), key: victim, length_only: None };
+        Request::Wrap { wrapping: public, mechanism: how.clone(), key: victim, room: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     for ciphertext in [wrapped, plain] {
         let read = decrypt(&client, private, how.clone(), &ciphertext);

@@ -170,7 +170,7 @@ fn a_key_that_begins_to_serve_keys_computes_no_code_of_data() {
     let operation = begin(&client, wrapping, mechanism(ckm::AES_CMAC), Usage::Sign).unwrap();
     update(&client, operation, b"data").unwrap();
     let how = mechanism(ckm::AES_KEY_WRAP);
-    client.call(&Request::Wrap { wrapping, mechanism: how, key, length_only: None }).unwrap();
+    client.call(&Request::Wrap { wrapping, mechanism: how, key, room: None }).unwrap();
     let refused = code(finish(&client, operation, b"data", None));
     assert_eq!(refused, Code::KEY_FUNCTION_NOT_PERMITTED);
 }

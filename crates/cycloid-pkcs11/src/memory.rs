@@ -129,6 +129,11 @@ impl<T: Copy> Output<T> {
         !self.pointer.is_null()
     }
 
+    /// Returns the number of values for which there is room: 0 if none are wanted.
+    pub(crate) fn room(&self) -> u64 {
+        if self.is_wanted() { self.capacity.into() } else { 0 }
+    }
+
     /// Returns whether `needed` values are wanted and fit. Otherwise reports their number to C.
     ///
     /// # Errors

@@ -506,16 +506,18 @@ fn keys_wrap_unwrap_and_derive_others() {
     let (bed, session) = TestBed::logged_in();
     let aes = bed.daemon.find(cko::SECRET_KEY, "aes");
     let hmac = bed.daemon.find(cko::SECRET_KEY, "hmac");
-    let how = &mut mechanism(ckm::AES_KEY_WRAP_KWP);
     let (mut wrapped, mut length) = ([0; 64], 0);
-    must!(bed, C_WrapKey(session, how, aes, hmac, n(), &raw mut length));
-    assert_eq!(length, 40);
-    length = 39;
-    let to = wrapped.as_mut_ptr();
-    let code = call!(bed, C_WrapKey(session, how, aes, hmac, to, &raw mut length));
-    assert_eq!((code, length), (CKR_BUFFER_TOO_SMALL, 40));
-    must!(bed, C_WrapKey(session, how, aes, hmac, to, &raw mut length));
-    assert_eq!(wrapped[..length as usize], [0x3a; 40]);
+    for number in [ckm::AES_KEY_WRAP, ckm::AES_KEY_WRAP_KWP] {
+        let (how, to) = (&mut mechanism(number), wrapped.as_mut_ptr());
+        must!(bed, C_WrapKey(session, how, aes, hmac, n(), &raw mut length));
+        assert_eq!(length, 40);
+        length = 39;
+        let code = call!(bed, C_WrapKey(session, how, aes, hmac, to, &raw mut length));
+        assert_eq!((code, length), (CKR_BUFFER_TOO_SMALL, 40));
+        must!(bed, C_WrapKey(session, how, aes, hmac, to, &raw mut length));
+        assert_eq!(wrapped[..length as usize], [0x3a; 40]);
+    }
+    let (how, to) = (&mut mechanism(ckm::AES_KEY_WRAP_KWP), wrapped.as_mut_ptr());
     let code = call!(bed, C_WrapKey(session, how, 999, hmac, to, &raw mut length));
     assert_eq!(code, CKR_WRAPPING_KEY_HANDLE_INVALID);
     let code = call!(bed, C_WrapKey(session, how, aes, 999, to, &raw mut length));

@@ -233,7 +233,18 @@ fn two_redirecting_tunnels_end_in_any_order() {
     });
 }
 
-/// A deleted route comes back, unless it is there or cannot be: but not in place of another one.
+/// Returns the default route of [`home`], without its source and its creator.
+fn default_route(ethernet: u32) -> Route {
+    Route {
+        gateway: Some("192.168.1.1".parse().unwrap()),
+        interface: Some(ethernet),
+        metric: Some(100),
+        ..Route::to("0.0.0.0/0".parse().unwrap())
+    }
+}
+
+/// A deleted route comes back if it is missing and its network is there, but never in place of
+/// another route.
 #[test]
 fn a_deleted_route_is_restored_where_it_was() {
     apart("a_deleted_route_is_restored_where_it_was", || {
@@ -242,12 +253,7 @@ fn a_deleted_route_is_restored_where_it_was() {
         let mut journal = Journal::open(directory.path(), "test", Scope::Network).unwrap();
         let mut netlink = Netlink::open().unwrap();
         let ethernet = netlink.interface("eth").unwrap();
-        let default = Route {
-            gateway: Some("192.168.1.1".parse().unwrap()),
-            interface: Some(ethernet),
-            metric: Some(100),
-            ..Route::to("0.0.0.0/0".parse().unwrap())
-        };
+        let default = default_route(ethernet);
         let elsewhere = Route { gateway: Some("172.16.0.1".parse().unwrap()), ..default };
         // It is there, and the other one's network is gone.
         for route in [default, elsewhere] {
@@ -274,12 +280,9 @@ fn routes_are_read_correctly() {
         let mut netlink = Netlink::open().unwrap();
         let ethernet = netlink.interface("eth").unwrap();
         let default = Route {
-            gateway: Some("192.168.1.1".parse().unwrap()),
-            interface: Some(ethernet),
-            metric: Some(100),
             source: Some("192.168.1.10".parse().unwrap()),
             protocol: Some(16),
-            ..Route::to("0.0.0.0/0".parse().unwrap())
+            ..default_route(ethernet)
         };
         assert!(netlink.routes(true).unwrap().contains(&default));
         let way = netlink.route_to("8.8.8.8".parse().unwrap()).unwrap().unwrap();

@@ -232,13 +232,14 @@ named! {
         #[n(0x24)] Encrypt { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] data: Secret },
         /// Decrypts.
         #[n(0x25)] Decrypt { #[n(0)] key: u64, #[n(1)] mechanism: Mechanism, #[n(2)] data: Bytes },
-        /// Wraps a key with another. If only the length is wanted, nothing changes, and the answer
-        /// is Number: the length in bytes. A daemon that does not know this field wraps.
+        /// Wraps a key with another. If the result is longer than the room for it, nothing changes,
+        /// and the answer is Number: the length in bytes. A daemon that does not know this field
+        /// wraps.
         #[n(0x26)] Wrap {
             #[n(0)] wrapping: u64,
             #[n(1)] mechanism: Mechanism,
             #[n(2)] key: u64,
-            #[n(3)] length_only: Option<bool>,
+            #[n(3)] room: Option<u64>,
         },
         /// Creates an object from a wrapped key.
         #[n(0x27)] Unwrap {

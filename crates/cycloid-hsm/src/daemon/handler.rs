@@ -374,9 +374,8 @@ impl Daemon {
                 application.running.take(operation);
                 Ok(Response::Done {})
             }
-            Request::Wrap { wrapping, mechanism, key, length_only } => {
-                let length_only = length_only == Some(true);
-                self.wrap(application, wrapping, &mechanism, key, length_only)
+            Request::Wrap { wrapping, mechanism, key, room } => {
+                self.wrap(application, wrapping, &mechanism, key, room)
             }
             Request::Hello { .. }
             | Request::Attach { .. }

@@ -268,7 +268,7 @@ impl Uses {
                 (grant.used, grant.next) = (0, 1);
             }
             drop(grants);
-            // What was not ended goes on, and what waits for a new grant requests it.
+            // A grant whose line was not stored goes on. Waiting uses request a new grant.
             self.granted(tasks, purpose, if is_stored { 0 } else { left }, Ok(()));
         }
     }

@@ -107,8 +107,7 @@ fn a1_two_signatures_on_long_data_do_not_open_a_wrapped_key() {
         assert!(plain.starts_with(&[0, 2]) && plain.ends_with(b"\0data"), "{length}");
     }
     let copied = copy(&client, private, &[]).unwrap();
-    let wrapped =
-        Request::Wrap { wrapping: public, mechanism: oaep(), key: victim, length_only: None };
+    let wrapped = Request::Wrap { wrapping: public, mechanism: oaep(), key: victim, room: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     for key in [private, copied] {
         for length in [MOST, LENGTH / 2 + 2] {

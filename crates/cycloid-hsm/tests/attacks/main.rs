@@ -44,7 +44,7 @@ fn copy(client: &Client, original: u64, changes: &[(u32, bool)]) -> cycloid_hsm:
 
 fn wrap(client: &Client, wrapping: u64, key: u64) -> cycloid_hsm::Result<Vec<u8>> {
     let mechanism = mechanism(ckm::AES_KEY_WRAP_KWP);
-    bytes(client.call(&Request::Wrap { wrapping, mechanism, key, length_only: None }))
+    bytes(client.call(&Request::Wrap { wrapping, mechanism, key, room: None }))
 }
 
 fn unwrap(
@@ -140,7 +140,7 @@ fn a4_an_imported_key_wraps_no_sensitive_key_unless_the_officer_trusts_it() {
         wrapping: foreign,
         mechanism: oaep(),
         key: victim,
-        length_only: None,
+        room: None,
     });
     assert_eq!(code(asked), Code::KEY_NOT_WRAPPABLE);
     // A key that a generator of the other side knows.
@@ -464,7 +464,7 @@ fn a13_no_role_reads_a_sensitive_value() {
     let how = mechanism(ckm::RSA_PKCS_KEY_PAIR_GEN);
     let made = Request::GeneratePair { mechanism: how, public: wraps, private };
     let (wrapping, _) = pair(client.call(&made)).unwrap();
-    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key, length_only: None };
+    let wrap = Request::Wrap { wrapping, mechanism: oaep(), key, room: None };
     bytes(daemon.client().call(&wrap)).unwrap();
     assert_eq!(code(auditor.call(&wrap)), Code::USER_NOT_LOGGED_IN);
 }

@@ -26,7 +26,7 @@ fn nobody_without_a_login_makes_a_users_key_serve_keys_by_wrapping() {
     let own = [(cka::EXTRACTABLE, true), (cka::PRIVATE, false)];
     let sensitive = aes(&nobody, &[cka::ENCRYPT], &own).unwrap();
     let wrap = |client: &Client, key, mechanism| {
-        bytes(client.call(&Request::Wrap { wrapping: public, mechanism, key, length_only: None }))
+        bytes(client.call(&Request::Wrap { wrapping: public, mechanism, key, room: None }))
     };
     for mechanism in [oaep(), oaep_aes()] {
         assert_eq!(code(wrap(&nobody, sensitive, mechanism)), Code::USER_NOT_LOGGED_IN);

@@ -59,8 +59,7 @@ fn a1_a_raw_signature_does_not_open_a_wrapped_key() {
         assert_eq!(*outcome, Ok(plain.clone()));
     }
     let copied = copy(&client, private, &[(cka::UNWRAP, false)]).unwrap();
-    let wrapped =
-        Request::Wrap { wrapping: public, mechanism: oaep(), key: victim, length_only: None };
+    let wrapped = Request::Wrap { wrapping: public, mechanism: oaep(), key: victim, room: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     // Neither that key opens it, nor a copy from before or after.
     let later = copy(&client, private, &[(cka::UNWRAP, false)]).unwrap();
@@ -151,8 +150,7 @@ fn nothing_raw_is_possible_unless_the_officer_allows_it() {
     daemon.allow(Legacy::RawRsa, true);
     // It wraps and unwraps nothing.
     let key = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
-    let asked =
-        client.call(&Request::Wrap { wrapping: public, mechanism: raw(), key, length_only: None });
+    let asked = client.call(&Request::Wrap { wrapping: public, mechanism: raw(), key, room: None });
     assert_eq!(code(asked), Code::MECHANISM_INVALID);
     let (wrapped, template) = (Bytes(vec![1; 256]), secret_template(ckk::AES, &[]));
     let asked = Request::Unwrap { unwrapping: private, mechanism: raw(), wrapped, template };
@@ -178,12 +176,7 @@ fn a4_a_short_rsa_key_wraps_no_sensitive_key() {
         let made = client.call(&Request::GeneratePair { mechanism, public, private });
         let (wrapping, _) = pair(made).unwrap();
         let wrap = |key| {
-            bytes(client.call(&Request::Wrap {
-                wrapping,
-                mechanism: oaep(),
-                key,
-                length_only: None,
-            }))
+            bytes(client.call(&Request::Wrap { wrapping, mechanism: oaep(), key, room: None }))
         };
         wrap(readable).unwrap();
         match bits {

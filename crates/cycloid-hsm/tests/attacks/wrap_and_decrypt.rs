@@ -62,12 +62,7 @@ fn a1_the_private_half_decrypts_nothing_once_the_public_half_has_wrapped_a_sensi
     };
     let victim = aes(&client, &[cka::ENCRYPT], &[(cka::EXTRACTABLE, true)]).unwrap();
     let wrap = |wrapping| {
-        bytes(client.call(&Request::Wrap {
-            wrapping,
-            mechanism: oaep(),
-            key: victim,
-            length_only: None,
-        }))
+        bytes(client.call(&Request::Wrap { wrapping, mechanism: oaep(), key: victim, room: None }))
     };
     let (public, private) = generate(true);
     let decrypt = |data: &[u8]| {
@@ -114,7 +109,7 @@ fn a1_the_aes_key_within_a_wrapped_key_decrypts_nothing() {
         label: Bytes::default(),
     };
     let mechanism = Mechanism { number: ckm::RSA_AES_KEY_WRAP, parameter };
-    let wrapped = Request::Wrap { wrapping: public, mechanism, key: victim, length_only: None };
+    let wrapped = Request::Wrap { wrapping: public, mechanism, key: victim, room: None };
     let wrapped = bytes(client.call(&wrapped)).unwrap();
     let (encrypted_key, rest) = wrapped.split_at(256);
     let inner = object(client.call(&Request::Unwrap {
@@ -211,18 +206,22 @@ fn a_query_of_the_length_makes_no_key_serve_keys_and_is_not_logged() {
         }
         other => panic!("{other:?}"),
     };
-    let ask = |(wrapping, mechanism): &(u64, Mechanism), key, length_only| {
+    let ask = |(wrapping, mechanism): &(u64, Mechanism), key, room| {
         let (wrapping, mechanism) = (*wrapping, mechanism.clone());
-        client.call(&Request::Wrap { wrapping, mechanism, key, length_only })
+        client.call(&Request::Wrap { wrapping, mechanism, key, room })
     };
     let before = lines();
     let mut lengths = Vec::new();
     for way in &ways {
-        match ask(way, victim, Some(true)).unwrap() {
-            Response::Number { value } => lengths.push(value as usize),
+        let length = |room| match ask(way, victim, Some(room)).unwrap() {
+            Response::Number { value } => value,
             other => panic!("{other:?}"),
-        }
-        assert_eq!(code(ask(way, stays, Some(true))), Code::KEY_UNEXTRACTABLE);
+        };
+        let needed = length(0);
+        // A room that lacks one byte is too small, too.
+        assert_eq!(length(needed - 1), needed);
+        assert_eq!(code(ask(way, stays, Some(0))), Code::KEY_UNEXTRACTABLE);
+        lengths.push(needed);
     }
     assert_eq!(lines(), before);
     let parameter = Parameter::Iv(Bytes(vec![0; 16]));
@@ -235,7 +234,7 @@ fn a_query_of_the_length_makes_no_key_serve_keys_and_is_not_logged() {
     };
     assert_eq!(decrypts(), [true; 2]);
     for (way, length) in ways.iter().zip(lengths) {
-        assert_eq!(bytes(ask(way, victim, None)).unwrap().len(), length);
+        assert_eq!(bytes(ask(way, victim, Some(length))).unwrap().len() as u64, length);
     }
     assert_eq!(decrypts(), [false; 2]);
     assert!(lines().len() > before.len());

@@ -199,7 +199,7 @@ impl<'a> Beside<'a> {
                 let (by, of) = (self.state.objects[wrapping].value, self.state.objects[key].value);
                 let (wrapping, key) = (self.handles[wrapping], self.handles[key]);
                 let mechanism = wrapping_mechanism(self.state.rsa.has(by));
-                let request = Request::Wrap { wrapping, mechanism, key, length_only: None };
+                let request = Request::Wrap { wrapping, mechanism, key, room: None };
                 let wrapped = bytes(self.client.call(&request))?;
                 self.wrapped.insert((by, of), wrapped);
             }
@@ -211,8 +211,7 @@ impl<'a> Beside<'a> {
             Call::WrapInside { wrapping, key } => {
                 let (by, of) = (self.state.objects[wrapping].value, self.state.objects[key].value);
                 let (wrapping, key) = (self.handles[wrapping], self.handles[key]);
-                let request =
-                    Request::Wrap { wrapping, mechanism: inside(), key, length_only: None };
+                let request = Request::Wrap { wrapping, mechanism: inside(), key, room: None };
                 let mut wrapped = bytes(self.client.call(&request))?;
                 let rest = wrapped.split_off(2048 / 8);
                 self.wrapped.insert((by, self.state.next), wrapped);

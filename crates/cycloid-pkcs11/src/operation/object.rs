@@ -115,7 +115,8 @@ impl Session {
         }
     }
 
-    /// Implements C_WrapKey. A program that wants the length alone changes nothing by it.
+    /// Implements C_WrapKey. A program that wants the length alone, or has too little room, changes
+    /// nothing by it.
     ///
     /// # Errors
     /// [`Code::WRAPPING_KEY_HANDLE_INVALID`], [`Code::KEY_HANDLE_INVALID`],
@@ -130,10 +131,9 @@ impl Session {
         must_be_for(&mechanism, ckf::WRAP)?;
         let of = |error| handle(error, Code::WRAPPING_KEY_HANDLE_INVALID);
         self.application.key(wrapping).map_err(of)?;
-        let length_only = (!output.is_wanted()).then_some(true);
-        let request = Request::Wrap { wrapping, mechanism, key, length_only };
+        let request = Request::Wrap { wrapping, mechanism, key, room: Some(output.room()) };
         match self.application.call(&request).map_err(key_handle)? {
-            Response::Number { value } if length_only.is_some() => {
+            Response::Number { value } if value > output.room() => {
                 let length = usize::try_from(value).map_err(|_| unexpected())?;
                 output.has_room(length).map(drop)
             }

@@ -519,11 +519,15 @@ impl Token {
                 let left = made.len().checked_sub(padding).ok_or(Code::ENCRYPTED_DATA_INVALID)?;
                 Ok(Response::Data { data: Secret::new(&made[..left]) })
             }
-            Request::Wrap { wrapping, key, .. } => {
+            Request::Wrap { wrapping, mechanism, key, room } => {
                 self.object(*wrapping)?;
                 self.object(*key)?;
-                // As a daemon of an earlier release, it knows no other answer.
-                Ok(Response::Data { data: Secret::new(&[0x3a; 40]) })
+                // With AES_KEY_WRAP it is like a daemon of an earlier release, which wraps always.
+                let is_enough = room.ok_or(Code::FUNCTION_FAILED)? >= 40;
+                match is_enough || mechanism.number == ckm::AES_KEY_WRAP {
+                    true => Ok(Response::Data { data: Secret::new(&[0x3a; 40]) }),
+                    false => Ok(Response::Number { value: 40 }),
+                }
             }
             // It allows nothing weak.
             Request::Check { .. } => Err(Code::MECHANISM_INVALID.into()),

@@ -37,9 +37,8 @@ fn restore(route: &Route) -> io::Result<()> {
     let mut netlink = Netlink::open()?;
     let gone = [Errno::NODEV, Errno::NETUNREACH, Errno::HOSTUNREACH, Errno::NETDOWN];
     let Err(error) = netlink.add_route(route).or_else(unless(&gone)) else { return Ok(()) };
-    let key = |it: &Route| (it.destination, it.gateway, it.interface, it.metric);
     let present = netlink.routes(route.destination.is_ipv4())?;
-    match present.iter().any(|other| key(other) == key(route)) {
+    match present.iter().any(|other| route.is_same(other)) {
         true => Ok(()),
         false => Err(error),
     }

@@ -337,7 +337,7 @@ pub fn apply(
     let mut failed = Vec::new();
     for change in &plan.changes {
         let outcome = match change {
-            Change::Add(route) if present.iter().any(|other| same(route, other)) => {
+            Change::Add(route) if present.iter().any(|other| route.is_same(other)) => {
                 match journal.entries().any(|entry| *entry == Undo::DeleteRoute(*route)) {
                     true => Ok(()),
                     false => Err(io::ErrorKind::AlreadyExists.into()),
@@ -380,7 +380,7 @@ impl Uplinks {
 pub fn are_lost(netlink: &mut Netlink, journal: &Journal) -> io::Result<bool> {
     let present = [netlink.routes(true)?, netlink.routes(false)?].concat();
     Ok(journal.entries().any(|entry| match entry {
-        Undo::DeleteRoute(route) => !present.iter().any(|other| same(route, other)),
+        Undo::DeleteRoute(route) => !present.iter().any(|other| route.is_same(other)),
         _ => false,
     }))
 }
@@ -396,12 +396,6 @@ pub fn undo_beside(journal: &mut Journal, tunnel: u32) -> Vec<(Undo, io::Error)>
         Undo::AddRoute(_) => true,
         _ => false,
     })
-}
-
-/// Returns whether the kernel treats both routes as the same in a deletion.
-fn same(route: &Route, present: &Route) -> bool {
-    let key = |route: &Route| (route.destination, route.gateway, route.interface);
-    key(route) == key(present) && route.metric.is_none_or(|metric| Some(metric) == present.metric)
 }
 
 /// Resolves a wanted route. Returns it with whether it leads into the tunnel.

@@ -28,7 +28,7 @@ const MAX_PENDING: usize = 256 << 10;
 /// How a client connects.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// `local`: the source addresses, of which the first one of the family is used; empty for any.
+    /// `local`: own addresses. The first of the peer's family is the source; empty for any source.
     pub local: Vec<IpAddr>,
     /// `mark`, for firewall rules.
     pub mark: Option<u32>,

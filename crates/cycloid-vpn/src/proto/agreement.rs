@@ -15,6 +15,7 @@
 use super::data::{Cipher, Digest};
 use super::options::option;
 use super::peer_info::{PeerInfo, protocol};
+use super::push::PushReply;
 use super::{Error, Role};
 
 /// This end's point-to-point capabilities.
@@ -64,7 +65,7 @@ impl Ciphers<'_> {
     }
 }
 
-/// The result of a point-to-point negotiation.
+/// The result of a negotiation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agreement {
     pub(super) cipher: Cipher,
@@ -79,6 +80,18 @@ pub(super) struct Agreement {
 }
 
 impl Agreement {
+    /// Returns the parameters that a server pushes, with the cipher among them.
+    pub(super) fn pushed(cipher: Cipher, reply: &PushReply) -> Self {
+        Self {
+            cipher,
+            peer_id: reply.peer_id,
+            by_exporter: reply.protocol.tls_ekm,
+            dynamic: reply.protocol.dynamic_tls_crypt,
+            epochs: reply.protocol.aead_epoch,
+            exit_by_control: reply.protocol.cc_exit,
+        }
+    }
+
     /// Negotiates the parameters. `exported_id` derives a peer id from the first session's key.
     ///
     /// # Errors

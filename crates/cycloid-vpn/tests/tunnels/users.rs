@@ -37,18 +37,18 @@ fn the_file_of_a_name_with_a_space_is_read() {
     }
 }
 
+/// Returns directives with a script that notes the depth, the subject and variables of each
+/// certificate in `asked`, and refuses the depth in `refuse`.
+fn judge(bed: &TestBed) -> String {
+    let text = "echo \"$1 $2 $tls_serial_0 $tls_id_1\" >> $DIR/asked\n\
+                [ \"$1\" != \"$(cat $DIR/refuse)\" ]";
+    format!("script-security 2\ntls-verify {}", script(bed, "judge", text))
+}
+
 #[test]
 fn a_script_judges_every_certificate_of_a_client() {
     let bed = TestBed::new();
-    let judge = script(
-        &bed,
-        "judge",
-        "echo \"$1 $2 $tls_serial_0 $tls_id_1\" >> $DIR/asked\n[ \"$1\" != \"$(cat $DIR/refuse)\" ]",
-    );
-    let settings = Settings {
-        server: format!("script-security 2\ntls-verify {judge}"),
-        ..Settings::default()
-    };
+    let settings = Settings { server: judge(&bed), ..Settings::default() };
     for (server, client) in ALL {
         let begin = |refused: &str| {
             let _ = fs::remove_file(bed.file("asked"));
@@ -86,15 +86,7 @@ fn a_script_judges_every_certificate_of_a_client() {
 #[test]
 fn a_script_judges_every_certificate_of_a_server() {
     let bed = TestBed::new();
-    let judge = script(
-        &bed,
-        "judge",
-        "echo \"$1 $2 $tls_id_1\" >> $DIR/asked\n[ \"$1\" != \"$(cat $DIR/refuse)\" ]",
-    );
-    let settings = Settings {
-        client: format!("script-security 2\ntls-verify {judge}"),
-        ..Settings::default()
-    };
+    let settings = Settings { client: judge(&bed), ..Settings::default() };
     for (server, client) in ALL {
         let _gate = bed.start(server, true, &settings);
         for (refused, depths) in [("none", "10"), ("0", "10"), ("1", "1")] {

@@ -109,15 +109,15 @@ pub(super) fn check_initial_value(mechanism: &Mechanism) -> Result<()> {
 }
 
 impl Daemon {
-    /// Wraps a key. If only the length of the result is wanted, nothing changes and nothing is
-    /// logged.
+    /// Wraps a key. If the caller's room is too small for the result, answers its length: nothing
+    /// changes, and nothing is logged.
     pub(in crate::daemon) fn wrap(
         &self,
         application: &Application,
         wrapping: u64,
         mechanism: &Mechanism,
         key: u64,
-        length_only: bool,
+        room: Option<u64>,
     ) -> Result<Response> {
         let number = mechanism.number;
         needs_flag(number, ckf::WRAP)?;
@@ -129,7 +129,7 @@ impl Daemon {
         }
         let serves_keys = policy::wrap(&wrapping, &object)?;
         if serves_keys {
-            // What serves keys serves no data, for good: nobody else decides that for the user.
+            // The wrapping key will never decrypt data again. Only its user may decide that.
             needs(application, Role::User)?;
         }
         let secret = self.token.secret(&object)?;
@@ -149,8 +149,9 @@ impl Daemon {
             let key = self.aes_key(&wrapping).map_err(|_| Code::WRAPPING_KEY_TYPE_INCONSISTENT)?;
             (None, crypto::wrap(&key, number != ckm::AES_KEY_WRAP, &secret)?)
         };
-        if length_only {
-            return Ok(Response::Number { value: wrapped.len() as u64 });
+        let length = wrapped.len() as u64;
+        if room.is_some_and(|room| room < length) {
+            return Ok(Response::Number { value: length });
         }
         // Before the wrapped key leaves: from here on, nobody can decrypt it as data.
         if serves_keys {

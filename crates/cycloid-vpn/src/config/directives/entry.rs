@@ -27,7 +27,7 @@ pub(in crate::config) struct Entry {
     pub(in crate::config) arguments: (usize, usize),
     /// Whether a block may replace the arguments.
     pub(in crate::config) block: bool,
-    /// What a used directive does, for the reference, unless its name says it.
+    /// The text of the reference for a used directive, if its effect differs from its name.
     pub(in crate::config) effect: Option<&'static str>,
     pub(in crate::config) action: Action,
 }

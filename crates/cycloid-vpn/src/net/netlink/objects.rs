@@ -27,6 +27,12 @@ impl Route {
         let (gateway, interface, metric, source, protocol) = (None, None, None, None, None);
         Self { destination, gateway, interface, metric, source, protocol }
     }
+
+    /// Returns whether the kernel treats both routes as the same in a deletion.
+    pub fn is_same(&self, present: &Self) -> bool {
+        let key = |route: &Self| (route.destination, route.gateway, route.interface);
+        key(self) == key(present) && self.metric.is_none_or(|metric| Some(metric) == present.metric)
+    }
 }
 
 impl std::fmt::Display for Route {

@@ -78,14 +78,7 @@ impl Client {
                 "the server chose aead-epoch, which needs an AEAD cipher and a peer id".into(),
             ));
         }
-        let agreed = Agreement {
-            cipher,
-            peer_id: reply.peer_id,
-            by_exporter: reply.protocol.tls_ekm,
-            dynamic: reply.protocol.dynamic_tls_crypt,
-            epochs: reply.protocol.aead_epoch,
-            exit_by_control: reply.protocol.cc_exit,
-        };
+        let agreed = Agreement::pushed(cipher, &reply);
         self.open(now, &agreed, reply, sink, notify)
     }
 

@@ -209,14 +209,7 @@ impl Server {
                 && cipher.is_aead()
                 && offered(protocol::DATA_EPOCH | protocol::DATA_V2 | protocol::TLS_KEY_EXPORT),
         };
-        let agreed = Agreement {
-            cipher,
-            peer_id: reply.peer_id,
-            by_exporter: reply.protocol.tls_ekm,
-            dynamic: reply.protocol.dynamic_tls_crypt,
-            epochs: reply.protocol.aead_epoch,
-            exit_by_control: reply.protocol.cc_exit,
-        };
+        let agreed = Agreement::pushed(cipher, &reply);
         let texts = reply.to_texts();
         for text in &texts {
             peer.tunnel.send_text(text)?;

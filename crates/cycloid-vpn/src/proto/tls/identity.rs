@@ -39,6 +39,13 @@ pub struct Identity {
 }
 
 impl Identity {
+    /// Returns the certificate and those above it, the root last; `None` as for
+    /// [`authorities`](Self::authorities).
+    pub fn chain(&self) -> Option<Vec<&[u8]>> {
+        let above = self.authorities.as_ref()?.iter().map(Vec::as_slice);
+        Some([&*self.certificate].into_iter().chain(above).collect())
+    }
+
     /// Parses a certificate's subject. Rejects a name with a control character, a zero byte in
     /// particular: programs would disagree about what follows it (CVE-2017-7522).
     pub fn of(certificate: &CertificateDer<'_>) -> Result<Self, Error> {

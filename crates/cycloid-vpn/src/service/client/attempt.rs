@@ -14,7 +14,7 @@ use crate::net::udp::Endpoint;
 use crate::proto::Transport;
 use crate::service::Person;
 
-/// What carries the packets of one attempt, and is closed after it.
+/// The sockets or the stream of one attempt, which are closed after it.
 enum Carrier {
     /// A group of sockets.
     Sockets(usize),

@@ -25,13 +25,10 @@ impl Program<'_> {
         let command = self.config.common.hooks.tls_verify.as_ref();
         let (Some(server), Some(command)) = (server, command) else { return Ok(()) };
         let not_valid = || Failure::new("its certificate is not valid any more");
-        let above = server.authorities.as_ref().ok_or_else(not_valid)?;
+        let chain = server.chain().ok_or_else(not_valid)?;
         let mut environment = self.context.environment();
         environment.set_peer_address(Trust::Untrusted, address);
-        let chain: Vec<_> = [&server.certificate].into_iter().chain(above).collect();
-        for (depth, certificate) in (0..).zip(&chain) {
-            environment.set_certificate(depth, certificate);
-        }
+        environment.set_certificates(server);
         for (depth, certificate) in chain.iter().enumerate().rev() {
             let unreadable = || Failure::new("the certificate of its authority is unreadable");
             let subject = subject_of(certificate).ok_or_else(unreadable)?;
@@ -45,7 +42,7 @@ impl Program<'_> {
     pub(super) fn tell_address(&mut self, server: Option<&Identity>, address: SocketAddr) {
         let mut environment = self.context.environment();
         if let Some(server) = server {
-            environment.set_certificate(0, &server.certificate);
+            environment.set_certificates(server);
         }
         environment.set_peer_address(Trust::Untrusted, address);
         environment.set_peer_address(Trust::Trusted, address);
@@ -177,7 +174,7 @@ impl Program<'_> {
             environment.set(name, value);
         }
         self.set_foreign_options(&mut environment, reply.options());
-        // What was set so far is undone, so that the same options are set the next time.
+        // A failure undoes all settings. Otherwise the same options would not be applied again.
         self.configure(told, environment).inspect_err(|_| self.down())
     }
 

@@ -14,7 +14,7 @@ use super::super::clock;
 use super::super::pool::Topology;
 use crate::config::DeviceType;
 use crate::net::network::Network;
-use crate::proto::tls::{decimal, short_name};
+use crate::proto::tls::{Identity, decimal, short_name};
 
 /// Variables and their values.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -176,11 +176,19 @@ impl Environment {
         self.set("bytes_sent", sent);
     }
 
+    /// Sets the variables of the peer's certificate, and of those above it if they are known.
+    pub fn set_certificates(&mut self, peer: &Identity) {
+        self.set_certificate(0, &peer.certificate);
+        for (depth, certificate) in (1..).zip(peer.authorities.iter().flatten()) {
+            self.set_certificate(depth, certificate);
+        }
+    }
+
     /// Sets the variables of a certificate in the peer's chain: subject fields, serial number and
     /// fingerprints. `depth` is 0 for the peer's own certificate. Returns the common name.
     ///
     /// Returns `None` and sets nothing if `der` is not a certificate.
-    pub fn set_certificate(&mut self, depth: u32, der: &[u8]) -> Option<String> {
+    fn set_certificate(&mut self, depth: u32, der: &[u8]) -> Option<String> {
         let certificate = Certificate::from_der(der).ok()?;
         let subject = subject(&certificate);
         let mut seen = BTreeMap::<&str, u32>::new();

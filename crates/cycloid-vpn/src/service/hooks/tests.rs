@@ -320,7 +320,7 @@ fn the_queue_is_bounded_for_a_client_and_for_all() {
     let mut fixture = fixture(2, LONG);
     occupy(&mut fixture);
     let script = fixture.script("exit 0");
-    // What a client is only told about does not count against it.
+    // A notification about a client does not count towards its limit.
     for kind in [Kind::LearnAddress, Kind::UserPassVerify] {
         assert!(!fixture.hooks.is_full(1));
         for _ in 0..MAX_WAITING_OF_LANE {

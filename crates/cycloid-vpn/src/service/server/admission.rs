@@ -154,11 +154,7 @@ impl Program<'_> {
         }
         environment.set_peer_address(Trust::Untrusted, verify.address);
         if let Some(identity) = &verify.identity {
-            let above = identity.authorities.iter().flatten();
-            for (depth, certificate) in (0..).zip([&identity.certificate].into_iter().chain(above))
-            {
-                environment.set_certificate(depth, certificate);
-            }
+            environment.set_certificates(identity);
         }
         if !verify.username.is_empty() {
             environment.set("username", verify.username.as_str());
@@ -236,11 +232,8 @@ impl Program<'_> {
                 let (Some(identity), Some(command)) = (&verify.identity, &hooks.tls_verify) else {
                     return Ok(Progress::On(Step::Password));
                 };
-                let subject = match (depth.checked_sub(1), &identity.authorities) {
-                    (_, None) => return Err("its certificate is not valid any more".into()),
-                    (None, _) => Some(identity.subject.clone()),
-                    (Some(above), Some(all)) => all.get(above).and_then(|it| subject_of(it)),
-                };
+                let chain = identity.chain().ok_or("its certificate is not valid any more")?;
+                let subject = chain.get(depth).and_then(|certificate| subject_of(certificate));
                 let subject = subject.ok_or("the certificate of its authority is unreadable")?;
                 let after = depth.checked_sub(1).map_or(Step::Password, Step::Certificate);
                 (Kind::TlsVerify, Some(command), vec![depth.to_string(), subject], after)
