@@ -130,8 +130,8 @@ impl<T: Copy> Output<T> {
     }
 
     /// Returns the number of values for which there is room: 0 if none are wanted.
-    pub(crate) fn room(&self) -> u64 {
-        if self.is_wanted() { self.capacity.into() } else { 0 }
+    pub(crate) fn room(&self) -> usize {
+        if self.is_wanted() { usize::try_from(self.capacity).unwrap_or(usize::MAX) } else { 0 }
     }
 
     /// Returns whether `needed` values are wanted and fit. Otherwise reports their number to C.

@@ -131,9 +131,10 @@ impl Session {
         must_be_for(&mechanism, ckf::WRAP)?;
         let of = |error| handle(error, Code::WRAPPING_KEY_HANDLE_INVALID);
         self.application.key(wrapping).map_err(of)?;
-        let request = Request::Wrap { wrapping, mechanism, key, room: Some(output.room()) };
+        let room = output.room() as u64;
+        let request = Request::Wrap { wrapping, mechanism, key, room: Some(room) };
         match self.application.call(&request).map_err(key_handle)? {
-            Response::Number { value } if value > output.room() => {
+            Response::Number { value } if value > room => {
                 let length = usize::try_from(value).map_err(|_| unexpected())?;
                 output.has_room(length).map(drop)
             }
